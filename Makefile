@@ -1,0 +1,59 @@
+# `make demo` and `make test` need only Python 3.11 or newer, make and git.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+PYTEST_ARGS ?=
+
+.PHONY: help demo test lint test-all test-lowest benchmarks clean
+
+help:
+	@echo "make demo         install into $(VENV) and build the first distance table"
+	@echo "make test         install into $(VENV) and run the tests"
+	@echo "make lint         ruff and mypy"
+	@echo "make test-all     the tests on every Python of pyenv that is supported"
+	@echo "make test-lowest  the tests on the oldest supported versions of everything"
+	@echo "make benchmarks   speed beside gensim, as ratios"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "bayesbias needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+demo: $(VENV)/.installed
+	@mkdir -p bayesbias-demo
+	$(BIN)/bayesbias table demo demo-100d --study religion --out bayesbias-demo/table.csv
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test-all:
+	@for version in 3.11 3.12 3.13; do \
+	  python=$$(ls -d $$(pyenv root)/versions/$$version.*/bin/python 2>/dev/null | tail -n 1); \
+	  if [ -z "$$python" ]; then echo "no Python $$version in pyenv: skipped"; continue; fi; \
+	  $(MAKE) test PYTHON=$$python VENV=.venv-$$version || exit 1; \
+	done
+
+test-lowest: $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable '.[test]'
+	.venv-lowest/bin/python -m pytest $(PYTEST_ARGS)
+
+benchmarks: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/load_text.py
+
+clean:
+	rm -rf .venv .venv-* bayesbias-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,77 @@
+"""Social bias in word embeddings, measured with its uncertainty.
+
+Everything public is reachable from here; it is imported when it is first used, so that
+``import bayesbias`` and the command line's ``--help`` are quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bayesbias.embeddings import Embedding as Embedding
+    from bayesbias.embeddings import Lookup as Lookup
+    from bayesbias.embeddings import load_embedding as load_embedding
+    from bayesbias.errors import BayesBiasError as BayesBiasError
+    from bayesbias.errors import BayesBiasWarning as BayesBiasWarning
+    from bayesbias.errors import DataError as DataError
+    from bayesbias.errors import MissingDependencyError as MissingDependencyError
+    from bayesbias.errors import NotFoundError as NotFoundError
+    from bayesbias.errors import SpecError as SpecError
+    from bayesbias.errors import VocabularyError as VocabularyError
+    from bayesbias.table import check_table as check_table
+    from bayesbias.table import distance_table as distance_table
+    from bayesbias.table import read_table as read_table
+    from bayesbias.table import write_table as write_table
+    from bayesbias.words import Query as Query
+    from bayesbias.words import Study as Study
+    from bayesbias.words import WordSet as WordSet
+    from bayesbias.words import check_words as check_words
+    from bayesbias.words import load_query as load_query
+    from bayesbias.words import load_study as load_study
+    from bayesbias.words import query_set as query_set
+    from bayesbias.words import word_sets as word_sets
+    from bayesbias.words import word_tuples as word_tuples
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "bayesbias.embeddings": ("Embedding", "Lookup", "load_embedding"),
+    "bayesbias.errors": (
+        "BayesBiasError",
+        "BayesBiasWarning",
+        "DataError",
+        "MissingDependencyError",
+        "NotFoundError",
+        "SpecError",
+        "VocabularyError",
+    ),
+    "bayesbias.table": ("check_table", "distance_table", "read_table", "write_table"),
+    "bayesbias.words": (
+        "Query",
+        "Study",
+        "WordSet",
+        "check_words",
+        "load_query",
+        "load_study",
+        "query_set",
+        "word_sets",
+        "word_tuples",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = ["__version__", *sorted(_MODULE_OF)]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'bayesbias' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULE_OF})

@@ -1,0 +1,38 @@
+"""Writing files so that nothing half-written is ever left behind."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bayesbias.errors import DataError
+
+
+@contextmanager
+def atomic(*paths: Path) -> Iterator[tuple[Path, ...]]:
+    """Yield temporary names beside the paths; rename them all at the end, remove them on failure.
+
+    The temporary files stand in the folder of their targets, so the renaming never copies.
+    """
+    umask = os.umask(0)
+    os.umask(umask)
+    temporary: list[Path] = []
+    try:
+        for path in paths:
+            if not path.parent.is_dir():
+                raise DataError(f"{path}: the folder {path.parent} does not exist; make it first.")
+            handle, name = tempfile.mkstemp(
+                dir=path.parent, prefix=f".{path.name}.", suffix="".join(path.suffixes[-2:])
+            )
+            os.close(handle)
+            os.chmod(name, 0o666 & ~umask)
+            temporary.append(Path(name))
+        yield tuple(temporary)
+        for source, target in zip(temporary, paths, strict=True):
+            os.replace(source, target)
+    finally:
+        for path in temporary:
+            path.unlink(missing_ok=True)

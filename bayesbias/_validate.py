@@ -1,0 +1,73 @@
+"""Checks of arguments; each returns the value it was given, normalised."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Collection, Iterable
+from types import ModuleType
+
+from bayesbias.errors import MissingDependencyError, SpecError
+
+
+def quoted(values: Iterable[object], limit: int = 8) -> str:
+    """Return the values as a readable list, shortened after `limit` of them."""
+    shown = [repr(value) for value in values]
+    rest = len(shown) - limit
+    return ", ".join(shown[:limit]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def did_you_mean(value: object, options: Iterable[str]) -> str:
+    """Return `` Did you mean 'x'?`` when an option is spelt much like the value, else nothing."""
+    close = difflib.get_close_matches(str(value), list(options), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def one_of(name: str, value: str, options: Collection[str]) -> str:
+    """Return `value` if it is one of the options, else raise with the nearest one."""
+    if value in options:
+        return value
+    raise SpecError(
+        f"{name!r} is {value!r}; expected one of {quoted(sorted(options), limit=50)}."
+        f"{did_you_mean(value, options)}"
+    )
+
+
+def share(name: str, value: float) -> float:
+    """Return `value` as a float if it lies in [0, 1]."""
+    if not 0 <= value <= 1:
+        raise SpecError(f"{name!r} is {value!r}; expected a number from 0 to 1.")
+    return float(value)
+
+
+def at_least(name: str, value: int, least: int) -> int:
+    """Return `value` if it is a whole number not below `least`."""
+    if isinstance(value, bool) or int(value) != value or value < least:
+        raise SpecError(f"{name!r} is {value!r}; expected a whole number, {least} or more.")
+    return int(value)
+
+
+def word_list(name: str, words: object) -> tuple[str, ...]:
+    """Return the words as a tuple; a lone string or anything that is not text is refused."""
+    if isinstance(words, str):
+        raise SpecError(f"{name!r} is the string {words!r}; expected a list of words: [{words!r}].")
+    if not isinstance(words, Iterable):
+        raise SpecError(f"{name!r} is {words!r}; expected a list of words.")
+    items = tuple(words)
+    for item in items:
+        if not isinstance(item, str):
+            raise SpecError(f"{name!r} holds {item!r}, which is not a string.")
+        if not item.strip():
+            raise SpecError(f"{name!r} holds an empty word; remove it.")
+    # str() turns numpy's string scalars into plain ones.
+    return tuple(str(item) for item in items)
+
+
+def require(module: str, *, extra: str, what: str) -> ModuleType:
+    """Import an optional package, or say which extra brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as err:
+        raise MissingDependencyError(
+            f"{what} needs the package {module!r}: pip install 'bayesbias[{extra}]'."
+        ) from err

@@ -1,0 +1,64 @@
+"""The group of all commands, and what happens when one fails."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+
+import click
+
+from bayesbias import __version__
+from bayesbias.cli.embedding import embedding
+from bayesbias.cli.table import table
+from bayesbias.cli.words import words
+from bayesbias.errors import BayesBiasError
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example: bayesbias table demo --study religion --out table.csv",
+)
+@click.version_option(__version__, prog_name="bayesbias")
+@click.option("-v", "--verbose", count=True, help="Say what is done; -vv also shows tracebacks.")
+def app(verbose: int) -> None:
+    """Measure social bias in word embeddings, with its uncertainty."""
+    level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
+    logging.basicConfig(level=level, stream=sys.stderr, format="%(name)s: %(message)s")
+
+
+for _command in (table, words, embedding):
+    app.add_command(_command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line: exit 0 on success, 2 on bad input, 130 when interrupted.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        The arguments; those of the process by default.
+    """
+    try:
+        with warnings.catch_warnings():
+            # A warning is one line for a person, without the place in the code.
+            warnings.showwarning = lambda message, *_: click.echo(f"Warning: {message}", err=True)
+            app.main(args=arguments, prog_name="bayesbias", standalone_mode=False)
+    except click.ClickException as err:
+        err.show()
+        sys.exit(err.exit_code)
+    except BayesBiasError as err:
+        if logging.getLogger().isEnabledFor(logging.DEBUG):
+            raise
+        click.echo(f"Error: {err}", err=True)
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted.", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough.
+        sys.stderr.close()
+        sys.exit(0)
+    except OSError as err:
+        click.echo(f"Error: {err}", err=True)
+        sys.exit(2)

@@ -1,0 +1,160 @@
+"""Options and output that several commands share."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.embeddings import Embedding
+    from bayesbias.words import Query, Study
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def quiet_option(command: F) -> F:
+    """Add --quiet, which turns progress bars and warnings off."""
+    return click.option(
+        "-q", "--quiet", is_flag=True, callback=_hush, help="No progress bar, no warnings."
+    )(command)
+
+
+def format_option(command: F) -> F:
+    """Add --format for what is printed."""
+    return click.option(
+        "--format",
+        "output",
+        type=click.Choice(["table", "csv", "json"]),
+        default="table",
+        show_default=True,
+        help="How to print the result.",
+    )(command)
+
+
+def loading_options(command: F) -> F:
+    """Add the options of reading embedding files."""
+    for option in (
+        click.option(
+            "--trust",
+            is_flag=True,
+            help="Open gensim pickles, which can run any code: only files whose source you trust.",
+        ),
+        click.option("--limit", type=int, metavar="N", help="Read only the first N rows."),
+    ):
+        command = option(command)
+    return command
+
+
+def fallback_option(command: F) -> F:
+    """Add --fallback, which can be given several times."""
+    return click.option(
+        "--fallback",
+        "fallbacks",
+        multiple=True,
+        metavar="WAY",
+        help="Spelling to try for a word: exact, lower, title, upper, strip_accents, prefix:/c/en/ "
+        "(any prefix); may be given several times, in order.  [default: exact lower title "
+        "strip_accents]",
+    )(command)
+
+
+def _hush(context: click.Context, option: click.Parameter, value: bool) -> bool:
+    if value:
+        import warnings
+
+        warnings.simplefilter("ignore")
+    return value
+
+
+def ways(fallbacks: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the fallbacks that were given, or the default ones."""
+    from bayesbias.constants import DEFAULT_FALLBACKS
+
+    return fallbacks or DEFAULT_FALLBACKS
+
+
+def load_embeddings(
+    sources: Iterable[str],
+    *,
+    words: Iterable[str] | None = None,
+    fallbacks: tuple[str, ...] = (),
+    limit: int | None = None,
+    trust: bool = False,
+    quiet: bool = False,
+) -> list[Embedding]:
+    """Load each embedding; only the words that are needed, if these are known."""
+    from bayesbias.embeddings import load_embedding
+
+    wanted = None if words is None else tuple(words)
+    return [
+        load_embedding(
+            source,
+            words=wanted,
+            fallbacks=ways(fallbacks),
+            limit=limit,
+            trust=trust,
+            progress=not quiet,
+        )
+        for source in sources
+    ]
+
+
+def load_lists(source: str) -> Study | Query:
+    """Load a study or a query, by name or from a file."""
+    from bayesbias.errors import NotFoundError, SpecError
+    from bayesbias.words import load_query, load_study
+
+    try:
+        return load_study(source)
+    except NotFoundError as no_study:
+        try:
+            return load_query(source)
+        except NotFoundError:
+            raise no_study from None
+    except SpecError as bad_study:
+        try:
+            return load_query(source)
+        except SpecError:
+            raise bad_study from None
+
+
+def print_frame(frame: pd.DataFrame, output: str, digits: int = 3) -> None:
+    """Print a frame to standard output: for reading, rounded, or for programs, in full."""
+    if output == "csv":
+        click.echo(frame.to_csv(index=False), nl=False)
+    elif output == "json":
+        click.echo(json.dumps(frame.to_dict("records"), ensure_ascii=False, indent=2))
+    else:
+        _print_rich(frame, digits)
+
+
+def _print_rich(frame: pd.DataFrame, digits: int) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    # In a pipe lines are not broken to the width of a screen that is not there.
+    console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
+    printed = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, dtype in frame.dtypes.items():
+        right = dtype.kind in "fiu"
+        printed.add_column(str(name).replace("_", " "), justify="right" if right else "left")
+    for row in frame.itertuples(index=False):
+        printed.add_row(*(_cell(value, digits) for value in row))
+    console.print(printed, highlight=False)
+
+
+def _cell(value: object, digits: int) -> str:
+    from rich.markup import escape
+
+    if isinstance(value, float):
+        return f"{value:.{digits}f}"
+    if isinstance(value, list):
+        return escape(", ".join(map(str, value[:6])) + (f" (+{len(value) - 6})" * (len(value) > 6)))
+    return escape(f"{value:,}" if isinstance(value, int) else str(value))

@@ -1,0 +1,78 @@
+"""The command `bayesbias table`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from bayesbias.cli.common import (
+    fallback_option,
+    format_option,
+    load_embeddings,
+    loading_options,
+    print_frame,
+    quiet_option,
+    ways,
+)
+
+
+@click.command(epilog="Example: bayesbias table demo demo-100d --study gender --out table.parquet")
+@click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
+@click.option("-s", "--study", default="religion", show_default=True, help="Study, name or file.")
+@click.option(
+    "-o", "--out", metavar="FILE", help="Write the table: .csv, .csv.gz, .parquet, or - for CSV."
+)
+@click.option(
+    "--lost",
+    "threshold",
+    type=click.FloatRange(0, 1),
+    default=0.2,
+    show_default=True,
+    help="Share of any word set that an embedding may lack.",
+)
+@fallback_option
+@loading_options
+@format_option
+@quiet_option
+def table(
+    embeddings: tuple[str, ...],
+    study: str,
+    out: str | None,
+    threshold: float,
+    fallbacks: tuple[str, ...],
+    limit: int | None,
+    trust: bool,
+    output: str,
+    quiet: bool,
+) -> None:
+    """Build the table of cosine distances, and summarise it by group and connection.
+
+    EMBEDDING is a file of word vectors or a name such as demo, demo-100d or glove-6b-50d; by
+    default demo. Of a file only the words of the study are read.
+    """
+    from bayesbias.table import distance_table, write_table
+    from bayesbias.words import load_study
+
+    lists = load_study(study)
+    loaded = load_embeddings(
+        embeddings or ("demo",),
+        words=[word for words in lists.word_sets().values() for word in words],
+        fallbacks=fallbacks,
+        limit=limit,
+        trust=trust,
+        quiet=quiet,
+    )
+    result = distance_table(
+        loaded, lists, fallbacks=ways(fallbacks), lost_vocabulary_threshold=threshold
+    )
+    if out == "-":
+        result.to_csv(sys.stdout, index=False)
+        return
+    if out is not None:
+        write_table(result, out)
+        click.echo(f"{len(result):,} rows written to {out}", err=True)
+    by = ["embedding", "protected_group", "connection"]
+    distances = result.groupby(by, observed=True)["cosine_distance"]
+    summary = distances.agg(mean="mean", sd="std", rows="size").reset_index()
+    print_frame(summary, output)

@@ -1,0 +1,17 @@
+"""Word vectors: the embedding, its files, looking words up."""
+
+from bayesbias.embeddings.embedding import Embedding, unit_vectors
+from bayesbias.embeddings.files import FORMATS, guess_format, load_embedding
+from bayesbias.embeddings.lookup import Lookup
+from bayesbias.embeddings.named import DOWNLOADS, NAMED
+
+__all__ = [
+    "DOWNLOADS",
+    "FORMATS",
+    "NAMED",
+    "Embedding",
+    "Lookup",
+    "guess_format",
+    "load_embedding",
+    "unit_vectors",
+]

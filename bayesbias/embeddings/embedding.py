@@ -1,0 +1,342 @@
+"""The embedding: words, one float32 matrix, a name."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os import PathLike
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias._validate import quoted
+from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias.embeddings.lookup import Lookup, look_up
+from bayesbias.errors import BayesBiasWarning, DataError, VocabularyError
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+# Rows handled at once where a whole matrix is scanned or converted.
+_BLOCK = 65_536
+
+
+class Embedding:
+    """Word vectors: a vocabulary, one float32 matrix and a name.
+
+    An embedding does not change: `vectors` is read-only, and whatever alters vectors returns a new
+    embedding. A float32 array is used as it is, without a copy.
+
+    Parameters
+    ----------
+    words : iterable of str
+        The vocabulary, one word for each row. Of words that occur twice the first is kept.
+    vectors : array_like of shape (n_words, dim)
+        The vectors; converted to float32. A memory-mapped float32 array stays on disk.
+    name : str, default "embedding"
+        How tables, figures and reports call it.
+    notes : iterable of str, optional
+        What a reader noticed in the file; kept as `notes`.
+
+    Raises
+    ------
+    DataError
+        If the shapes do not fit, the embedding is empty, or a value is NaN or infinite.
+
+    Warns
+    -----
+    BayesBiasWarning
+        If words occur more than once.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> emb = bb.Embedding(["he", "she"], [[1.0, 0.0], [0.0, 1.0]], name="tiny")
+    >>> emb
+    <Embedding 'tiny': 2 words × 2 dimensions>
+    >>> emb["she"]
+    array([0., 1.], dtype=float32)
+    >>> "it" in emb
+    False
+    """
+
+    def __init__(
+        self,
+        words: Iterable[str],
+        vectors: npt.ArrayLike,
+        name: str = "embedding",
+        *,
+        notes: Iterable[str] = (),
+    ) -> None:
+        vocabulary = tuple(words)
+        for word in vocabulary:
+            if not isinstance(word, str):
+                raise DataError(f"embedding {name!r}: the word {word!r} is not a string.")
+        on_disk = isinstance(vectors, np.memmap)
+        matrix = _as_float32(vectors, name)
+        if len(vocabulary) != len(matrix):
+            raise DataError(
+                f"embedding {name!r}: {len(vocabulary)} words but {len(matrix)} vectors; "
+                "each word needs one row."
+            )
+        if not on_disk:  # a mapped matrix is checked where its rows are used
+            _check_finite(matrix, vocabulary, name)
+        found = list(notes)
+        index = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
+        if len(index) < len(vocabulary):
+            extra = len(vocabulary) - len(index)
+            keep: dict[str, int] = {}
+            for row, word in enumerate(vocabulary):
+                keep.setdefault(word, row)
+            repeated = [word for word, row in index.items() if keep[word] != row]
+            found.append(
+                f"{extra} duplicate word{'s' * (extra > 1)} left out, the first of each kept: "
+                f"{quoted(repeated, 5)}"
+            )
+            warnings.warn(f"{name}: {found[-1]}", BayesBiasWarning, stacklevel=2)
+            matrix = matrix[list(keep.values())]
+            vocabulary = tuple(keep)
+            index = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
+        self._words = vocabulary
+        self._index = index
+        self._vectors = matrix.view()
+        self._vectors.flags.writeable = False
+        self._name = str(name)
+        self._notes = tuple(found)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The vocabulary, in the order of the rows."""
+        return self._words
+
+    @property
+    def vectors(self) -> npt.NDArray[np.float32]:
+        """The matrix, one row a word; read-only."""
+        return self._vectors
+
+    @property
+    def index(self) -> Mapping[str, int]:
+        """The row of each word."""
+        return MappingProxyType(self._index)
+
+    @property
+    def name(self) -> str:
+        """How tables and figures call it."""
+        return self._name
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was noticed while the embedding was read."""
+        return self._notes
+
+    @property
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return int(self._vectors.shape[1])
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._index
+
+    def __getitem__(self, word: str) -> npt.NDArray[np.float32]:
+        row = self._index.get(word)
+        if row is None:
+            other = self.lookup([word], ("lower", "title", "upper", "strip_accents")).spelling
+            hint = f" It has {other[0]!r}." if other else ""
+            raise VocabularyError(f"{word!r} is not in the embedding {self.name!r}.{hint}")
+        vector: npt.NDArray[np.float32] = self._vectors[row]
+        return vector
+
+    def __repr__(self) -> str:
+        return f"<Embedding {self.name!r}: {len(self):,} words × {self.dim} dimensions>"
+
+    def lookup(self, words: Iterable[str], fallbacks: Iterable[str] = DEFAULT_FALLBACKS) -> Lookup:
+        """Find words, trying other spellings where the exact one is not there.
+
+        Parameters
+        ----------
+        words : iterable of str
+            The words to find.
+        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
+            Spellings to try, in this order: ``exact``, ``lower``, ``title``, ``upper``;
+            ``strip_accents`` and ``prefix:/c/en/`` (any prefix) act on all spellings before them.
+
+        Returns
+        -------
+        Lookup
+            The words found, their rows and spellings, and the words missing.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> emb = bb.Embedding(["jose", "nasa"], [[1.0, 0.0], [0.0, 1.0]])
+        >>> emb.lookup(["José", "NASA", "xyzzy"])
+        Lookup(found=('José', 'NASA'), missing=('xyzzy',), rows=array([0, 1]),
+               spelling=('jose', 'nasa'))
+        """
+        return look_up(self._index, words, fallbacks)
+
+    def subset(self, words: Iterable[str], name: str | None = None) -> Embedding:
+        """Return the embedding of these words only, in their order.
+
+        Parameters
+        ----------
+        words : iterable of str
+            Words of this embedding.
+        name : str, optional
+            The new name; that of this embedding by default.
+
+        Returns
+        -------
+        Embedding
+            A new embedding with a copy of the rows.
+
+        Raises
+        ------
+        VocabularyError
+            If a word is not in the vocabulary.
+        """
+        found = self.lookup(words, ("exact",))
+        if found.missing:
+            raise VocabularyError(
+                f"not in the embedding {self.name!r}: {quoted(found.missing)}; "
+                "leave these words out, or use lookup() to see which are there."
+            )
+        return Embedding(found.found, np.asarray(self._vectors[found.rows]), name or self.name)
+
+    @classmethod
+    def from_gensim(cls, model: object, name: str = "gensim") -> Embedding:
+        """Take the vectors of a gensim KeyedVectors, or of a full model that holds one.
+
+        Parameters
+        ----------
+        model : KeyedVectors, Word2Vec, FastText or Doc2Vec
+            An object with ``index_to_key`` and ``vectors``, or with such an object as ``wv``.
+        name : str, default "gensim"
+            The name of the embedding.
+
+        Returns
+        -------
+        Embedding
+            The same words and vectors; the matrix is shared, not copied.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> kv = bb.Embedding(["he", "she"], [[1.0, 0.0], [0.0, 1.0]]).to_gensim()
+        >>> bb.Embedding.from_gensim(kv, name="back").words
+        ('he', 'she')
+        """
+        keyed = getattr(model, "wv", model)
+        words = getattr(keyed, "index_to_key", None)
+        vectors = getattr(keyed, "vectors", None)
+        if words is None or vectors is None:
+            raise DataError(
+                f"{type(model).__name__} has no words and vectors; expected gensim KeyedVectors "
+                "or a model with KeyedVectors as 'wv'."
+            )
+        return cls(words, vectors, name)
+
+    def to_gensim(self) -> KeyedVectors:
+        """Return gensim KeyedVectors with a copy of the vectors.
+
+        Returns
+        -------
+        gensim.models.KeyedVectors
+            The same words and vectors.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> kv = bb.Embedding(["he", "she"], [[1.0, 0.0], [0.6, 0.8]]).to_gensim()
+        >>> round(float(kv.similarity("he", "she")), 3)
+        0.6
+        """
+        from gensim.models import KeyedVectors
+
+        keyed = KeyedVectors(vector_size=self.dim)
+        keyed.index_to_key = list(self._words)
+        keyed.key_to_index = dict(self._index)
+        keyed.vectors = np.array(self._vectors)
+        return keyed
+
+    def save(self, path: str | PathLike[str], *, format: str | None = None) -> None:
+        """Write the embedding to a file; nothing is left half-written.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to. The suffix chooses the format: ``.npz`` and ``.safetensors`` (ours), ``.npy``
+            (memory-mapped, with the words in a ``.vocab.txt`` beside it), ``.bin`` (word2vec
+            binary), ``.txt`` and ``.vec`` (text with a header line); the last three also with
+            ``.gz`` behind.
+        format : str, optional
+            The format, where the suffix does not tell: one of ``npz``, ``safetensors``, ``npy``,
+            ``word2vec-bin``, ``word2vec-text``, ``glove`` (text without a header line).
+
+        Raises
+        ------
+        SpecError
+            If the format is not known.
+        DataError
+            If a word cannot be written in that format, such as one with a space in text.
+        """
+        from bayesbias.embeddings.files import save_embedding
+
+        save_embedding(self, path, format=format)
+
+
+def unit_vectors(embedding: Embedding, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    """Return the rows scaled to length one, in double precision.
+
+    Raises
+    ------
+    DataError
+        If a row is zero, NaN or infinite: it has no direction, so no cosine. The word is named.
+    """
+    chosen = np.asarray(embedding.vectors[rows], dtype=np.float64)
+    norms = np.linalg.norm(chosen, axis=1)
+    bad = np.flatnonzero(~(np.isfinite(norms) & (norms > 0)))
+    if bad.size:
+        words = [embedding.words[rows[i]] for i in bad]
+        what = "zero" if not norms[bad[0]] else "NaN or infinite"
+        raise DataError(
+            f"embedding {embedding.name!r}: the vector of {quoted(words)} is {what}, so its cosine "
+            "with another is not defined; leave the word out of the lists."
+        )
+    chosen /= norms[:, None]
+    return chosen
+
+
+def _as_float32(vectors: npt.ArrayLike, name: str) -> npt.NDArray[np.float32]:
+    array = np.asarray(vectors)
+    if array.ndim != 2 or not array.size:
+        raise DataError(
+            f"embedding {name!r}: the vectors have the shape {array.shape}; "
+            "expected a matrix of words × dimensions that is not empty."
+        )
+    if array.dtype.kind not in "fiu":
+        raise DataError(
+            f"embedding {name!r}: the vectors are of the type {array.dtype}; expected numbers."
+        )
+    with np.errstate(over="ignore"):  # what becomes infinite is reported with its word
+        return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def _check_finite(matrix: npt.NDArray[np.float32], words: Sequence[str], name: str) -> None:
+    for start in range(0, len(matrix), _BLOCK):
+        block = matrix[start : start + _BLOCK]
+        if not np.isfinite(block).all():
+            row = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
+            word = words[row] if row < len(words) else "?"
+            raise DataError(
+                f"embedding {name!r}: the vector of {word!r} (row {row}) holds NaN or infinite "
+                "values; remove the row or repair the source."
+            )

@@ -1,0 +1,251 @@
+"""Loading and saving embeddings: which source, which format."""
+
+from __future__ import annotations
+
+import logging
+import struct
+import warnings
+from collections.abc import Callable, Iterable
+from functools import partial
+from os import PathLike
+from pathlib import Path
+
+from bayesbias._files import atomic
+from bayesbias._validate import at_least, did_you_mean, one_of, quoted, word_list
+from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.formats import arrays, gensim_files, text, word2vec
+from bayesbias.embeddings.formats.common import HEADER, ByteStream, Rows, Wanted
+from bayesbias.embeddings.lookup import check_fallbacks, spellings
+from bayesbias.embeddings.named import DOWNLOADS, NAMED, download, read_named
+from bayesbias.errors import BayesBiasWarning, DataError, NotFoundError, SpecError, VocabularyError
+
+_log = logging.getLogger(__name__)
+
+_READERS: dict[str, Callable[[Path, Wanted], Rows]] = {
+    "word2vec-bin": word2vec.read_word2vec,
+    "word2vec-text": partial(text.read_text, header=True),
+    "fasttext-vec": partial(text.read_text, header=True),
+    "glove": partial(text.read_text, header=False),
+    "npz": arrays.read_npz,
+    "npy": arrays.read_npy,
+    "safetensors": arrays.read_safetensors,
+}
+#: Every format that can be read, by the name that `format` takes.
+FORMATS = (*_READERS, "fasttext-bin", "gensim")
+
+_WRITERS: dict[str, Callable[..., None]] = {
+    "word2vec-bin": word2vec.write_word2vec,
+    "word2vec-text": partial(text.write_text, header=True),
+    "fasttext-vec": partial(text.write_text, header=True),
+    "glove": partial(text.write_text, header=False),
+    "npz": arrays.write_npz,
+    "npy": arrays.write_npy,
+    "safetensors": arrays.write_safetensors,
+}
+_SUFFIXES = {
+    ".bin": "word2vec-bin",
+    ".txt": "word2vec-text",
+    ".vec": "fasttext-vec",
+    ".npz": "npz",
+    ".npy": "npy",
+    ".safetensors": "safetensors",
+}
+_NOT_COMPRESSED = {"npz", "npy", "safetensors"}
+
+_FASTTEXT_MAGIC = struct.pack("<i", 793_712_314)
+_PICKLE = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
+_PEEK_BYTES = 1 << 20
+
+
+def load_embedding(
+    source: str | PathLike[str],
+    name: str | None = None,
+    *,
+    words: Iterable[str] | None = None,
+    limit: int | None = None,
+    format: str | None = None,
+    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+    subwords: bool = False,
+    trust: bool = False,
+    progress: bool = True,
+) -> Embedding:
+    """Load word vectors from a file, or by the name of a known embedding.
+
+    Parameters
+    ----------
+    source : path-like or str
+        A file: word2vec ``.bin`` or text, GloVe text, fastText ``.vec`` or ``.bin``, each also
+        gzipped; ``.npz``, ``.safetensors``, or ``.npy`` with its words in a ``.vocab.txt`` beside
+        it. The format is found from the content. Or a name: ``"demo"`` and ``"demo-100d"`` come
+        with the package, ``"glove-6b-50d"`` with the extra ``glove``, and the names of
+        ``gensim.downloader`` are downloaded.
+    name : str, optional
+        The name of the embedding; the file's by default.
+    words : iterable of str, optional
+        Read only these words. The file is streamed, so memory is needed for them alone.
+    limit : int, optional
+        Read only the first `limit` rows, in most files the most frequent words.
+    format : str, optional
+        The format, where guessing is not wanted: ``word2vec-bin``, ``word2vec-text``,
+        ``fasttext-vec``, ``glove`` (text without a header), ``npz``, ``npy``, ``safetensors``,
+        ``fasttext-bin`` or ``gensim`` (a pickle).
+    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
+        Spellings of `words` that are read too, so that a later look-up finds them.
+    subwords : bool, default False
+        For fastText's ``.bin``: compose the vectors of those `words` that its vocabulary lacks.
+    trust : bool, default False
+        Open gensim's pickles. A pickle can run any code: only for files whose source you trust.
+    progress : bool, default True
+        Show a progress bar, in terminals and notebooks.
+
+    Returns
+    -------
+    Embedding
+        The words and vectors; what was noticed in the file is in its `notes`.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no such file or name.
+    DataError
+        If the file is truncated, damaged or empty; the message names the line or byte.
+    VocabularyError
+        If `words` are given and none of them is there.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> emb = bb.load_embedding("demo")
+    >>> emb.dim
+    50
+    >>> bb.load_embedding("demo", words=["nurse", "engineer"]).words
+    ('engineer', 'nurse')
+    """
+    asked = None if words is None else word_list("words", words)
+    if asked == ():
+        raise SpecError("'words' is empty; leave it out to read every word.")
+    if limit is not None:
+        at_least("limit", limit, 1)
+    if format is not None:
+        one_of("format", format, FORMATS)
+    if subwords and asked is None:
+        raise SpecError("'subwords' composes words that are asked for: give them as 'words'.")
+    wanted = Wanted(_spelt(asked, check_fallbacks(fallbacks)), limit, progress)
+
+    key = str(source)
+    if key in NAMED:
+        rows, default = read_named(key, wanted), key
+    else:
+        path = download(key) if key in DOWNLOADS and not Path(key).exists() else Path(source)
+        _check_is_file(path)
+        kind = format or guess_format(path)
+        _log.info("reading %s as %s", path, kind)
+        default = key if key in DOWNLOADS else _stem(path)
+        if subwords and kind != "fasttext-bin":
+            raise SpecError(f"{path}: 'subwords' needs a fastText .bin file; this is {kind!r}.")
+        if kind == "gensim":
+            rows = gensim_files.read_pickled(path, wanted, trust=trust)
+        elif kind == "fasttext-bin":
+            compose = asked if subwords and asked else ()
+            rows = gensim_files.read_fasttext(path, wanted, subwords=compose)
+        else:
+            rows = _READERS[kind](path, wanted)
+    if asked and not rows.words:
+        raise VocabularyError(
+            f"{key}: none of the {len(asked)} words is there ({quoted(asked, 5)}); "
+            "look at the spelling, the language or a prefix such as '/c/en/'."
+        )
+    return _embedding(rows, name or default)
+
+
+def save_embedding(
+    embedding: Embedding, path: str | PathLike[str], *, format: str | None = None
+) -> None:
+    """Write an embedding in the format that the suffix or `format` names."""
+    target = Path(path)
+    compressed = target.suffix == ".gz"
+    suffix = Path(target.stem).suffix if compressed else target.suffix
+    if format is not None:
+        kind = one_of("format", format, _WRITERS)
+    elif suffix in _SUFFIXES:
+        kind = _SUFFIXES[suffix]
+    else:
+        hint = " For gensim's own format use to_gensim().save()." if suffix == ".kv" else ""
+        raise SpecError(
+            f"{target}: the suffix {suffix!r} is not known; expected one of "
+            f"{quoted(_SUFFIXES)}, or name the format, one of {quoted(_WRITERS)}.{hint}"
+        )
+    if compressed and kind in _NOT_COMPRESSED:
+        raise SpecError(f"{target}: {kind} files are not gzipped; leave out '.gz'.")
+    targets = [target, arrays.vocabulary_path(target)] if kind == "npy" else [target]
+    try:
+        with atomic(*targets) as temporary:
+            _WRITERS[kind](embedding, *temporary)
+    except OSError as err:
+        raise DataError(f"{target}: cannot be written ({err.strerror or err}).") from err
+
+
+def guess_format(path: Path) -> str:
+    """Tell the format of a file from its first bytes.
+
+    Raises
+    ------
+    DataError
+        If the file is empty or of no format that is known.
+    """
+    with ByteStream(path) as stream:
+        head = stream.read(_PEEK_BYTES)
+    if not head.strip():
+        raise DataError(f"{path}: the file is empty.")
+    if head.startswith(b"PK\x03\x04"):
+        return "npz"
+    if head.startswith(b"\x93NUMPY"):
+        return "npy"
+    if head.startswith(_FASTTEXT_MAGIC):
+        return "fasttext-bin"
+    if head.startswith(_PICKLE):
+        return "gensim"
+    if head[8:9] == b"{" and struct.unpack("<Q", head[:8])[0] < path.stat().st_size:
+        return "safetensors"
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    if header := HEADER.match(head):
+        line = head[header.end() :].lstrip(b"\n").partition(b"\n")[0]
+        return "word2vec-text" if text.is_vector_line(line, int(header[2])) else "word2vec-bin"
+    if any(text.is_vector_line(line) for line in head.split(b"\n", 20)[:20]):
+        return "glove"
+    seen = head[:40].decode(errors="backslashreplace")
+    raise DataError(
+        f"{path}: no format that is known begins with {seen!r}; expected word vectors in one of "
+        f"the formats {quoted(FORMATS, 20)}."
+    )
+
+
+def _spelt(words: tuple[str, ...] | None, fallbacks: tuple[str, ...]) -> frozenset[str] | None:
+    if words is None:
+        return None
+    return frozenset(spelling for word in words for spelling in spellings(word, fallbacks))
+
+
+def _embedding(rows: Rows, name: str) -> Embedding:
+    for note in rows.notes:
+        warnings.warn(f"{name}: {note}", BayesBiasWarning, stacklevel=3)
+    return Embedding(rows.words, rows.vectors, name, notes=rows.notes)
+
+
+def _check_is_file(path: Path) -> None:
+    if path.is_dir():
+        raise NotFoundError(f"{path} is a folder; give the file of the vectors in it.")
+    if not path.is_file():
+        known = [*NAMED, *DOWNLOADS]
+        raise NotFoundError(
+            f"{str(path)!r} is no file and no known embedding.{did_you_mean(path, known)} "
+            f"Names that work offline: {quoted(NAMED)}."
+        )
+
+
+def _stem(path: Path) -> str:
+    """Return the file's name without the suffixes that tell its format."""
+    name = path.name.removesuffix(".gz")
+    suffix = Path(name).suffix
+    return name.removesuffix(suffix) if suffix in _SUFFIXES else name or path.name

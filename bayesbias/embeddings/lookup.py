@@ -1,0 +1,94 @@
+"""Finding a word in a vocabulary that may spell it differently."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias._validate import one_of, word_list
+
+
+def _strip_accents(word: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", word)
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
+
+
+_SPELLINGS: dict[str, Callable[[str], str]] = {
+    "exact": str,
+    "lower": str.lower,
+    "title": str.title,
+    "upper": str.upper,
+    "strip_accents": _strip_accents,
+}
+_PREFIX = "prefix:"
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """What a look-up found, in the order of the words asked for.
+
+    Parameters
+    ----------
+    found : tuple of str
+        The words that were found, as they were asked for.
+    missing : tuple of str
+        The words that were not.
+    rows : ndarray of int
+        The row of each found word.
+    spelling : tuple of str
+        How the vocabulary spells each found word.
+    """
+
+    found: tuple[str, ...]
+    missing: tuple[str, ...]
+    rows: npt.NDArray[np.intp]
+    spelling: tuple[str, ...]
+
+
+def check_fallbacks(fallbacks: Iterable[str]) -> tuple[str, ...]:
+    """Return the fallbacks as a tuple if each is known, else raise."""
+    names = word_list("fallbacks", fallbacks)
+    for name in names:
+        if not name.startswith(_PREFIX):
+            one_of("fallbacks", name, [*_SPELLINGS, f"{_PREFIX}…"])
+    return names
+
+
+def spellings(word: str, fallbacks: tuple[str, ...]) -> list[str]:
+    """Return the spellings to try, in order and without repetition.
+
+    ``strip_accents`` and ``prefix:…`` act on every spelling before them, the others on the word.
+    """
+    tried: dict[str, None] = {}
+    for name in fallbacks:
+        sources = list(tried) or [word]
+        if name.startswith(_PREFIX):
+            prefix = name.removeprefix(_PREFIX)
+            tried.update(dict.fromkeys(prefix + source for source in sources))
+        elif name == "strip_accents":
+            tried.update(dict.fromkeys(_strip_accents(source) for source in sources))
+        else:
+            tried[_SPELLINGS[name](word)] = None
+    return list(tried)
+
+
+def look_up(index: Mapping[str, int], words: Iterable[str], fallbacks: Iterable[str]) -> Lookup:
+    """Find each word by the first of its spellings that the index holds."""
+    ways = check_fallbacks(fallbacks)
+    found: list[str] = []
+    missing: list[str] = []
+    rows: list[int] = []
+    spelling: list[str] = []
+    for word in word_list("words", words):
+        match = next((s for s in spellings(word, ways) if s in index), None)
+        if match is None:
+            missing.append(word)
+        else:
+            found.append(word)
+            rows.append(index[match])
+            spelling.append(match)
+    return Lookup(tuple(found), tuple(missing), np.array(rows, dtype=np.intp), tuple(spelling))

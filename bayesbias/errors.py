@@ -1,0 +1,38 @@
+"""The errors and warnings of bayesbias.
+
+Each error also inherits the builtin that a caller would expect, so ``except ValueError`` works.
+"""
+
+from __future__ import annotations
+
+
+class BayesBiasError(Exception):
+    """Base of every error that bayesbias raises on purpose."""
+
+    # KeyError shows the repr of its message; these messages are sentences.
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class SpecError(BayesBiasError, ValueError):
+    """An argument, a study, a query or an option is not what it should be."""
+
+
+class DataError(BayesBiasError, ValueError):
+    """A file, a table or a matrix holds something that cannot be used."""
+
+
+class NotFoundError(BayesBiasError, FileNotFoundError):
+    """No file, embedding, study, query or list of that name."""
+
+
+class VocabularyError(BayesBiasError, KeyError):
+    """Words are not in the vocabulary of an embedding."""
+
+
+class MissingDependencyError(BayesBiasError, ImportError):
+    """An optional package is not installed."""
+
+
+class BayesBiasWarning(UserWarning):
+    """Something that deserves a look but does not stop the work."""

@@ -1,0 +1,585 @@
+"""The long-format distance table: build, check, read, write.
+
+One row is one protected word, one attribute and one embedding, with the cosine distance between
+the two words and the kind of their connection.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from bayesbias._files import atomic
+from bayesbias._validate import did_you_mean, one_of, quoted, share
+from bayesbias.constants import (
+    CONNECTIONS,
+    CONTROL_CONNECTIONS,
+    DEFAULT_FALLBACKS,
+    LOST_VOCABULARY_THRESHOLD,
+)
+from bayesbias.embeddings import Embedding, unit_vectors
+from bayesbias.embeddings.lookup import check_fallbacks
+from bayesbias.errors import BayesBiasWarning, DataError, NotFoundError, SpecError, VocabularyError
+from bayesbias.words.study import Attribute, Study
+
+#: The columns of every table, in order. The first six are those of the authors' own files.
+COLUMNS = (
+    "protected_word",
+    "word_to_compare",
+    "word_class",
+    "cosine_distance",
+    "cosine_similarity",
+    "connection",
+    "protected_group",
+    "embedding",
+)
+_REQUIRED = ("protected_word", "word_to_compare", "word_class", "cosine_distance", "connection")
+_CATEGORIES = tuple(name for name in COLUMNS if not name.startswith("cosine"))
+_PAIR = ["embedding", "protected_word", "word_to_compare"]
+_UNKNOWN_GROUP = "unknown"
+
+# In the authors' files a word that the embedding lacks has this for its distance.
+_MISSING = -100
+# Rounding may put a distance this far outside [0, 2]; more is a fault.
+_TOLERANCE = 1e-6
+_READ_SUFFIXES = (".csv", ".csv.gz", ".parquet")
+
+
+def distance_table(
+    embeddings: Embedding | Iterable[Embedding],
+    study: Study,
+    *,
+    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+    lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
+) -> pd.DataFrame:
+    """Build the table of cosine distances between protected words and attributes.
+
+    A distance is 1 − cosine, from 0 (same direction) over 1 (unrelated) to 2 (opposite). The
+    connection of a row is ``associated`` if the attribute is a stereotype of the word's own group,
+    ``different`` if of another group, ``human`` or ``none`` if it is a human or neutral control.
+
+    Parameters
+    ----------
+    embeddings : Embedding or iterable of Embedding
+        Where the vectors are from; several need different names.
+    study : Study
+        Protected words, stereotypes and controls.
+    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
+        Spellings to try, as in `Embedding.lookup`.
+    lost_vocabulary_threshold : float, default 0.2
+        The share of any one word set that an embedding may lack.
+
+    Returns
+    -------
+    DataFrame
+        One row per embedding, protected word and attribute, in the order of the study, with the
+        columns ``protected_word``, ``word_to_compare``, ``word_class``, ``cosine_distance``,
+        ``cosine_similarity``, ``connection``, ``protected_group`` and ``embedding``.
+        ``table.attrs["missing"]`` names, by embedding and set, the words that were lost.
+
+    Raises
+    ------
+    VocabularyError
+        If more of a set is lost than the threshold allows, or a whole set.
+    DataError
+        If a word has a zero vector, or two words with different roles are one in the embedding.
+
+    Warns
+    -----
+    BayesBiasWarning
+        If words are lost, or two words of a set are one in the embedding.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> emb = bb.Embedding(
+    ...     ["he", "she", "engineer", "nurse", "clock"],
+    ...     [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6], [0.6, 0.8], [-0.6, 0.8]],
+    ... )
+    >>> study = bb.Study("jobs", {"man": ["he"], "woman": ["she"]},
+    ...                  {"man": ["engineer"], "woman": ["nurse"]}, {"neutral": ["clock"]})
+    >>> table = bb.distance_table(emb, study)
+    >>> table[["protected_word", "word_to_compare", "cosine_distance", "connection"]].round(2)
+      protected_word word_to_compare  cosine_distance  connection
+    0             he        engineer              0.2  associated
+    1             he           nurse              0.4   different
+    2             he           clock              1.6        none
+    3            she        engineer              0.4   different
+    4            she           nurse              0.2  associated
+    5            she           clock              0.2        none
+    """
+    several = _as_embeddings(embeddings)
+    if not isinstance(study, Study):
+        raise SpecError(
+            f"'study' is {type(study).__name__}; expected a Study: load_study('religion')."
+        )
+    ways = check_fallbacks(fallbacks)
+    threshold = share("lost_vocabulary_threshold", lost_vocabulary_threshold)
+    chosen = [_choose(embedding, study, ways, threshold) for embedding in several]
+    levels = _levels(study, [embedding.name for embedding in several], chosen)
+    frames = [
+        _frame(embedding, study, words, levels)
+        for embedding, words in zip(several, chosen, strict=True)
+    ]
+    table = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+    table.attrs["missing"] = {e.name: w.missing for e, w in zip(several, chosen, strict=True)}
+    table.attrs["study"] = study.name
+    return table
+
+
+class _Chosen:
+    """The words of a study that an embedding has, and their rows."""
+
+    def __init__(self) -> None:
+        self.protected: list[str] = []
+        self.protected_rows: list[int] = []
+        self.attributes: list[Attribute] = []
+        self.attribute_rows: list[int] = []
+        self.missing: dict[str, list[str]] = {}
+        self.same: list[str] = []
+
+
+def _choose(
+    embedding: Embedding, study: Study, fallbacks: tuple[str, ...], threshold: float
+) -> _Chosen:
+    """Look every word of the study up, and refuse an embedding that lacks too many."""
+    chosen = _Chosen()
+    attributes = {attribute.word: attribute for attribute in study.attributes}
+    role: dict[int, tuple[str, str]] = {}
+    too_many = []
+    for label, words in study.word_sets().items():
+        is_protected = label.startswith("group: ")
+        found = embedding.lookup(words, fallbacks)
+        if found.missing:
+            chosen.missing[label] = list(found.missing)
+            lost = len(found.missing) / len(words)
+            if lost > threshold or not found.found:
+                too_many.append(
+                    f"{label!r} loses {len(found.missing)} of {len(words)} "
+                    f"({quoted(found.missing, 5)})"
+                )
+        for word, row in zip(found.found, found.rows.tolist(), strict=True):
+            if row in role:
+                other, other_label = role[row]
+                if is_protected != other_label.startswith("group: "):
+                    raise DataError(
+                        f"embedding {embedding.name!r}: {word!r} of {label!r} and {other!r} of "
+                        f"{other_label!r} are the same word {embedding.words[row]!r} there; "
+                        "remove one of them from the study."
+                    )
+                chosen.same.append(f"{word!r} is {other!r}")
+                continue
+            role[row] = (word, label)
+            if is_protected:
+                chosen.protected.append(word)
+                chosen.protected_rows.append(row)
+            else:
+                chosen.attributes.append(attributes[word])
+                chosen.attribute_rows.append(row)
+    if too_many:
+        raise VocabularyError(
+            f"embedding {embedding.name!r} lacks more than {threshold:.0%} of a word set: "
+            f"{'; '.join(too_many)}. Use an embedding with these words, other fallbacks, or a "
+            "higher lost_vocabulary_threshold."
+        )
+    if chosen.missing:
+        lists = "; ".join(f"{label}: {quoted(w, 5)}" for label, w in chosen.missing.items())
+        warnings.warn(
+            f"{embedding.name} lacks words of the study {study.name!r}, left out: {lists}",
+            BayesBiasWarning,
+            stacklevel=4,
+        )
+    if chosen.same:
+        warnings.warn(
+            f"{embedding.name} has one vector for several words, used once: "
+            f"{'; '.join(chosen.same)}",
+            BayesBiasWarning,
+            stacklevel=4,
+        )
+    return chosen
+
+
+def _levels(
+    study: Study, names: list[str], chosen: list[_Chosen]
+) -> dict[str, pd.CategoricalDtype]:
+    """Return the categories of each column, the same for all embeddings, in the study's order."""
+    protected = {word for words in chosen for word in words.protected}
+    attributes = {attribute.word for words in chosen for attribute in words.attributes}
+    compared = [attribute for attribute in study.attributes if attribute.word in attributes]
+    levels: dict[str, Iterable[str]] = {
+        "protected_word": [word for word in study.protected_words if word in protected],
+        "word_to_compare": [attribute.word for attribute in compared],
+        "word_class": dict.fromkeys(attribute.word_class for attribute in compared),
+        "connection": CONNECTIONS,
+        "protected_group": study.groups,
+        "embedding": names,
+    }
+    return {name: _category_type(words) for name, words in levels.items()}
+
+
+def _frame(
+    embedding: Embedding,
+    study: Study,
+    words: _Chosen,
+    levels: Mapping[str, pd.CategoricalDtype],
+) -> pd.DataFrame:
+    """Compute all distances with one product and lay them out, the protected word slowest."""
+    protected = unit_vectors(embedding, np.array(words.protected_rows))
+    attributes = unit_vectors(embedding, np.array(words.attribute_rows))
+    similarity = np.clip((protected @ attributes.T).ravel(), -1.0, 1.0)
+    n_p, n_a = len(protected), len(attributes)
+
+    group_of = {word: group for group, of in study.groups.items() for word in of}
+    own_group = [group_of[word] for word in words.protected]
+    controls = [CONTROL_CONNECTIONS.get(str(a.control), "") for a in words.attributes]
+    # -1 where the attribute is a stereotype: then it matters whose.
+    fixed = np.array([CONNECTIONS.index(c) if c else -1 for c in controls], dtype=np.int8)
+    stereotype_of = np.array([str(attribute.group) for attribute in words.attributes])
+    is_other = (np.array(own_group)[:, None] != stereotype_of[None, :]).astype(np.int8)
+    connection = np.where(fixed < 0, is_other, fixed)
+
+    def repeated(name: str, values: list[str]) -> pd.Categorical:
+        return _categories(np.repeat(_codes(levels[name], values), n_a), levels[name])
+
+    def tiled(name: str, values: list[str]) -> pd.Categorical:
+        return _categories(np.tile(_codes(levels[name], values), n_p), levels[name])
+
+    return pd.DataFrame(
+        {
+            "protected_word": repeated("protected_word", words.protected),
+            "word_to_compare": tiled("word_to_compare", [a.word for a in words.attributes]),
+            "word_class": tiled("word_class", [a.word_class for a in words.attributes]),
+            "cosine_distance": 1.0 - similarity,
+            "cosine_similarity": similarity,
+            "connection": _categories(connection.ravel(), levels["connection"]),
+            "protected_group": repeated("protected_group", own_group),
+            "embedding": repeated("embedding", [embedding.name] * n_p),
+        }
+    )
+
+
+def check_table(
+    table: pd.DataFrame, *, duplicates: Literal["drop", "keep"] = "drop"
+) -> pd.DataFrame:
+    """Return a table with the columns, types and categories that everything else relies on.
+
+    Parameters
+    ----------
+    table : DataFrame
+        At least the columns ``protected_word``, ``word_to_compare``, ``word_class``,
+        ``cosine_distance`` and ``connection``. Without ``protected_group`` the group of a word is
+        taken from the class of its associated attributes; without ``embedding`` it is one.
+    duplicates : {"drop", "keep"}, default "drop"
+        What to do with rows that are there twice.
+
+    Returns
+    -------
+    DataFrame
+        A new frame; `table` is not changed. Further columns come last.
+
+    Raises
+    ------
+    DataError
+        If a column is missing or holds something else than it should.
+
+    Warns
+    -----
+    BayesBiasWarning
+        If repeated rows are left out.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> import pandas as pd
+    >>> bb.check_table(pd.DataFrame({"protected_word": ["he"], "word_to_compare": ["nurse"],
+    ...     "word_class": ["woman_stereotype"], "cosine_distance": [2.4],
+    ...     "connection": ["different"]}))
+    Traceback (most recent call last):
+    ...
+    bayesbias.errors.DataError: 'cosine_distance' is 2.4 in row 0 ('he', 'nurse'); expected a
+    number from 0 to 2. Is it a similarity, or not cosine at all?
+    """
+    one_of("duplicates", duplicates, ["drop", "keep"])
+    for name in _REQUIRED:
+        if name not in table.columns:
+            raise DataError(
+                f"the table has no column {name!r}; it has {quoted(table.columns, 12)}."
+                f"{did_you_mean(name, map(str, table.columns))}"
+            )
+    if table.empty:
+        raise DataError("the table has no rows.")
+    result = table.reset_index(drop=True)
+    for name in [n for n in COLUMNS if n in result.columns]:
+        _no_gaps(result, name)
+    result["cosine_distance"] = _distances(result)
+    similarity = 1.0 - result["cosine_distance"].to_numpy()
+    if "cosine_similarity" in result.columns:
+        _check_similarity(result, similarity)
+    result["cosine_similarity"] = similarity
+    _check_connections(result["connection"])
+    if "protected_group" not in result.columns:
+        result["protected_group"] = _infer_groups(result)
+    if "embedding" not in result.columns:
+        result["embedding"] = "embedding"
+    for name in _CATEGORIES:
+        result[name] = _as_categories(result[name], CONNECTIONS if name == "connection" else None)
+    if duplicates == "drop":
+        result = _without_duplicates(result)
+    result = result[[*COLUMNS, *(name for name in result.columns if name not in COLUMNS)]]
+    result.attrs = dict(table.attrs)
+    return result
+
+
+def read_table(
+    path: str | PathLike[str], *, duplicates: Literal["drop", "keep"] = "drop"
+) -> pd.DataFrame:
+    """Read a distance table, ours or one of the original study.
+
+    Parameters
+    ----------
+    path : path-like
+        A ``.csv``, ``.csv.gz`` or ``.parquet`` file. The files of Dobrzeniecka (2021) are read as
+        they are: an unnamed index column is dropped, rows with −100 for a missing word are left
+        out and named in ``table.attrs["missing"]``, camelCase column names are accepted.
+    duplicates : {"drop", "keep"}, default "drop"
+        What to do with rows that are there twice, as in the original race tables.
+
+    Returns
+    -------
+    DataFrame
+        The table, checked by `check_table`; the embedding is named after the file if it has no
+        such column.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no such file.
+    DataError
+        If the file is not such a table; the message names the column or row.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.read_table("table.csv")  # doctest: +SKIP
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise NotFoundError(f"there is no file {str(source)!r}.")
+    try:
+        raw = _read_file(source)
+        raw = raw.loc[:, [not re.fullmatch(r"(Unnamed: \d+)?", str(c)) for c in raw.columns]]
+        raw = raw.rename(columns=_snake_case)
+        raw, missing = _without_missing(raw)
+        if "embedding" not in raw.columns:
+            raw["embedding"] = source.name.split(".")[0]
+        if missing:
+            raw.attrs["missing"] = dict.fromkeys(_distinct(raw["embedding"]), missing)
+        return check_table(raw, duplicates=duplicates)
+    except DataError as err:
+        raise DataError(f"{source}: {err}") from err
+
+
+def write_table(table: pd.DataFrame, path: str | PathLike[str]) -> None:
+    """Write a distance table; nothing is left half-written.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table.
+    path : path-like
+        A ``.csv``, ``.csv.gz`` or ``.parquet`` file.
+
+    Raises
+    ------
+    SpecError
+        If the suffix is another.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.write_table(table, "table.parquet")  # doctest: +SKIP
+    """
+    target = Path(path)
+    suffix = _suffix(target)
+    with atomic(target) as (temporary,):
+        if suffix == ".parquet":
+            table.to_parquet(temporary, index=False)
+        else:
+            compression: Any = {"method": "gzip", "mtime": 0} if suffix == ".csv.gz" else None
+            table.to_csv(temporary, index=False, compression=compression)
+
+
+def _as_embeddings(embeddings: Embedding | Iterable[Embedding]) -> list[Embedding]:
+    several = [embeddings] if isinstance(embeddings, Embedding) else list(embeddings)
+    for item in several:
+        if not isinstance(item, Embedding):
+            raise SpecError(
+                f"'embeddings' holds {type(item).__name__}; expected an Embedding: "
+                "load_embedding(path), or Embedding.from_gensim(model)."
+            )
+    if not several:
+        raise SpecError("'embeddings' is empty; give at least one embedding.")
+    names = [embedding.name for embedding in several]
+    if len(set(names)) < len(names):
+        raise SpecError(
+            f"two embeddings are called {max(names, key=names.count)!r}; load them with different "
+            "names, or their distances cannot be told apart."
+        )
+    return several
+
+
+def _category_type(names: Iterable[str]) -> pd.CategoricalDtype:
+    return pd.CategoricalDtype(pd.Index(list(names), dtype="str"))
+
+
+def _codes(levels: pd.CategoricalDtype, values: list[str]) -> npt.NDArray[np.intp]:
+    return levels.categories.get_indexer(pd.Index(values, dtype="str"))
+
+
+def _categories(codes: npt.NDArray[np.integer], levels: pd.CategoricalDtype) -> pd.Categorical:
+    return pd.Categorical.from_codes(codes, dtype=levels)
+
+
+def _as_categories(
+    column: pd.Series[Any], categories: Iterable[str] | None = None
+) -> pd.Series[Any]:
+    """Make a column categorical, by default with the categories in the order they appear."""
+    if isinstance(column.dtype, pd.CategoricalDtype):  # without the cost of strings for each row
+        used = column.cat.remove_unused_categories()
+        named = used.cat.rename_categories([str(c) for c in used.cat.categories])
+        return named if categories is None else named.cat.set_categories(list(categories))
+    text = column.astype("str")
+    return text.astype(_category_type(pd.unique(text) if categories is None else categories))
+
+
+def _distinct(column: pd.Series[Any]) -> list[str]:
+    return [str(value) for value in pd.unique(column)]
+
+
+def _no_gaps(table: pd.DataFrame, name: str) -> None:
+    gaps = np.flatnonzero(table[name].isna())
+    if gaps.size:
+        raise DataError(
+            f"{name!r} is missing in {gaps.size} row{'s' * (gaps.size > 1)}, first in row "
+            f"{gaps[0]}; fill in or remove such rows."
+        )
+
+
+def _distances(table: pd.DataFrame) -> npt.NDArray[np.float64]:
+    try:
+        values = table["cosine_distance"].to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as err:
+        raise DataError(f"'cosine_distance' holds something that is no number: {err}.") from err
+    bad = np.flatnonzero(~((values >= -_TOLERANCE) & (values <= 2 + _TOLERANCE)))
+    if bad.size:
+        raise DataError(
+            f"'cosine_distance' is {values[bad[0]]} in {_row(table, bad[0])}; expected a number "
+            "from 0 to 2. Is it a similarity, or not cosine at all?"
+        )
+    clipped: npt.NDArray[np.float64] = np.clip(values, 0.0, 2.0)
+    return clipped
+
+
+def _check_similarity(table: pd.DataFrame, expected: npt.NDArray[np.float64]) -> None:
+    try:
+        given = table["cosine_similarity"].to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as err:
+        raise DataError(f"'cosine_similarity' holds something that is no number: {err}.") from err
+    bad = np.flatnonzero(~(np.abs(given - expected) < 1e-3))
+    if bad.size:
+        raise DataError(
+            f"'cosine_similarity' is {given[bad[0]]} in {_row(table, bad[0])}; expected "
+            f"1 − cosine_distance = {expected[bad[0]]:.6g}. Are the columns mixed up?"
+        )
+
+
+def _check_connections(column: pd.Series[Any]) -> None:
+    unknown = [value for value in _distinct(column) if value not in CONNECTIONS]
+    if unknown:
+        raise DataError(
+            f"'connection' contains {quoted(unknown)}; expected one of {quoted(CONNECTIONS)}."
+            f"{did_you_mean(unknown[0], CONNECTIONS)}"
+        )
+
+
+def _row(table: pd.DataFrame, row: int) -> str:
+    words = table.loc[row, ["protected_word", "word_to_compare"]]
+    return f"row {row} ({', '.join(repr(str(word)) for word in words)})"
+
+
+def _infer_groups(table: pd.DataFrame) -> pd.Series[Any]:
+    """Name the group of a protected word after the class of its associated attributes."""
+    own = table.loc[table["connection"] == "associated", ["protected_word", "word_class"]]
+    first = own.drop_duplicates("protected_word").set_index("protected_word")["word_class"]
+    groups = first.astype("str").str.removesuffix("_stereotype")
+    return table["protected_word"].astype("str").map(groups.to_dict()).fillna(_UNKNOWN_GROUP)
+
+
+def _without_duplicates(table: pd.DataFrame) -> pd.DataFrame:
+    again = table.duplicated(_PAIR)
+    if not again.any():
+        return table
+    same = table.duplicated([*_PAIR, "cosine_distance", "word_class"])
+    if (again & ~same).any():
+        row = int(np.flatnonzero(again & ~same)[0])
+        raise DataError(
+            f"the pair in {_row(table, row)} is there twice with different values; several "
+            "embeddings in one table need an 'embedding' column that tells them apart, and a word "
+            "one class."
+        )
+    warnings.warn(
+        f"{int(same.sum())} of {len(table)} rows are there twice and left out "
+        "(duplicates='keep' keeps them)",
+        BayesBiasWarning,
+        stacklevel=4,
+    )
+    return table[~same].reset_index(drop=True)
+
+
+def _read_file(path: Path) -> pd.DataFrame:
+    suffix = _suffix(path)
+    try:
+        if suffix == ".parquet":
+            return pd.read_parquet(path)
+        # An empty cell is a gap, but "none" and "nan" are words.
+        return pd.read_csv(path, keep_default_na=False, na_values=[""])
+    except (ValueError, OSError, EOFError) as err:
+        first = str(err).splitlines()[0] if str(err) else type(err).__name__
+        raise DataError(f"cannot be read as {suffix} ({first}).") from err
+
+
+def _suffix(path: Path) -> str:
+    for suffix in _READ_SUFFIXES:
+        if path.name.endswith(suffix):
+            return suffix
+    raise SpecError(f"{path}: a table is a file of one of the kinds {quoted(_READ_SUFFIXES)}.")
+
+
+def _snake_case(name: object) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda m: f"_{m[1]}", str(name).strip()).lower()
+
+
+def _without_missing(table: pd.DataFrame) -> tuple[pd.DataFrame, Mapping[str, list[str]]]:
+    """Leave out the rows that stand for a word the embedding lacks, and name those words."""
+    if not {"cosine_distance", "protected_word", "word_to_compare"} <= set(table.columns):
+        return table, {}
+    lost = table["cosine_distance"] == _MISSING
+    if not lost.any():
+        return table.copy(), {}
+    if lost.all():
+        raise DataError("every row stands for a missing word (−100); there is nothing to read.")
+    missing: dict[str, list[str]] = {}
+    for column in ("protected_word", "word_to_compare"):
+        gone = lost.groupby(table[column].astype("str"), sort=False).all()
+        words = [str(word) for word in gone.index[gone]]
+        if words:
+            missing[column] = words
+    return table[~lost].copy(), missing
