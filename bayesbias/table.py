@@ -16,6 +16,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+from pyarrow import csv
 
 from bayesbias._files import atomic
 from bayesbias._validate import did_you_mean, one_of, quoted, share
@@ -322,7 +324,7 @@ def check_table(
     result["cosine_distance"] = _distances(result)
     similarity = 1.0 - result["cosine_distance"].to_numpy()
     if "cosine_similarity" in result.columns:
-        _check_similarity(result, similarity)
+        similarity = _checked_similarity(result, similarity)
     result["cosine_similarity"] = similarity
     _check_connections(result["connection"])
     if "protected_group" not in result.columns:
@@ -488,9 +490,11 @@ def _distances(table: pd.DataFrame) -> npt.NDArray[np.float64]:
     return clipped
 
 
-def _check_similarity(table: pd.DataFrame, expected: npt.NDArray[np.float64]) -> None:
+def _checked_similarity(
+    table: pd.DataFrame, expected: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
     try:
-        given = table["cosine_similarity"].to_numpy(dtype=np.float64)
+        given: npt.NDArray[np.float64] = table["cosine_similarity"].to_numpy(dtype=np.float64)
     except (TypeError, ValueError) as err:
         raise DataError(f"'cosine_similarity' holds something that is no number: {err}.") from err
     bad = np.flatnonzero(~(np.abs(given - expected) < 1e-3))
@@ -499,6 +503,7 @@ def _check_similarity(table: pd.DataFrame, expected: npt.NDArray[np.float64]) ->
             f"'cosine_similarity' is {given[bad[0]]} in {_row(table, bad[0])}; expected "
             f"1 − cosine_distance = {expected[bad[0]]:.6g}. Are the columns mixed up?"
         )
+    return given
 
 
 def _check_connections(column: pd.Series[Any]) -> None:
@@ -549,8 +554,17 @@ def _read_file(path: Path) -> pd.DataFrame:
     try:
         if suffix == ".parquet":
             return pd.read_parquet(path)
-        # An empty cell is a gap, but "none" and "nan" are words.
-        return pd.read_csv(path, keep_default_na=False, na_values=[""])
+        # Arrow reads every digit, and does not take words such as "none", "true" or "7" for
+        # anything but words; only an empty cell is a gap.
+        camel = {re.sub("_([a-z])", lambda m: m[1].upper(), name) for name in _CATEGORIES}
+        options = csv.ConvertOptions(
+            column_types=dict.fromkeys([*_CATEGORIES, *camel], pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+        )
+        with pa.input_stream(str(path)) as stream:
+            frame: pd.DataFrame = csv.read_csv(stream, convert_options=options).to_pandas()
+        return frame
     except (ValueError, OSError, EOFError) as err:
         first = str(err).splitlines()[0] if str(err) else type(err).__name__
         raise DataError(f"cannot be read as {suffix} ({first}).") from err

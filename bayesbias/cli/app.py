@@ -12,7 +12,7 @@ from bayesbias import __version__
 from bayesbias.cli.embedding import embedding
 from bayesbias.cli.table import table
 from bayesbias.cli.words import words
-from bayesbias.errors import BayesBiasError
+from bayesbias.errors import BayesBiasError, BayesBiasWarning
 
 
 @click.group(
@@ -24,7 +24,10 @@ from bayesbias.errors import BayesBiasError
 def app(verbose: int) -> None:
     """Measure social bias in word embeddings, with its uncertainty."""
     level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
-    logging.basicConfig(level=level, stream=sys.stderr, format="%(name)s: %(message)s")
+    logger = logging.getLogger("bayesbias")
+    logger.setLevel(level)
+    if not logger.handlers:
+        logger.addHandler(logging.StreamHandler())
 
 
 for _command in (table, words, embedding):
@@ -41,6 +44,7 @@ def main(arguments: list[str] | None = None) -> None:
     """
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("always", BayesBiasWarning)
             # A warning is one line for a person, without the place in the code.
             warnings.showwarning = lambda message, *_: click.echo(f"Warning: {message}", err=True)
             app.main(args=arguments, prog_name="bayesbias", standalone_mode=False)
@@ -48,7 +52,7 @@ def main(arguments: list[str] | None = None) -> None:
         err.show()
         sys.exit(err.exit_code)
     except BayesBiasError as err:
-        if logging.getLogger().isEnabledFor(logging.DEBUG):
+        if logging.getLogger("bayesbias").isEnabledFor(logging.DEBUG):
             raise
         click.echo(f"Error: {err}", err=True)
         sys.exit(2)

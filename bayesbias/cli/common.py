@@ -106,22 +106,20 @@ def load_embeddings(
 
 
 def load_lists(source: str) -> Study | Query:
-    """Load a study or a query, by name or from a file."""
+    """Load a study or a query, by name or from a file; ``query:weat_7`` asks for the query."""
     from bayesbias.errors import NotFoundError, SpecError
     from bayesbias.words import load_query, load_study
 
+    kind, colon, name = source.partition(":")
+    if colon and kind in ("query", "study"):
+        return load_query(name) if kind == "query" else load_study(name)
     try:
         return load_study(source)
-    except NotFoundError as no_study:
+    except (NotFoundError, SpecError) as no_study:
         try:
             return load_query(source)
-        except NotFoundError:
+        except (NotFoundError, SpecError):
             raise no_study from None
-    except SpecError as bad_study:
-        try:
-            return load_query(source)
-        except SpecError:
-            raise bad_study from None
 
 
 def print_frame(frame: pd.DataFrame, output: str, digits: int = 3) -> None:

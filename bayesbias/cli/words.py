@@ -68,10 +68,10 @@ def list_(collection: str | None, output: str) -> None:
 @words.command(epilog="Example: bayesbias words show weat:career")
 @click.argument("name")
 def show(name: str) -> None:
-    """Print the words of a list (weat:career), a query (weat_7) or a study (religion).
+    """Print the words of a list (weat:career), a study (religion) or a query (gender_1).
 
-    NAME may also be a file with a study or a query. One word a line for a list, so that it can be
-    piped on.
+    NAME may also be a file with a study or a query. Where both have one name, query:weat_7 is the
+    query. A list is printed one word a line, so that it can be piped on.
     """
     from bayesbias.words import builtin
 
@@ -114,7 +114,8 @@ def check(
 ) -> None:
     """Tell which words of a study or query the embeddings have, and which lists overlap.
 
-    LISTS is the name or file of a study or query; EMBEDDING a file or a name, by default demo.
+    LISTS is the name or file of a study or query (query:weat_7 where both have one name); EMBEDDING
+    a file or a name, by default demo.
     """
     from bayesbias.words import check_words
 

@@ -20,7 +20,7 @@ from bayesbias._validate import quoted
 from bayesbias.errors import DataError
 
 GZIP_MAGIC = b"\x1f\x8b"
-HEADER = re.compile(rb"[ \t]*(\d{1,18}) (\d{1,18})[ \t]*\r?(?:\n|$)")
+HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?(?:\n|$)")
 _MOST_DIMENSIONS = 1_000_000
 
 

@@ -32,9 +32,11 @@ from bayesbias.errors import DataError
 if TYPE_CHECKING:
     from bayesbias.embeddings.embedding import Embedding
 
-_BLOCK_BYTES = 1 << 24
+_BLOCK_BYTES = 1 << 23
 _BLOCK_ROWS = 8_192
 _BOM = b"\xef\xbb\xbf"
+# From here on a double is rounded to infinity in 32 bits.
+_TOO_LARGE = 2.0**128 - 2.0**103
 
 
 def read_text(path: Path, wanted: Wanted, *, header: bool) -> Rows:
@@ -207,7 +209,7 @@ class _LineReader:
 
     def _value(self, text: bytes, word: bytes, number: int) -> float:
         value = _number(text)
-        if value is not None and abs(value) <= float(np.finfo(np.float32).max):
+        if value is not None and abs(value) < _TOO_LARGE:
             return value
         what = "is not a number" if value is None else "is NaN or too large for 32 bits"
         raise DataError(
@@ -274,7 +276,7 @@ def _parse(block: bytes, dim: int) -> tuple[list[bytes], list[npt.NDArray[np.flo
     try:
         table = csv.read_csv(
             pa.BufferReader(block),
-            csv.ReadOptions(column_names=names, block_size=1 << 21),
+            csv.ReadOptions(column_names=names, block_size=1 << 20),
             csv.ParseOptions(
                 delimiter=" ", quote_char=False, double_quote=False, ignore_empty_lines=False
             ),
@@ -292,8 +294,7 @@ def _parse(block: bytes, dim: int) -> tuple[list[bytes], list[npt.NDArray[np.flo
     if table.num_rows != block.count(b"\n") + (not block.endswith(b"\n")):
         return None
     columns = [table.column(name).to_numpy() for name in values]
-    limit = float(np.finfo(np.float32).max)
-    if not all(np.abs(column).max(initial=0.0) <= limit for column in columns):
+    if not all(np.abs(column).max(initial=0.0) < _TOO_LARGE for column in columns):
         return None
     return table.column("word").to_pylist(), columns
 

@@ -23,7 +23,7 @@ from bayesbias.errors import DataError
 if TYPE_CHECKING:
     from bayesbias.embeddings.embedding import Embedding
 
-_BLOCK_BYTES = 1 << 23
+_BLOCK_BYTES = 1 << 20
 _BLOCK_ROWS = 8_192
 _LONGEST_WORD = 4_096
 

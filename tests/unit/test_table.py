@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import hypothesis.extra.numpy as hnp
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bayesbias as bb
+from bayesbias.constants import CONNECTIONS
+from bayesbias.table import COLUMNS
+
+
+def test_by_hand(tiny: bb.Embedding, jobs: bb.Study) -> None:
+    table = bb.distance_table(tiny, jobs)
+    assert tuple(table.columns) == COLUMNS
+    rows = [
+        ("he", "engineer", "man_stereotype", 0.2, "associated", "man"),
+        ("he", "nurse", "woman_stereotype", 0.4, "different", "man"),
+        ("he", "clock", "neutral", 1.6, "none", "man"),
+        ("she", "engineer", "man_stereotype", 0.4, "different", "woman"),
+        ("she", "nurse", "woman_stereotype", 0.2, "associated", "woman"),
+        ("she", "clock", "neutral", 0.2, "none", "woman"),
+    ]
+    for row, expected in zip(table.itertuples(index=False), rows, strict=True):
+        assert row[:3] == expected[:3]
+        assert row.cosine_distance == pytest.approx(expected[3], abs=1e-7)
+        assert row.cosine_similarity == pytest.approx(1 - expected[3], abs=1e-7)
+        assert row[5:] == (expected[4], expected[5], "tiny")
+    assert table.attrs["missing"] == {"tiny": {}}
+
+
+def test_the_religion_study_on_the_demo(demo: bb.Embedding) -> None:
+    with pytest.warns(bb.BayesBiasWarning, match="control: neutral: 'younglings'"):
+        table = bb.distance_table(demo, bb.load_study("religion"))
+    assert table["protected_word"].nunique() == 15
+    assert set(table["connection"]) == set(CONNECTIONS)
+    counts = table["connection"].value_counts()
+    assert counts["associated"] == 5 * 4 + 5 * 3 + 5 * 4
+    assert counts["different"] == 15 * 11 - counts["associated"]
+    assert counts["human"] == 15 * 27
+    assert table.attrs["missing"] == {"demo": {"control: neutral": ["younglings"]}}
+
+
+def test_several_embeddings(demo: bb.Embedding) -> None:
+    both = bb.distance_table([demo, bb.load_embedding("demo-100d")], bb.load_study("weat_7"))
+    assert list(both["embedding"].cat.categories) == ["demo", "demo-100d"]
+    alone = bb.distance_table(demo, bb.load_study("weat_7"))
+    first = both[both["embedding"] == "demo"].reset_index(drop=True)
+    for name in COLUMNS:
+        assert first[name].tolist() == alone[name].tolist()
+    assert all(isinstance(both[n].dtype, pd.CategoricalDtype) for n in ("word_class", "connection"))
+
+
+@settings(deadline=None)
+@given(
+    hnp.arrays(
+        np.float32,
+        (5, 3),
+        elements=st.floats(-100, 100, width=32).filter(lambda x: abs(x) > 1e-3),
+    ),
+    st.floats(0.01, 100),
+)
+def test_distances_hold_for_all_vectors(vectors: np.ndarray, scale: float) -> None:
+    study = bb.Study("x", {"a": ["1"], "b": ["2"]}, {"a": ["3"], "b": ["4"]}, {"human": ["5"]})
+    words = list("12345")
+    table = bb.distance_table(bb.Embedding(words, vectors), study)
+    assert table["cosine_distance"].between(0, 2).all()
+    # The length of vectors and a rotation do not matter.
+    scaled = bb.distance_table(bb.Embedding(words, vectors.astype(float) * scale), study)
+    np.testing.assert_allclose(scaled["cosine_distance"], table["cosine_distance"], atol=1e-5)
+    turned = bb.distance_table(bb.Embedding(words, vectors[:, [1, 2, 0]] * [-1, 1, 1]), study)
+    np.testing.assert_allclose(turned["cosine_distance"], table["cosine_distance"], atol=1e-5)
+    pd.testing.assert_frame_equal(bb.check_table(table), table)
+
+
+def test_lost_words(jobs: bb.Study) -> None:
+    words = ["he", "she", "engineer", "clock", "grass", "garlic", "soup"]
+    embedding = bb.Embedding(words, np.random.default_rng(1).normal(size=(7, 4)), "x")
+    with pytest.raises(
+        bb.VocabularyError, match=r"'stereotype: woman' loses 1 of 1 \('nurse'\).*higher lost_voc"
+    ):
+        bb.distance_table(embedding, jobs)
+    study = bb.Study(
+        "s", jobs.groups, {"man": ["engineer"]}, {"neutral": ["clock", "grass", "garlic", "zzz"]}
+    )
+    with pytest.raises(
+        bb.VocabularyError, match=r"more than 20% .*'control: neutral' loses 1 of 4"
+    ):
+        bb.distance_table(embedding, study)
+    with pytest.warns(bb.BayesBiasWarning, match="control: neutral: 'zzz'"):
+        table = bb.distance_table(embedding, study, lost_vocabulary_threshold=0.25)
+    assert table.attrs["missing"] == {"x": {"control: neutral": ["zzz"]}}
+    assert "zzz" not in table["word_to_compare"].cat.categories
+    # A set that is lost as a whole is an error at any threshold.
+    with pytest.raises(bb.VocabularyError, match="loses 1 of 1"):
+        bb.distance_table(embedding, jobs, lost_vocabulary_threshold=1)
+
+
+def test_words_that_fall_together(tiny: bb.Embedding) -> None:
+    controls = {"neutral": ["clock", "Clock"]}
+    study = bb.Study("s", {"m": ["he"], "f": ["she"]}, {"m": ["engineer"]}, controls)
+    with pytest.warns(
+        bb.BayesBiasWarning, match="one vector for several words.*'Clock' is 'clock'"
+    ):
+        assert len(bb.distance_table(tiny, study)) == 4
+    study = bb.Study("s", {"m": ["he"], "f": ["she"]}, {"m": ["engineer", "He"]})
+    with pytest.raises(bb.DataError, match=r"'He' of 'stereotype: m' and 'he' of 'group: m'"):
+        bb.distance_table(tiny, study)
+
+
+def test_fallbacks(tiny: bb.Embedding) -> None:
+    study = bb.Study("s", {"m": ["HE"], "f": ["She"]}, {"m": ["Engineer"], "f": ["nurse"]})
+    assert bb.distance_table(tiny, study)["protected_word"].tolist() == ["HE", "HE", "She", "She"]
+    with pytest.raises(bb.VocabularyError, match="'HE'"):
+        bb.distance_table(tiny, study, fallbacks=["exact"])
+
+
+def test_bad_arguments(tiny: bb.Embedding, jobs: bb.Study) -> None:
+    with pytest.raises(bb.SpecError, match="two embeddings are called 'tiny'"):
+        bb.distance_table([tiny, tiny], jobs)
+    with pytest.raises(bb.SpecError, match="'embeddings' is empty"):
+        bb.distance_table([], jobs)
+    with pytest.raises(bb.SpecError, match="holds str; expected an Embedding"):
+        bb.distance_table("x", jobs)  # type: ignore[arg-type]
+    with pytest.raises(bb.SpecError, match="expected a Study"):
+        bb.distance_table(tiny, "religion")  # type: ignore[arg-type]
+    with pytest.raises(bb.SpecError, match="from 0 to 1"):
+        bb.distance_table(tiny, jobs, lost_vocabulary_threshold=3)
+
+
+# --- files
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_round_trip(tmp_path: Path, tiny: bb.Embedding, jobs: bb.Study, suffix: str) -> None:
+    table = bb.distance_table(tiny, jobs)
+    bb.write_table(table, tmp_path / f"t{suffix}")
+    again = bb.read_table(tmp_path / f"t{suffix}")
+    for name in COLUMNS:
+        assert again[name].tolist() == table[name].tolist()
+    assert list(again["connection"].cat.categories) == list(CONNECTIONS)
+
+
+def test_words_that_look_like_gaps(tmp_path: Path) -> None:
+    study = bb.Study("s", {"nan": ["null"], "NA": ["none"]}, {"NA": ["n/a"]})
+    words = ["null", "none", "n/a"]
+    table = bb.distance_table(bb.Embedding(words, np.eye(3) + 1), study)
+    bb.write_table(table, tmp_path / "t.csv")
+    again = bb.read_table(tmp_path / "t.csv")
+    assert again["protected_word"].tolist() == ["null", "none"]
+    assert again["protected_group"].tolist() == ["nan", "NA"]
+
+
+def authors(rows: int = 3) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "protected_word": ["judaism", "judaism", "islam"][:rows],
+            "word_to_compare": ["greedy", "walk", "greedy"][:rows],
+            "word_class": ["jew_stereotype", "human", "jew_stereotype"][:rows],
+            "cosine_distance": [0.8, 0.9, 1.1][:rows],
+            "cosine_similarity": [0.2, 0.1, -0.1][:rows],
+            "connection": ["associated", "human", "different"][:rows],
+        }
+    )
+
+
+def test_files_of_the_authors(tmp_path: Path) -> None:
+    frame = pd.concat([authors()] * 2, ignore_index=True)
+    frame.loc[3:, "protected_word"] = ["quran", "quran", "quran"]
+    frame.loc[4, "word_to_compare"] = "walk"
+    frame.loc[5, "word_to_compare"] = "talk"
+    frame.loc[3:, ["cosine_distance", "cosine_similarity"]] = -100
+    frame.to_csv(tmp_path / "religionReddit.csv")
+    table = bb.read_table(tmp_path / "religionReddit.csv")
+    assert len(table) == 3
+    assert set(table["embedding"]) == {"religionReddit"}
+    assert table["protected_group"].tolist() == ["jew", "jew", "unknown"]
+    assert table.attrs["missing"] == {
+        "religionReddit": {"protected_word": ["quran"], "word_to_compare": ["talk"]}
+    }
+
+
+def test_camel_case(tmp_path: Path) -> None:
+    names = ["protectedWord", "wordToCompare", "wordClass", "cosineDistance", "cosineSimilarity"]
+    authors().set_axis([*names, "connection"], axis=1).to_csv(tmp_path / "a.csv", index=False)
+    assert bb.read_table(tmp_path / "a.csv")["protected_word"].nunique() == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.rename(columns={"connection": "connexion"}), "no column 'connection'"),
+        (lambda t: t.drop(columns="word_class"), "no column 'word_class'"),
+        (lambda t: t.assign(connection="assoc"), "'assoc'; expected one of 'associated'"),
+        (lambda t: t.assign(cosine_distance=[0.8, 2.5, 0.2]), "is 2.5 in row 1 .'judaism', 'walk'"),
+        (lambda t: t.assign(cosine_distance=[0.8, -0.5, 0.2]), "is -0.5 in row 1"),
+        (lambda t: t.assign(cosine_distance=["a", "b", "c"]), "no number"),
+        (lambda t: t.assign(cosine_similarity=t["cosine_distance"]), "columns mixed up"),
+        (lambda t: t.assign(cosine_distance=[0.8, None, 0.2]), "missing in 1 row, first in row 1"),
+        (lambda t: t.assign(protected_word=["a", None, "b"]), "'protected_word' is missing"),
+        (lambda t: t.iloc[:0], "no rows"),
+        (lambda t: t.assign(cosine_distance=-100.0, cosine_similarity=-100.0), "every row stands"),
+    ],
+)
+def test_wrong_tables_are_refused_by_name(tmp_path: Path, change: object, message: str) -> None:
+    change(authors()).to_csv(tmp_path / "wrong.csv")  # type: ignore[operator]
+    with pytest.raises(bb.DataError, match=message) as caught:
+        bb.read_table(tmp_path / "wrong.csv")
+    assert "wrong.csv" in str(caught.value)
+
+
+def test_check_does_not_change_its_argument() -> None:
+    frame = authors()
+    before = frame.copy(deep=True)
+    checked = bb.check_table(frame.assign(extra=1))
+    pd.testing.assert_frame_equal(frame, before)
+    assert checked.columns[-1] == "extra"
+    assert tuple(checked.columns[:-1]) == COLUMNS
+
+
+def test_rows_that_are_there_twice() -> None:
+    frame = pd.concat([authors(), authors(1)])
+    with pytest.warns(bb.BayesBiasWarning, match="1 of 4 rows are there twice"):
+        assert len(bb.check_table(frame)) == 3
+    assert len(bb.check_table(frame, duplicates="keep")) == 4
+    frame.iloc[-1, frame.columns.get_loc("cosine_distance")] = 0.7
+    frame.iloc[-1, frame.columns.get_loc("cosine_similarity")] = 0.3
+    with pytest.raises(bb.DataError, match="there twice with different values.*'embedding' column"):
+        bb.check_table(frame)
+
+
+def test_files_that_are_no_tables(tmp_path: Path) -> None:
+    with pytest.raises(bb.NotFoundError, match="no file"):
+        bb.read_table(tmp_path / "nothing.csv")
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(bb.DataError, match="cannot be read as .csv"):
+        bb.read_table(tmp_path / "empty.csv")
+    (tmp_path / "a.parquet").write_text("hello")
+    with pytest.raises(bb.DataError, match="cannot be read as .parquet"):
+        bb.read_table(tmp_path / "a.parquet")
+    with pytest.raises(bb.SpecError, match="one of the kinds"):
+        bb.read_table(__file__)
+    with pytest.raises(bb.SpecError, match="one of the kinds"):
+        bb.write_table(authors(), tmp_path / "t.xlsx")

@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import bayesbias as bb
+from bayesbias.words import builtin
+
+
+class TestWordSet:
+    def test_is_a_sequence_of_words(self) -> None:
+        words = bb.WordSet("pets", ["cat", "dog"], source="a book", note="a slip")
+        assert list(words) == ["cat", "dog"]
+        assert words[0] == "cat"
+        assert words[:1] == ("cat",)
+        assert "dog" in words
+        assert words.index("dog") == 1
+        assert (words.source, words.note) == ("a book", "a slip")
+        assert repr(words) == "WordSet('pets', 2 words: cat, dog)"
+
+    def test_equality_is_of_name_and_words(self) -> None:
+        assert bb.WordSet("a", ["x"]) == bb.WordSet("a", ["x"], source="elsewhere")
+        assert bb.WordSet("a", ["x"]) != bb.WordSet("b", ["x"])
+        assert len({bb.WordSet("a", ["x"]), bb.WordSet("a", ["x"])}) == 1
+
+    def test_does_not_change(self) -> None:
+        with pytest.raises(AttributeError):
+            bb.WordSet("a", ["x"]).name = "b"  # type: ignore[misc]
+
+    def test_duplicates_are_named(self) -> None:
+        with pytest.warns(bb.BayesBiasWarning, match="'a' has words more than once.*'x'"):
+            assert bb.WordSet("a", ["x", "y", "x"]).words == ("x", "y")
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            ([], "'a' is empty"),
+            ("xy", "is the string 'xy'; expected a list"),
+            (["x", 3], "holds 3, which is not a string"),
+            (["x", " "], "holds an empty word"),
+            (None, "expected a list of words"),
+        ],
+    )
+    def test_bad_words(self, words: object, message: str) -> None:
+        with pytest.raises(bb.SpecError, match=message):
+            bb.WordSet("a", words)  # type: ignore[arg-type]
+
+
+class TestQuery:
+    query = bb.Query([["he"], ["she", "her"]], [["job"], ["home"]], ["M", "F"], ["J", "H"])
+
+    def test_template_and_names(self) -> None:
+        assert self.query.template == (2, 2)
+        assert self.query.name == "M and F wrt J and H"
+        assert bb.Query([["a"], ["b"], ["c"]], []).name == (
+            "Target set 0, Target set 1 and Target set 2"
+        )
+        assert repr(self.query) == "<Query 'M and F wrt J and H', template (2, 2), 1+2 × 1+1 words>"
+
+    def test_names_of_word_sets_are_kept(self) -> None:
+        query = bb.Query([bb.WordSet("pets", ["cat"])], [bb.WordSet("loved", ["dear"], "a book")])
+        assert query.name == "pets wrt loved"
+        assert query.attribute_sets[0].source == "a book"
+
+    def test_equality_and_hash(self) -> None:
+        again = bb.Query([["he"], ["she", "her"]], [["job"], ["home"]], ["M", "F"], ["J", "H"])
+        assert again == self.query
+        assert len({again, self.query}) == 1
+        assert again != bb.Query([["he"], ["she"]], [["job"], ["home"]], ["M", "F"], ["J", "H"])
+
+    def test_subqueries(self) -> None:
+        assert [q.name for q in self.query.subqueries((1, 1))] == [
+            "M wrt J",
+            "M wrt H",
+            "F wrt J",
+            "F wrt H",
+        ]
+        assert self.query.subqueries(("n", "n")) == [self.query]
+        assert [q.template for q in self.query.subqueries((2, "n"))] == [(2, 2)]
+        with pytest.raises(bb.SpecError, match=r"needs 3 target sets, but .* has 2"):
+            self.query.subqueries((3, 1))
+        with pytest.raises(bb.SpecError, match="has no number of target sets"):
+            self.query.subqueries((0, 1))
+
+    @given(st.integers(1, 4), st.integers(0, 4), st.integers(1, 4), st.integers(0, 4))
+    def test_number_of_subqueries(self, n: int, m: int, t: int, a: int) -> None:
+        from math import comb
+
+        query = bb.Query([[f"t{i}"] for i in range(n)], [[f"a{i}"] for i in range(m)])
+        if t > n or a > m:
+            with pytest.raises(bb.SpecError):
+                query.subqueries((t, a))
+        else:
+            assert len(query.subqueries((t, a))) == comb(n, t) * comb(m, a)
+
+    def test_dict_and_pickle(self) -> None:
+        assert bb.Query.from_dict(json.loads(json.dumps(self.query.to_dict()))) == self.query
+        assert pickle.loads(pickle.dumps(self.query)) == self.query
+        with pytest.raises(bb.SpecError, match="no 'targets'.*Did you mean 'target_sets'"):
+            bb.Query.from_dict({"targets": {}, "attribute_sets": {}})
+        with pytest.raises(bb.SpecError, match="needs 'attribute_sets'"):
+            bb.Query.from_dict({"target_sets": {"a": ["b"]}})
+
+    def test_html_is_escaped(self) -> None:
+        page = bb.Query([["<b>"]], [], ["a & b"])._repr_html_()
+        assert "&lt;b&gt;" in page
+        assert "a &amp; b" in page
+        assert "<b>" not in page
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (([], []), "at least one target set"),
+            (([[]], []), "'Target set 0' is empty"),
+            ((["he", "she"], []), "is a list of words; expected a list of sets"),
+            (("he", []), "is one set of words"),
+            (([["a"], ["b"]], [], ["A"]), "1 names for 2 target sets"),
+            (([["a"], ["b"]], [], ["A", "A"]), "two target sets are called 'A'"),
+        ],
+    )
+    def test_bad_queries(self, arguments: tuple[object, ...], message: str) -> None:
+        with pytest.raises(bb.SpecError, match=message):
+            bb.Query(*arguments)  # type: ignore[arg-type]
+
+
+GROUPS = {"man": ["he"], "woman": ["she"]}
+STEREOTYPES = {"man": ["boss"], "woman": ["nurse"]}
+
+
+class TestStudy:
+    def test_parts(self) -> None:
+        study = bb.load_study("religion")
+        assert study.protected_words[:2] == ("judaism", "jew")
+        assert len(study.protected_words) == 15
+        kinds = {a.word: (a.word_class, a.group, a.control) for a in study.attributes}
+        assert kinds["greedy"] == ("jew_stereotype", "jew", None)
+        assert kinds["walk"] == ("human", None, "human")
+        assert kinds["garlic"] == ("neutral", None, "neutral")
+        assert "group: jew" in study._repr_html_()
+
+    @pytest.mark.parametrize("suffix", [".toml", ".json"])
+    @pytest.mark.parametrize("name", builtin.STUDIES)
+    def test_files(self, tmp_path: Path, name: str, suffix: str) -> None:
+        study = bb.load_study(name)
+        study.save(tmp_path / f"copy{suffix}")
+        again = bb.load_study(tmp_path / f"copy{suffix}")
+        assert again == study
+        assert hash(again) == hash(study)
+        assert (again.source, again.notes) == (study.source, study.notes)
+
+    def test_odd_characters_in_toml(self, tmp_path: Path) -> None:
+        study = bb.Study(
+            'a "b" \\ \x7f\n', {"x y": ["\u00e9\U0001f600"], "b.c": ["d'e"]}, {"x y": ["#"]}
+        )
+        study.save(tmp_path / "a.toml")
+        assert bb.load_study(tmp_path / "a.toml") == study
+
+    def test_pickle(self) -> None:
+        study = bb.load_study("gender")
+        assert pickle.loads(pickle.dumps(study)) == study
+
+    def test_references_to_built_in_lists(self, tmp_path: Path) -> None:
+        path = tmp_path / "mine.toml"
+        path.write_text(
+            'name = "mine"\n[groups]\nf = "weat:flowers"\ni = "weat:insects"\n'
+            '[stereotypes]\nf = ["nice"]\n[controls]\nneutral = "controls:neutral"\n'
+        )
+        assert len(bb.load_study(path).groups["f"]) == 25
+        path.write_text(path.read_text().replace("weat:flowers", "weat:flower"))
+        with pytest.raises(bb.NotFoundError, match="Did you mean 'flowers'"):
+            bb.load_study(path)
+
+    @pytest.mark.parametrize(
+        ("groups", "stereotypes", "controls", "message"),
+        [
+            ({"man": ["he"]}, {"man": ["boss"]}, {}, "1 group; it needs at least two"),
+            ({"man": ["he"], "woman": []}, STEREOTYPES, {}, "groups 'woman' is empty"),
+            ({"man": ["he"], "woman": ["he"]}, STEREOTYPES, {}, "'he' is both in 'group: man' and"),
+            (GROUPS, {"man": ["boss"], "woman": ["boss"]}, {}, "'boss' is both in"),
+            (GROUPS, {"man": ["boss", "she"]}, {}, "'she' is both in"),
+            (GROUPS, {"men": ["boss"]}, {}, "stereotypes of 'men'.*Did you mean 'man'"),
+            (GROUPS, {}, {}, "no stereotypes"),
+            (GROUPS, STEREOTYPES, {"humans": ["ear"]}, "Did you mean 'human'"),
+            (GROUPS, STEREOTYPES, {"human": ["boss"]}, "'boss' is both in"),
+            (GROUPS, STEREOTYPES, {"human": "ear"}, "is the string 'ear'"),
+            (["he"], STEREOTYPES, {}, "expected a dictionary"),
+        ],
+    )
+    def test_bad_studies(
+        self, groups: object, stereotypes: object, controls: object, message: str
+    ) -> None:
+        with pytest.raises(bb.SpecError, match=message):
+            bb.Study("x", groups, stereotypes, controls)  # type: ignore[arg-type]
+
+    def test_bad_files(self, tmp_path: Path) -> None:
+        path = tmp_path / "a.toml"
+        path.write_text("name = ")
+        with pytest.raises(bb.DataError, match=r"a\.toml: not valid TOML"):
+            bb.load_study(path)
+        path.write_text('name = "x"\nstereotypes = {}\n')
+        with pytest.raises(bb.SpecError, match=r"a\.toml: the study has no 'groups'"):
+            bb.load_study(path)
+        path.write_text('name = "x"\ngroup = {}\n')
+        with pytest.raises(bb.SpecError, match="Did you mean 'groups'"):
+            bb.load_study(path)
+        path.write_bytes(b"name = '\xff'")
+        with pytest.raises(bb.DataError, match="byte 8: not UTF-8"):
+            bb.load_study(path)
+        path = tmp_path / "a.json"
+        path.write_text("[]")
+        with pytest.raises(bb.DataError, match="expected a table"):
+            bb.load_study(path)
+        with pytest.raises(bb.NotFoundError, match="no study 'religon'.*Did you mean 'religion'"):
+            bb.load_study("religon")
+        with pytest.raises(bb.SpecError, match="suffix"):
+            bb.load_study("religion").save(tmp_path / "a.yaml")
+
+
+def test_query_from_file(tmp_path: Path) -> None:
+    path = tmp_path / "query.toml"
+    path.write_text(
+        '[target_sets]\nflowers = "weat:flowers"\n[attribute_sets]\nnice = ["kind", "good"]\n'
+    )
+    query = bb.load_query(path)
+    assert query.template == (1, 1)
+    assert len(query.target_sets[0]) == 25
+    with pytest.raises(bb.NotFoundError, match="Did you mean 'weat_1"):
+        bb.load_query("weat_11")
+
+
+def test_check_words(demo: bb.Embedding) -> None:
+    lists = {
+        "a": bb.WordSet("a", ["nurse", "Nurse", "xyzzy", "doctor"]),
+        "b": bb.WordSet("b", ["doctor"]),
+    }
+    report = bb.check_words(lists, [demo]).set_index("word_set")
+    assert report.loc["a", "n_found"] == 3
+    assert report.loc["a", "coverage"] == 0.75
+    assert report.loc["a", "missing"] == ["xyzzy"]
+    assert report.loc["a", "shared"] == ["doctor"]
+    assert report.loc["a", "same_vector"] == ["Nurse"]
+    assert report.loc["b", "embedding"] == "demo"
