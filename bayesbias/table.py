@@ -236,7 +236,8 @@ def _frame(
     """Compute all distances with one product and lay them out, the protected word slowest."""
     protected = unit_vectors(embedding, np.array(words.protected_rows))
     attributes = unit_vectors(embedding, np.array(words.attribute_rows))
-    similarity = np.clip((protected @ attributes.T).ravel(), -1.0, 1.0)
+    similarity = (protected @ attributes.T).ravel()
+    np.clip(similarity, -1.0, 1.0, out=similarity)
     n_p, n_a = len(protected), len(attributes)
 
     group_of = {word: group for group, of in study.groups.items() for word in of}
@@ -264,7 +265,8 @@ def _frame(
             "connection": _categories(connection.ravel(), levels["connection"]),
             "protected_group": repeated("protected_group", own_group),
             "embedding": repeated("embedding", [embedding.name] * n_p),
-        }
+        },
+        copy=False,
     )
 
 
@@ -442,8 +444,11 @@ def _category_type(names: Iterable[str]) -> pd.CategoricalDtype:
     return pd.CategoricalDtype(pd.Index(list(names), dtype="str"))
 
 
-def _codes(levels: pd.CategoricalDtype, values: list[str]) -> npt.NDArray[np.intp]:
-    return levels.categories.get_indexer(pd.Index(values, dtype="str"))
+def _codes(levels: pd.CategoricalDtype, values: list[str]) -> npt.NDArray[np.integer]:
+    """Return the place of each value, in the small integers that pandas keeps such codes in."""
+    codes = levels.categories.get_indexer(pd.Index(values, dtype="str"))
+    small = np.min_scalar_type(-len(levels.categories))
+    return codes.astype(small)
 
 
 def _categories(codes: npt.NDArray[np.integer], levels: pd.CategoricalDtype) -> pd.Categorical:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,8 +58,8 @@ def check_fallbacks(fallbacks: Iterable[str]) -> tuple[str, ...]:
     return names
 
 
-def spellings(word: str, fallbacks: tuple[str, ...]) -> list[str]:
-    """Return the spellings to try, in order and without repetition.
+def spellings(word: str, fallbacks: tuple[str, ...]) -> Iterator[str]:
+    """Yield the spellings to try, in order and without repetition.
 
     ``strip_accents`` and ``prefix:…`` act on every spelling before them, the others on the word.
     """
@@ -68,12 +68,15 @@ def spellings(word: str, fallbacks: tuple[str, ...]) -> list[str]:
         sources = list(tried) or [word]
         if name.startswith(_PREFIX):
             prefix = name.removeprefix(_PREFIX)
-            tried.update(dict.fromkeys(prefix + source for source in sources))
+            new = [prefix + source for source in sources]
         elif name == "strip_accents":
-            tried.update(dict.fromkeys(_strip_accents(source) for source in sources))
+            new = [_strip_accents(source) for source in sources]
         else:
-            tried[_SPELLINGS[name](word)] = None
-    return list(tried)
+            new = [_SPELLINGS[name](word)]
+        for spelling in new:
+            if spelling not in tried:
+                tried[spelling] = None
+                yield spelling
 
 
 def look_up(index: Mapping[str, int], words: Iterable[str], fallbacks: Iterable[str]) -> Lookup:
