@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bayesbias.errors import NotFoundError as NotFoundError
     from bayesbias.errors import SpecError as SpecError
     from bayesbias.errors import VocabularyError as VocabularyError
+    from bayesbias.plots import plot_distances as plot_distances
     from bayesbias.table import check_table as check_table
     from bayesbias.table import distance_table as distance_table
     from bayesbias.table import read_table as read_table
@@ -47,6 +48,7 @@ _HOME = {
         "SpecError",
         "VocabularyError",
     ),
+    "bayesbias.plots": ("plot_distances",),
     "bayesbias.table": ("check_table", "distance_table", "read_table", "write_table"),
     "bayesbias.words": (
         "Query",

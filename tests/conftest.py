@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pytest
 
 import bayesbias as bb
+
+matplotlib.use("Agg")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -41,6 +41,12 @@ class Lookup:
         The row of each found word.
     spelling : tuple of str
         How the vocabulary spells each found word.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.load_embedding("demo").lookup(["NASA", "xyzzy"]).missing
+    ('xyzzy',)
     """
 
     found: tuple[str, ...]

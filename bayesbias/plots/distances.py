@@ -1,0 +1,86 @@
+"""The distances themselves, before any model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesbias.constants import CONNECTIONS
+from bayesbias.errors import DataError
+from bayesbias.plots.look import CONNECTION_STYLES, INK, new_axes, tidy
+from bayesbias.table import check_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+def plot_distances(
+    table: pd.DataFrame, *, group: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw every cosine distance as a dot, one row a kind of connection, with the means.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A distance table.
+    group : str, optional
+        Draw only the protected words of this group.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    DataError
+        If there is no such group in the table.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> ax = bb.plot_distances(table, group="muslim")
+    >>> ax.get_xlabel()
+    'cosine distance'
+    """
+    rows = check_table(table)
+    if group is not None:
+        groups = rows["protected_group"].cat.categories
+        if group not in groups:
+            raise DataError(f"no group {group!r} in the table; there are {', '.join(groups)}.")
+        rows = rows[rows["protected_group"] == group]
+    there = [name for name in CONNECTIONS if (rows["connection"] == name).any()]
+    ax = new_axes(6.4, 0.62 * len(there) + 0.9) if ax is None else ax
+    # The same places each time: a figure of the same table is the same figure.
+    rng = np.random.default_rng(0)
+    for place, name in enumerate(reversed(there)):
+        style = CONNECTION_STYLES[name]
+        values = rows.loc[rows["connection"] == name, "cosine_distance"].to_numpy()
+        heights = place + rng.uniform(-0.27, 0.27, len(values))
+        # Many dots are fainter, so that their density shows.
+        alpha = float(np.clip(6.0 / np.sqrt(len(values)), 0.12, 0.8))
+        ax.scatter(
+            values, heights, s=9, c=style.color, marker=style.marker, alpha=alpha, linewidths=0
+        )
+        ax.plot([values.mean()] * 2, [place - 0.36, place + 0.36], color=INK, linewidth=2.2)
+        ax.annotate(
+            f"{values.mean():.2f}  (n = {len(values):,})",
+            (values.mean(), place + 0.36),
+            (0, 1.5),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=8,
+            color=INK,
+        )
+    labels = [CONNECTION_STYLES[name].label for name in reversed(there)]
+    ax.set_yticks(range(len(there)), labels, fontsize=9)
+    ax.set_ylim(-0.55, len(there) - 0.3)
+    ax.set_xlabel("cosine distance")
+    tidy(ax)
+    return ax

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+
+
+@pytest.fixture(autouse=True)
+def close() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def table(demo: bb.Embedding) -> pd.DataFrame:
+    return bb.distance_table(demo, bb.load_study("gender"))
+
+
+def test_every_distance_is_a_dot_and_every_mean_a_mark(table: pd.DataFrame) -> None:
+    ax = bb.plot_distances(table)
+    dots = np.concatenate([np.asarray(c.get_offsets())[:, 0] for c in ax.collections])
+    np.testing.assert_allclose(np.sort(dots), np.sort(table["cosine_distance"]))
+    means = table.groupby("connection", observed=True)["cosine_distance"].mean()
+    marks = [line.get_xdata()[0] for line in ax.lines]
+    np.testing.assert_allclose(sorted(marks), sorted(means))
+    assert [t.get_text() for t in ax.get_yticklabels()][-1] == "associated stereotypes"
+
+
+def test_one_group_on_given_axes(table: pd.DataFrame) -> None:
+    _, ax = plt.subplots()
+    assert bb.plot_distances(table, group="man", ax=ax) is ax
+    count = sum(len(c.get_offsets()) for c in ax.collections)
+    assert count == (table["protected_group"] == "man").sum()
+    with pytest.raises(bb.DataError, match="no group 'men' in the table; there are man, woman"):
+        bb.plot_distances(table, group="men")
+
+
+def test_labels_do_not_overlap(table: pd.DataFrame) -> None:
+    ax = bb.plot_distances(table)
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts] + [
+        label.get_window_extent() for label in ax.get_yticklabels()
+    ]
+    for i, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[i + 1 :])

@@ -1,0 +1,162 @@
+"""What holds for the package as a whole: imports, documentation, the README, the wheel."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+import subprocess
+import sys
+import warnings
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import bayesbias as bb
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path(bb.__file__).parent
+README = ROOT / "README.md"
+
+# Each room may import from itself and from the rooms named here.
+FOUNDATION = ("errors", "constants", "_validate", "_files", "_progress")
+ROOMS = {
+    **dict.fromkeys(FOUNDATION, FOUNDATION),
+    "embeddings": FOUNDATION,
+    "words": (*FOUNDATION, "embeddings"),
+    "table": (*FOUNDATION, "embeddings", "words"),
+    "plots": (*FOUNDATION, "embeddings", "words", "table"),
+    "cli": (*FOUNDATION, "embeddings", "words", "table", "plots"),
+    "__main__": ("cli",),
+}
+
+
+def modules() -> list[Path]:
+    return [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_flow_one_way(path: Path) -> None:
+    room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "bayesbias" and len(parts) > 1:
+                assert parts[1] in (room, *ROOMS[room]), f"{room} must not import {name}"
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+HEAVY = ("numpy", "pandas", "scipy", "pyarrow", "gensim", "matplotlib", "pymc", "arviz", "rich")
+LOADED = f"print(*[m for m in {HEAVY} if m in sys.modules])"
+
+
+def test_import_is_light() -> None:
+    assert run(f"import sys, bayesbias; {LOADED}") == ""
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, io, contextlib\nfrom bayesbias.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n    main(['table', '--help'])\n"
+    )
+    assert run(code + LOADED) == ""
+
+
+def test_loading_needs_no_inference_and_no_gensim() -> None:
+    code = "import sys, bayesbias as bb; bb.load_embedding('demo'); bb.load_study('religion'); "
+    loaded = run(code + LOADED).split()
+    assert not {"pymc", "arviz", "gensim", "matplotlib", "scipy"} & set(loaded)
+
+
+def test_public_names() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text("utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    typed = {n.names[0].asname for n in block.body if isinstance(n, ast.ImportFrom)}
+    assert typed == set(bb.__all__) - {"__version__"}
+    for name in bb.__all__:
+        assert getattr(bb, name) is not None
+        assert name in dir(bb)
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        bb.nonsense  # noqa: B018
+
+
+def documented() -> list[str]:
+    names = []
+    for name in bb.__all__:
+        thing = getattr(bb, name)
+        if name == "__version__" or (
+            isinstance(thing, type) and issubclass(thing, Warning | Exception)
+        ):
+            continue
+        names.append(f"{thing.__module__}.{name}")
+        if isinstance(thing, type):
+            members = [m for m in vars(thing) if not m.startswith("_")]
+            methods = [m for m in members if callable(getattr(thing, m))]
+            names += [f"{thing.__module__}.{name}.{m}" for m in methods]
+    return names
+
+
+CODES = {"PR01", "PR02", "PR03", "PR04", "PR07", "RT03", "SS03", "SS05", "GL01", "GL03", "GL08"}
+
+
+@pytest.mark.parametrize("name", documented())
+def test_docstrings(name: str) -> None:
+    from numpydoc.validate import validate
+
+    found = validate(name)
+    assert [error for error in found["errors"] if error[0] in CODES] == []
+    is_method = name.split(".")[-2][0].isupper()
+    assert is_method or found["docstring"].count(">>> "), f"{name} has no example"
+
+
+def readme_blocks() -> list[tuple[str, str]]:
+    return re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", README.read_text("utf-8"), re.S)
+
+
+def test_readme_has_an_example() -> None:
+    assert len(readme_blocks()) == 1
+
+
+@pytest.mark.parametrize(("code", "expected"), readme_blocks())
+def test_readme_is_true(code: str, expected: str) -> None:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings(action="ignore"):
+        exec(compile(code, "README.md", "exec"), {})
+    assert printed.getvalue().strip() == expected.strip()
+
+
+def test_readme_links() -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", README.read_text("utf-8")):
+        assert target.startswith("https://") or (ROOT / target).exists(), target
+
+
+def test_wheel_holds_the_data(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
+    for name in (
+        "bayesbias/py.typed",
+        "bayesbias/embeddings/data/demo-50d.npz",
+        "bayesbias/embeddings/data/demo-100d.npz",
+        "bayesbias/embeddings/data/README.md",
+        "bayesbias/words/data/weat.toml",
+        "bayesbias/words/data/studies/religion.toml",
+    ):
+        assert name in names
+    data = sum(
+        (PACKAGE / "embeddings" / "data" / f"demo-{d}d.npz").stat().st_size for d in (50, 100)
+    )
+    assert data < 5_000_000
+    assert not [name for name in names if name.startswith(("tests", "benchmarks", "scripts"))]
