@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PYTEST_ARGS ?=
+VERSIONS ?= 3.11 3.12 3.13
 
 .PHONY: help demo test lint test-all test-lowest benchmarks clean
 
@@ -40,7 +41,7 @@ lint: $(VENV)/.installed-test
 	$(BIN)/mypy
 
 test-all:
-	@for version in 3.11 3.12 3.13; do \
+	@for version in $(VERSIONS); do \
 	  python=$$(ls -d $$(pyenv root)/versions/$$version.*/bin/python 2>/dev/null | tail -n 1); \
 	  if [ -z "$$python" ]; then echo "no Python $$version in pyenv: skipped"; continue; fi; \
 	  $(MAKE) test PYTHON=$$python VENV=.venv-$$version || exit 1; \
@@ -49,11 +50,13 @@ test-all:
 test-lowest: $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
-	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable '.[test]'
-	.venv-lowest/bin/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable .
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --editable '.[test]'
+	.venv-lowest/bin/python -m pytest -W ignore::DeprecationWarning -W ignore::FutureWarning $(PYTEST_ARGS)
 
 benchmarks: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/load_text.py
+	$(BIN)/python benchmarks/build_table.py
 
 clean:
 	rm -rf .venv .venv-* bayesbias-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
