@@ -13,7 +13,7 @@ help:
 	@echo "make lint         ruff and mypy"
 	@echo "make test-all     the tests on every Python of pyenv that is supported"
 	@echo "make test-lowest  the tests on the oldest supported versions of everything"
-	@echo "make benchmarks   speed beside gensim, as ratios"
+	@echo "make benchmarks   speed beside gensim and beside the bare computation"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bayesbias.errors import DataError
+from bayesbias.errors import BayesBiasError, DataError
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a path that cannot be written to, before the work whose result goes there."""
+    if not path.parent.is_dir():
+        raise DataError(f"{path}: the folder {path.parent} does not exist; make it first.")
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; give the name of a file.")
 
 
 @contextmanager
@@ -22,8 +30,7 @@ def atomic(*paths: Path) -> Iterator[tuple[Path, ...]]:
     temporary: list[Path] = []
     try:
         for path in paths:
-            if not path.parent.is_dir():
-                raise DataError(f"{path}: the folder {path.parent} does not exist; make it first.")
+            check_folder(path)
             handle, name = tempfile.mkstemp(
                 dir=path.parent, prefix=f".{path.name}.", suffix="".join(path.suffixes[-2:])
             )
@@ -33,6 +40,10 @@ def atomic(*paths: Path) -> Iterator[tuple[Path, ...]]:
         yield tuple(temporary)
         for source, target in zip(temporary, paths, strict=True):
             os.replace(source, target)
+    except OSError as err:
+        if isinstance(err, BayesBiasError):
+            raise
+        raise DataError(f"{paths[0]}: cannot be written ({err.strerror or err}).") from err
     finally:
         for path in temporary:
             path.unlink(missing_ok=True)

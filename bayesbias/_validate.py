@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from numbers import Integral, Real
 from types import ModuleType
 
 from bayesbias.errors import MissingDependencyError, SpecError
@@ -35,32 +37,34 @@ def one_of(name: str, value: str, options: Collection[str]) -> str:
 
 def share(name: str, value: float) -> float:
     """Return `value` as a float if it lies in [0, 1]."""
-    if not 0 <= value <= 1:
+    if not isinstance(value, Real) or not 0 <= value <= 1:
         raise SpecError(f"{name!r} is {value!r}; expected a number from 0 to 1.")
     return float(value)
 
 
 def at_least(name: str, value: int, least: int) -> int:
     """Return `value` if it is a whole number not below `least`."""
-    if isinstance(value, bool) or int(value) != value or value < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise SpecError(f"{name!r} is {value!r}; expected a whole number, {least} or more.")
     return int(value)
 
 
 def word_list(name: str, words: object) -> tuple[str, ...]:
-    """Return the words as a tuple; a lone string or anything that is not text is refused."""
+    """Return the words as a tuple; a lone string or anything that is not text is refused.
+
+    A set has no order of its own; its words are sorted, so that results are the same each time.
+    """
     if isinstance(words, str):
         raise SpecError(f"{name!r} is the string {words!r}; expected a list of words: [{words!r}].")
-    if not isinstance(words, Iterable):
+    if not isinstance(words, Iterable) or isinstance(words, Mapping):
         raise SpecError(f"{name!r} is {words!r}; expected a list of words.")
     items = tuple(words)
     for item in items:
         if not isinstance(item, str):
             raise SpecError(f"{name!r} holds {item!r}, which is not a string.")
-        if not item.strip():
-            raise SpecError(f"{name!r} holds an empty word; remove it.")
     # str() turns numpy's string scalars into plain ones.
-    return tuple(str(item) for item in items)
+    plain = tuple(str(item) for item in items)
+    return tuple(sorted(plain)) if isinstance(words, AbstractSet) else plain
 
 
 def require(module: str, *, extra: str, what: str) -> ModuleType:

@@ -5,6 +5,12 @@ Each error also inherits the builtin that a caller would expect, so ``except Val
 
 from __future__ import annotations
 
+import sys
+import warnings
+from pathlib import Path
+
+_PACKAGE = str(Path(__file__).parent)
+
 
 class BayesBiasError(Exception):
     """Base of every error that bayesbias raises on purpose."""
@@ -36,3 +42,13 @@ class MissingDependencyError(BayesBiasError, ImportError):
 
 class BayesBiasWarning(UserWarning):
     """Something that deserves a look but does not stop the work."""
+
+
+def warn(message: str) -> None:
+    """Warn with the caller's line, the first that is not in this package."""
+    frame = sys._getframe(1)
+    level = 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, BayesBiasWarning, stacklevel=level)

@@ -7,8 +7,8 @@ the two words and the kind of their connection.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Mapping
+from csv import QUOTE_MINIMAL, QUOTE_NONNUMERIC
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import csv
 
-from bayesbias._files import atomic
+from bayesbias._files import atomic, check_folder
 from bayesbias._validate import did_you_mean, one_of, quoted, share
 from bayesbias.constants import (
     CONNECTIONS,
@@ -27,9 +27,9 @@ from bayesbias.constants import (
     DEFAULT_FALLBACKS,
     LOST_VOCABULARY_THRESHOLD,
 )
-from bayesbias.embeddings import Embedding, unit_vectors
+from bayesbias.embeddings import Embedding, as_embeddings, unit_vectors
 from bayesbias.embeddings.lookup import check_fallbacks
-from bayesbias.errors import BayesBiasWarning, DataError, NotFoundError, SpecError, VocabularyError
+from bayesbias.errors import DataError, NotFoundError, SpecError, VocabularyError, warn
 from bayesbias.words.study import Attribute, Study
 
 #: The columns of every table, in order. The first six are those of the authors' own files.
@@ -118,7 +118,7 @@ def distance_table(
     4            she           nurse              0.2  associated
     5            she           clock              0.2        none
     """
-    several = _as_embeddings(embeddings)
+    several = as_embeddings(embeddings)
     if not isinstance(study, Study):
         raise SpecError(
             f"'study' is {type(study).__name__}; expected a Study: load_study('religion')."
@@ -171,7 +171,7 @@ def _choose(
         for word, row in zip(found.found, found.rows.tolist(), strict=True):
             if row in role:
                 other, other_label = role[row]
-                if is_protected != other_label.startswith("group: "):
+                if label != other_label:
                     raise DataError(
                         f"embedding {embedding.name!r}: {word!r} of {label!r} and {other!r} of "
                         f"{other_label!r} are the same word {embedding.words[row]!r} there; "
@@ -194,18 +194,10 @@ def _choose(
         )
     if chosen.missing:
         lists = "; ".join(f"{label}: {quoted(w, 5)}" for label, w in chosen.missing.items())
-        warnings.warn(
-            f"{embedding.name} lacks words of the study {study.name!r}, left out: {lists}",
-            BayesBiasWarning,
-            stacklevel=4,
-        )
+        warn(f"{embedding.name} lacks words of the study {study.name!r}, left out: {lists}")
     if chosen.same:
-        warnings.warn(
-            f"{embedding.name} has one vector for several words, used once: "
-            f"{'; '.join(chosen.same)}",
-            BayesBiasWarning,
-            stacklevel=4,
-        )
+        same = "; ".join(chosen.same)
+        warn(f"{embedding.name} has one vector for several words, used once: {same}")
     return chosen
 
 
@@ -312,14 +304,7 @@ def check_table(
     number from 0 to 2. Is it a similarity, or not cosine at all?
     """
     one_of("duplicates", duplicates, ["drop", "keep"])
-    for name in _REQUIRED:
-        if name not in table.columns:
-            raise DataError(
-                f"the table has no column {name!r}; it has {quoted(table.columns, 12)}."
-                f"{did_you_mean(name, map(str, table.columns))}"
-            )
-    if table.empty:
-        raise DataError("the table has no rows.")
+    _check_columns(table)
     result = table.reset_index(drop=True)
     for name in [n for n in COLUMNS if n in result.columns]:
         _no_gaps(result, name)
@@ -335,6 +320,7 @@ def check_table(
         result["embedding"] = "embedding"
     for name in _CATEGORIES:
         result[name] = _as_categories(result[name], CONNECTIONS if name == "connection" else None)
+    _check_one_group(result)
     if duplicates == "drop":
         result = _without_duplicates(result)
     result = result[[*COLUMNS, *(name for name in result.columns if name not in COLUMNS)]]
@@ -372,7 +358,14 @@ def read_table(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> table = bb.read_table("table.csv")  # doctest: +SKIP
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("weat_7"))
+    >>> with TemporaryDirectory() as folder:
+    ...     bb.write_table(table, Path(folder) / "table.csv")
+    ...     again = bb.read_table(Path(folder) / "table.csv")
+    >>> again.shape
+    (5232, 8)
     """
     source = Path(path)
     if not source.is_file():
@@ -381,12 +374,10 @@ def read_table(
         raw = _read_file(source)
         raw = raw.loc[:, [not re.fullmatch(r"(Unnamed: \d+)?", str(c)) for c in raw.columns]]
         raw = raw.rename(columns=_snake_case)
-        raw, missing = _without_missing(raw)
+        _check_columns(raw)
         if "embedding" not in raw.columns:
-            raw["embedding"] = source.name.split(".")[0]
-        if missing:
-            raw.attrs["missing"] = dict.fromkeys(_distinct(raw["embedding"]), missing)
-        return check_table(raw, duplicates=duplicates)
+            raw = raw.assign(embedding=source.name.split(".")[0])
+        return check_table(_without_missing(raw), duplicates=duplicates)
     except DataError as err:
         raise DataError(f"{source}: {err}") from err
 
@@ -405,39 +396,39 @@ def write_table(table: pd.DataFrame, path: str | PathLike[str]) -> None:
     ------
     SpecError
         If the suffix is another.
+    DataError
+        If it is not a distance table, or the file cannot be written.
 
     Examples
     --------
     >>> import bayesbias as bb
-    >>> bb.write_table(table, "table.parquet")  # doctest: +SKIP
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("weat_7"))
+    >>> with TemporaryDirectory() as folder:
+    ...     bb.write_table(table, Path(folder) / "table.parquet")
+    ...     print([path.name for path in Path(folder).iterdir()])
+    ['table.parquet']
     """
     target = Path(path)
-    suffix = _suffix(target)
+    suffix = writable_table(target)
+    checked = check_table(table, duplicates="keep")
     with atomic(target) as (temporary,):
         if suffix == ".parquet":
-            table.to_parquet(temporary, index=False)
+            checked.to_parquet(temporary, index=False)
         else:
             compression: Any = {"method": "gzip", "mtime": 0} if suffix == ".csv.gz" else None
-            table.to_csv(temporary, index=False, compression=compression)
+            # pandas quotes a line feed by itself, but not a carriage return.
+            odd = any("\r" in word for name in _CATEGORIES for word in checked[name].cat.categories)
+            quoting: Any = QUOTE_NONNUMERIC if odd else QUOTE_MINIMAL
+            checked.to_csv(temporary, index=False, compression=compression, quoting=quoting)
 
 
-def _as_embeddings(embeddings: Embedding | Iterable[Embedding]) -> list[Embedding]:
-    several = [embeddings] if isinstance(embeddings, Embedding) else list(embeddings)
-    for item in several:
-        if not isinstance(item, Embedding):
-            raise SpecError(
-                f"'embeddings' holds {type(item).__name__}; expected an Embedding: "
-                "load_embedding(path), or Embedding.from_gensim(model)."
-            )
-    if not several:
-        raise SpecError("'embeddings' is empty; give at least one embedding.")
-    names = [embedding.name for embedding in several]
-    if len(set(names)) < len(names):
-        raise SpecError(
-            f"two embeddings are called {max(names, key=names.count)!r}; load them with different "
-            "names, or their distances cannot be told apart."
-        )
-    return several
+def writable_table(target: Path) -> str:
+    """Return the kind of file to write a table to, or refuse it before any work is done."""
+    suffix = _suffix(target)
+    check_folder(target)
+    return suffix
 
 
 def _category_type(names: Iterable[str]) -> pd.CategoricalDtype:
@@ -459,16 +450,50 @@ def _as_categories(
     column: pd.Series[Any], categories: Iterable[str] | None = None
 ) -> pd.Series[Any]:
     """Make a column categorical, by default with the categories in the order they appear."""
-    if isinstance(column.dtype, pd.CategoricalDtype):  # without the cost of strings for each row
+    if isinstance(column.dtype, pd.CategoricalDtype) and _all_text(column):
+        # Without the cost of a string for each row.
         used = column.cat.remove_unused_categories()
-        named = used.cat.rename_categories([str(c) for c in used.cat.categories])
-        return named if categories is None else named.cat.set_categories(list(categories))
+        names = used.cat.categories if categories is None else categories
+        return used.cat.set_categories(pd.Index(list(names), dtype="str"))
     text = column.astype("str")
     return text.astype(_category_type(pd.unique(text) if categories is None else categories))
 
 
+def _all_text(column: pd.Series[Any]) -> bool:
+    return all(isinstance(name, str) for name in column.cat.categories)
+
+
 def _distinct(column: pd.Series[Any]) -> list[str]:
     return [str(value) for value in pd.unique(column)]
+
+
+def _check_columns(table: pd.DataFrame) -> None:
+    if not isinstance(table, pd.DataFrame):
+        raise SpecError(f"the table is {type(table).__name__}; expected a pandas DataFrame.")
+    names = [str(name) for name in table.columns]
+    for name in _REQUIRED:
+        if name not in names:
+            raise DataError(
+                f"the table has no column {name!r}; it has {quoted(names, 12)}."
+                f"{did_you_mean(name, names)}"
+            )
+    for name in COLUMNS:
+        if names.count(name) > 1:
+            raise DataError(f"the table has the column {name!r} more than once; remove one.")
+    if table.empty:
+        raise DataError("the table has no rows.")
+
+
+def _check_one_group(table: pd.DataFrame) -> None:
+    pairs = table[["embedding", "protected_word", "protected_group"]].drop_duplicates()
+    twice = np.flatnonzero(pairs.duplicated(["embedding", "protected_word"]))
+    if twice.size:
+        word = pairs["protected_word"].iloc[twice[0]]
+        groups = pairs.loc[pairs["protected_word"] == word, "protected_group"]
+        raise DataError(
+            f"the protected word {word!r} is in the groups {quoted(pd.unique(groups))}; "
+            "it can be in only one."
+        )
 
 
 def _no_gaps(table: pd.DataFrame, name: str) -> None:
@@ -481,10 +506,7 @@ def _no_gaps(table: pd.DataFrame, name: str) -> None:
 
 
 def _distances(table: pd.DataFrame) -> npt.NDArray[np.float64]:
-    try:
-        values = table["cosine_distance"].to_numpy(dtype=np.float64)
-    except (TypeError, ValueError) as err:
-        raise DataError(f"'cosine_distance' holds something that is no number: {err}.") from err
+    values = _numbers(table, "cosine_distance")
     bad = np.flatnonzero(~((values >= -_TOLERANCE) & (values <= 2 + _TOLERANCE)))
     if bad.size:
         raise DataError(
@@ -498,17 +520,24 @@ def _distances(table: pd.DataFrame) -> npt.NDArray[np.float64]:
 def _checked_similarity(
     table: pd.DataFrame, expected: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    try:
-        given: npt.NDArray[np.float64] = table["cosine_similarity"].to_numpy(dtype=np.float64)
-    except (TypeError, ValueError) as err:
-        raise DataError(f"'cosine_similarity' holds something that is no number: {err}.") from err
+    given = _numbers(table, "cosine_similarity")
     bad = np.flatnonzero(~(np.abs(given - expected) < 1e-3))
     if bad.size:
         raise DataError(
             f"'cosine_similarity' is {given[bad[0]]} in {_row(table, bad[0])}; expected "
             f"1 − cosine_distance = {expected[bad[0]]:.6g}. Are the columns mixed up?"
         )
-    return given
+    clipped: npt.NDArray[np.float64] = np.clip(given, -1.0, 1.0)
+    return clipped
+
+
+def _numbers(table: pd.DataFrame, name: str) -> npt.NDArray[np.float64]:
+    if table[name].dtype.kind not in "fiuO":
+        raise DataError(f"{name!r} is of the type {table[name].dtype}; expected numbers.")
+    try:
+        return table[name].to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as err:
+        raise DataError(f"{name!r} holds something that is no number: {err}.") from err
 
 
 def _check_connections(column: pd.Series[Any]) -> None:
@@ -537,19 +566,17 @@ def _without_duplicates(table: pd.DataFrame) -> pd.DataFrame:
     again = table.duplicated(_PAIR)
     if not again.any():
         return table
-    same = table.duplicated([*_PAIR, "cosine_distance", "word_class"])
+    same = table.duplicated([name for name in COLUMNS if name != "cosine_similarity"])
     if (again & ~same).any():
         row = int(np.flatnonzero(again & ~same)[0])
         raise DataError(
             f"the pair in {_row(table, row)} is there twice with different values; several "
-            "embeddings in one table need an 'embedding' column that tells them apart, and a word "
-            "one class."
+            "embeddings in one table need an 'embedding' column that tells them apart, and a pair "
+            "has one class and one connection."
         )
-    warnings.warn(
+    warn(
         f"{int(same.sum())} of {len(table)} rows are there twice and left out "
-        "(duplicates='keep' keeps them)",
-        BayesBiasWarning,
-        stacklevel=4,
+        "(duplicates='keep' keeps them)"
     )
     return table[~same].reset_index(drop=True)
 
@@ -568,7 +595,9 @@ def _read_file(path: Path) -> pd.DataFrame:
             strings_can_be_null=True,
         )
         with pa.input_stream(str(path)) as stream:
-            frame: pd.DataFrame = csv.read_csv(stream, convert_options=options).to_pandas()
+            parsing = csv.ParseOptions(newlines_in_values=True)
+            read = csv.read_csv(stream, parse_options=parsing, convert_options=options)
+        frame: pd.DataFrame = read.to_pandas()
         return frame
     except (ValueError, OSError, EOFError) as err:
         first = str(err).splitlines()[0] if str(err) else type(err).__name__
@@ -577,7 +606,7 @@ def _read_file(path: Path) -> pd.DataFrame:
 
 def _suffix(path: Path) -> str:
     for suffix in _READ_SUFFIXES:
-        if path.name.endswith(suffix):
+        if path.name.lower().endswith(suffix):
             return suffix
     raise SpecError(f"{path}: a table is a file of one of the kinds {quoted(_READ_SUFFIXES)}.")
 
@@ -586,19 +615,25 @@ def _snake_case(name: object) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda m: f"_{m[1]}", str(name).strip()).lower()
 
 
-def _without_missing(table: pd.DataFrame) -> tuple[pd.DataFrame, Mapping[str, list[str]]]:
+def _without_missing(table: pd.DataFrame) -> pd.DataFrame:
     """Leave out the rows that stand for a word the embedding lacks, and name those words."""
-    if not {"cosine_distance", "protected_word", "word_to_compare"} <= set(table.columns):
-        return table, {}
     lost = table["cosine_distance"] == _MISSING
-    if not lost.any():
-        return table.copy(), {}
     if lost.all():
         raise DataError("every row stands for a missing word (−100); there is nothing to read.")
+    result = table[~lost]
+    if lost.any():
+        result.attrs["missing"] = {
+            str(name): _lost_words(rows, lost[rows.index])
+            for name, rows in table.groupby("embedding", sort=False, observed=True)
+        }
+    return result
+
+
+def _lost_words(table: pd.DataFrame, lost: pd.Series[bool]) -> dict[str, list[str]]:
+    """Return the words, protected or compared to, all of whose rows are lost."""
     missing: dict[str, list[str]] = {}
     for column in ("protected_word", "word_to_compare"):
         gone = lost.groupby(table[column].astype("str"), sort=False).all()
-        words = [str(word) for word in gone.index[gone]]
-        if words:
-            missing[column] = words
-    return table[~lost].copy(), missing
+        if gone.any():
+            missing[column] = [str(word) for word in gone.index[gone]]
+    return missing

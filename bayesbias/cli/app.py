@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import logging
+import os
 import sys
 import warnings
 
@@ -42,12 +44,19 @@ def main(arguments: list[str] | None = None) -> None:
     arguments : list of str, optional
         The arguments; those of the process by default.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a console without Unicode is no reason to fail
+            stream.reconfigure(errors="replace")
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), app.make_context("bayesbias", given) as context:
             warnings.simplefilter("always", BayesBiasWarning)
             # A warning is one line for a person, without the place in the code.
             warnings.showwarning = lambda message, *_: click.echo(f"Warning: {message}", err=True)
-            app.main(args=arguments, prog_name="bayesbias", standalone_mode=False)
+            app.invoke(context)
+            sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
     except click.ClickException as err:
         err.show()
         sys.exit(err.exit_code)
@@ -60,8 +69,8 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo("Interrupted.", err=True)
         sys.exit(130)
     except BrokenPipeError:
-        # The reader, such as `head`, has seen enough.
-        sys.stderr.close()
+        # The reader, such as `head`, has seen enough; what is left in the buffer goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as err:
         click.echo(f"Error: {err}", err=True)

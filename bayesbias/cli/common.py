@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.embeddings import Embedding
-    from bayesbias.words import Query, Study
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -51,6 +50,15 @@ def loading_options(command: F) -> F:
     return command
 
 
+def subwords_option(command: F) -> F:
+    """Add --subwords, for commands that know which words they need."""
+    return click.option(
+        "--subwords",
+        is_flag=True,
+        help="Compose words that a fastText .bin file lacks from their parts.",
+    )(command)
+
+
 def fallback_option(command: F) -> F:
     """Add --fallback, which can be given several times."""
     return click.option(
@@ -85,51 +93,62 @@ def load_embeddings(
     words: Iterable[str] | None = None,
     fallbacks: tuple[str, ...] = (),
     limit: int | None = None,
+    subwords: bool = False,
     trust: bool = False,
     quiet: bool = False,
 ) -> list[Embedding]:
-    """Load each embedding; only the words that are needed, if these are known."""
+    """Load each embedding, given as SOURCE or NAME=SOURCE; only the words that are needed."""
+    from pathlib import Path
+
     from bayesbias.embeddings import load_embedding
 
     wanted = None if words is None else tuple(words)
-    return [
-        load_embedding(
-            source,
-            words=wanted,
-            fallbacks=ways(fallbacks),
-            limit=limit,
-            trust=trust,
-            progress=not quiet,
+    loaded = []
+    for source in sources:
+        name, equals, path = source.partition("=")
+        named = bool(equals) and not Path(source).exists()
+        loaded.append(
+            load_embedding(
+                path if named else source,
+                name if named else None,
+                words=wanted,
+                fallbacks=ways(fallbacks),
+                limit=limit,
+                subwords=subwords,
+                trust=trust,
+                progress=not quiet,
+            )
         )
-        for source in sources
-    ]
+    return loaded
 
 
-def load_lists(source: str) -> Study | Query:
-    """Load a study or a query, by name or from a file; ``query:weat_7`` asks for the query."""
-    from bayesbias.errors import NotFoundError, SpecError
-    from bayesbias.words import load_query, load_study
-
-    kind, colon, name = source.partition(":")
-    if colon and kind in ("query", "study"):
-        return load_query(name) if kind == "query" else load_study(name)
-    try:
-        return load_study(source)
-    except (NotFoundError, SpecError) as no_study:
-        try:
-            return load_query(source)
-        except (NotFoundError, SpecError):
-            raise no_study from None
+def say(message: str, quiet: bool) -> None:
+    """Tell a person what was done, on standard error."""
+    if not quiet:
+        click.echo(message, err=True)
 
 
 def print_frame(frame: pd.DataFrame, output: str, digits: int = 3) -> None:
     """Print a frame to standard output: for reading, rounded, or for programs, in full."""
     if output == "csv":
-        click.echo(frame.to_csv(index=False), nl=False)
+        # Only columns of objects can hold lists; the others are left as they are.
+        flat = frame.copy()
+        for name in frame.columns:
+            if frame[name].dtype == object:
+                flat[name] = frame[name].map(_flat)
+        click.echo(flat.to_csv(index=False), nl=False)
     elif output == "json":
-        click.echo(json.dumps(frame.to_dict("records"), ensure_ascii=False, indent=2))
+        records = [
+            {key: None if value != value else value for key, value in record.items()}
+            for record in frame.to_dict("records")
+        ]
+        click.echo(json.dumps(records, ensure_ascii=False, indent=2))
     else:
         _print_rich(frame, digits)
+
+
+def _flat(value: object) -> object:
+    return "; ".join(map(str, value)) if isinstance(value, list) else value
 
 
 def _print_rich(frame: pd.DataFrame, digits: int) -> None:

@@ -10,6 +10,7 @@ from bayesbias.cli.common import (
     loading_options,
     print_frame,
     quiet_option,
+    say,
 )
 
 
@@ -38,18 +39,19 @@ def info(source: str, limit: int | None, trust: bool, output: str, quiet: bool) 
     norms = np.concatenate([np.linalg.norm(loaded.vectors[i : i + 65_536], axis=1) for i in blocks])
     path = Path(source)
     kind = guess_format(path) if source not in NAMED and path.is_file() else "named"
-    facts = {
+    facts: dict[str, object] = {
         "name": loaded.name,
         "format": kind,
-        "words": f"{len(loaded):,}",
-        "dimensions": str(loaded.dim),
-        "first words": ", ".join(loaded.words[:8]),
-        "norms": f"{norms.min():.3f} to {norms.max():.3f}, median {np.median(norms):.3f}",
-        "zero vectors": str(int((norms == 0).sum())),
-        "upper case": f"{sum(word != word.lower() for word in loaded.words) / len(loaded):.1%}",
+        "words": len(loaded),
+        "dimensions": loaded.dim,
+        "first words": list(loaded.words[:6]),
+        "smallest norm": float(norms.min()),
+        "median norm": float(np.median(norms)),
+        "largest norm": float(norms.max()),
+        "zero vectors": int((norms == 0).sum()),
+        "share with capitals": sum(w != w.lower() for w in loaded.words) / len(loaded),
+        "notes": list(loaded.notes),
     }
-    for i, note in enumerate(loaded.notes, start=1):
-        facts[f"note {i}"] = note
     print_frame(pd.DataFrame(facts.items(), columns=["what", "value"]), output)
 
 
@@ -78,11 +80,16 @@ def convert(
     Suffixes: .npz, .safetensors, .npy (memory-mapped), .bin, .txt, .vec; the last three also with
     .gz.
     """
-    from bayesbias.cli.common import load_lists
+    from pathlib import Path
 
+    from bayesbias.embeddings.files import writable_format
+    from bayesbias.words import builtin
+
+    writable_format(Path(target), kind)
     wanted = None
     if words is not None:
-        wanted = [word for word_set in load_lists(words).word_sets().values() for word in word_set]
+        lists = builtin.load_lists(words)
+        wanted = [word for word_set in lists.word_sets().values() for word in word_set]
     loaded = load_embeddings([source], words=wanted, limit=limit, trust=trust, quiet=quiet)[0]
     loaded.save(target, format=kind)
-    click.echo(f"{len(loaded):,} words × {loaded.dim} dimensions written to {target}", err=True)
+    say(f"{len(loaded):,} words × {loaded.dim} dimensions written to {target}", quiet)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from pathlib import Path
 
 import click
 
@@ -13,6 +13,8 @@ from bayesbias.cli.common import (
     loading_options,
     print_frame,
     quiet_option,
+    say,
+    subwords_option,
     ways,
 )
 
@@ -21,7 +23,10 @@ from bayesbias.cli.common import (
 @click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
 @click.option("-s", "--study", default="religion", show_default=True, help="Study, name or file.")
 @click.option(
-    "-o", "--out", metavar="FILE", help="Write the table: .csv, .csv.gz, .parquet, or - for CSV."
+    "-o",
+    "--out",
+    metavar="FILE",
+    help="Write the table: .csv, .csv.gz, .parquet, or - for standard output.",
 )
 @click.option(
     "--lost",
@@ -32,6 +37,7 @@ from bayesbias.cli.common import (
     help="Share of any word set that an embedding may lack.",
 )
 @fallback_option
+@subwords_option
 @loading_options
 @format_option
 @quiet_option
@@ -41,6 +47,7 @@ def table(
     out: str | None,
     threshold: float,
     fallbacks: tuple[str, ...],
+    subwords: bool,
     limit: int | None,
     trust: bool,
     output: str,
@@ -49,17 +56,21 @@ def table(
     """Build the table of cosine distances, and summarise it by group and connection.
 
     EMBEDDING is a file of word vectors or a name such as demo, demo-100d or glove-6b-50d; by
-    default demo. Of a file only the words of the study are read.
+    default demo. NAME=EMBEDDING gives it another name. Of a file only the words of the study are
+    read.
     """
-    from bayesbias.table import distance_table, write_table
+    from bayesbias.table import distance_table, writable_table, write_table
     from bayesbias.words import load_study
 
+    if out not in (None, "-"):
+        writable_table(Path(str(out)))
     lists = load_study(study)
     loaded = load_embeddings(
         embeddings or ("demo",),
         words=[word for words in lists.word_sets().values() for word in words],
         fallbacks=fallbacks,
         limit=limit,
+        subwords=subwords,
         trust=trust,
         quiet=quiet,
     )
@@ -67,11 +78,11 @@ def table(
         loaded, lists, fallbacks=ways(fallbacks), lost_vocabulary_threshold=threshold
     )
     if out == "-":
-        result.to_csv(sys.stdout, index=False)
+        print_frame(result, "json" if output == "json" else "csv")
         return
     if out is not None:
         write_table(result, out)
-        click.echo(f"{len(result):,} rows written to {out}", err=True)
+        say(f"{len(result):,} rows written to {out}", quiet)
     by = ["embedding", "protected_group", "connection"]
     distances = result.groupby(by, observed=True)["cosine_distance"]
     summary = distances.agg(mean="mean", sd="std", rows="size").reset_index()

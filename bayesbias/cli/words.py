@@ -10,10 +10,11 @@ from bayesbias.cli.common import (
     fallback_option,
     format_option,
     load_embeddings,
-    load_lists,
     loading_options,
     print_frame,
     quiet_option,
+    say,
+    subwords_option,
     ways,
 )
 
@@ -26,7 +27,8 @@ def words() -> None:
 @words.command("list", epilog="Example: bayesbias words list weat")
 @click.argument("collection", required=False)
 @format_option
-def list_(collection: str | None, output: str) -> None:
+@quiet_option
+def list_(collection: str | None, output: str, quiet: bool) -> None:
     """List the collections, queries and studies, or the word lists of one COLLECTION."""
     import pandas as pd
 
@@ -42,7 +44,7 @@ def list_(collection: str | None, output: str) -> None:
             {"list": f"{collection}:{name}", "entries": len(sizes[name]), "about": text}
             for name, text in about["sets"].items()
         ]
-        if output == "table":
+        if output == "table" and not quiet:
             click.echo(f"{about['title']}\n{about['source']}\n{about['licence']}\n")
         print_frame(pd.DataFrame(rows), output)
         return
@@ -67,7 +69,8 @@ def list_(collection: str | None, output: str) -> None:
 
 @words.command(epilog="Example: bayesbias words show weat:career")
 @click.argument("name")
-def show(name: str) -> None:
+@quiet_option
+def show(name: str, quiet: bool) -> None:
     """Print the words of a list (weat:career), a study (religion) or a query (gender_1).
 
     NAME may also be a file with a study or a query. Where both have one name, query:weat_7 is the
@@ -82,17 +85,17 @@ def show(name: str) -> None:
             click.echo("\n".join(" ".join(together) for together in tuples[key]))
             return
         chosen = builtin.resolve(name)
-        click.echo(f"# {chosen.source}", err=True)
+        say(f"# {chosen.source}", quiet)
         if chosen.note:
-            click.echo(f"# {chosen.note}", err=True)
+            say(f"# {chosen.note}", quiet)
         click.echo("\n".join(chosen))
         return
-    lists = load_lists(name)
+    lists = builtin.load_lists(name)
     click.echo(f"{lists!r}\n")
     for label, word_set in lists.word_sets().items():
         click.echo(f"{label} ({len(word_set)})")
         click.echo(click.wrap_text(", ".join(word_set), 96, "  ", "  "))
-    for note in getattr(lists, "notes", ()):
+    for note in () if quiet else getattr(lists, "notes", ()):
         click.echo(click.wrap_text(f"Note: {note}", 96, subsequent_indent="  "))
 
 
@@ -100,6 +103,7 @@ def show(name: str) -> None:
 @click.argument("lists")
 @click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
 @fallback_option
+@subwords_option
 @loading_options
 @format_option
 @quiet_option
@@ -107,6 +111,7 @@ def check(
     lists: str,
     embeddings: tuple[str, ...],
     fallbacks: tuple[str, ...],
+    subwords: bool,
     limit: int | None,
     trust: bool,
     output: str,
@@ -117,15 +122,16 @@ def check(
     LISTS is the name or file of a study or query (query:weat_7 where both have one name); EMBEDDING
     a file or a name, by default demo.
     """
-    from bayesbias.words import check_words
+    from bayesbias.words import builtin, check_words
 
-    study = load_lists(lists)
+    study = builtin.load_lists(lists)
     sets = study.word_sets()
     loaded = load_embeddings(
         embeddings or ("demo",),
         words=[word for word_set in sets.values() for word in word_set],
         fallbacks=fallbacks,
         limit=limit,
+        subwords=subwords,
         trust=trust,
         quiet=quiet,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from types import MappingProxyType
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from bayesbias._validate import quoted
 from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.embeddings.lookup import Lookup, look_up
-from bayesbias.errors import BayesBiasWarning, DataError, VocabularyError
+from bayesbias.errors import DataError, SpecError, VocabularyError, warn
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -95,7 +94,7 @@ class Embedding:
                 f"{extra} duplicate word{'s' * (extra > 1)} left out, the first of each kept: "
                 f"{quoted(repeated, 5)}"
             )
-            warnings.warn(f"{name}: {found[-1]}", BayesBiasWarning, stacklevel=2)
+            warn(f"{name}: {found[-1]}")
             matrix = matrix[list(keep.values())]
             vocabulary = tuple(keep)
             index = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
@@ -148,11 +147,18 @@ class Embedding:
     def __getitem__(self, word: str) -> npt.NDArray[np.float32]:
         row = self._index.get(word)
         if row is None:
-            other = self.lookup([word], ("lower", "title", "upper", "strip_accents")).spelling
-            hint = f" It has {other[0]!r}." if other else ""
+            hint = ""
+            if isinstance(word, str):
+                other = self.lookup([word], ("lower", "title", "upper", "strip_accents")).spelling
+                hint = f" It has {other[0]!r}." if other else ""
             raise VocabularyError(f"{word!r} is not in the embedding {self.name!r}.{hint}")
         vector: npt.NDArray[np.float32] = self._vectors[row]
         return vector
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        # A copy, or one in another process, is as little to be changed as the original.
+        self.__dict__.update(state)
+        self._vectors.flags.writeable = False
 
     def __repr__(self) -> str:
         return f"<Embedding {self.name!r}: {len(self):,} words × {self.dim} dimensions>"
@@ -293,6 +299,33 @@ class Embedding:
         save_embedding(self, path, format=format)
 
 
+def as_embeddings(embeddings: Embedding | Iterable[Embedding]) -> list[Embedding]:
+    """Return the embeddings as a list, if they are embeddings and their names differ."""
+    if isinstance(embeddings, Embedding):
+        return [embeddings]
+    if isinstance(embeddings, str) or not isinstance(embeddings, Iterable):
+        raise SpecError(
+            f"'embeddings' is {embeddings!r}; expected an Embedding or a list of them: "
+            "load_embedding(path)."
+        )
+    several = list(embeddings)
+    for item in several:
+        if not isinstance(item, Embedding):
+            raise SpecError(
+                f"'embeddings' holds {type(item).__name__}; expected an Embedding: "
+                "load_embedding(path), or Embedding.from_gensim(model)."
+            )
+    if not several:
+        raise SpecError("'embeddings' is empty; give at least one embedding.")
+    names = [embedding.name for embedding in several]
+    if len(set(names)) < len(names):
+        raise SpecError(
+            f"two embeddings are called {max(names, key=names.count)!r}; load them with different "
+            "names, or their distances cannot be told apart."
+        )
+    return several
+
+
 def unit_vectors(embedding: Embedding, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
     """Return the rows scaled to length one, in double precision.
 
@@ -316,7 +349,10 @@ def unit_vectors(embedding: Embedding, rows: npt.NDArray[np.intp]) -> npt.NDArra
 
 
 def _as_float32(vectors: npt.ArrayLike, name: str) -> npt.NDArray[np.float32]:
-    array = np.asarray(vectors)
+    try:
+        array = np.asarray(vectors)
+    except ValueError as err:
+        raise DataError(f"embedding {name!r}: the vectors are no matrix ({err}).") from err
     if array.ndim != 2 or not array.size:
         raise DataError(
             f"embedding {name!r}: the vectors have the shape {array.shape}; "

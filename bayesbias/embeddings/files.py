@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import logging
+import re
 import struct
-import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
 from os import PathLike
 from pathlib import Path
 
-from bayesbias._files import atomic
+from bayesbias._files import atomic, check_folder
 from bayesbias._validate import at_least, did_you_mean, one_of, quoted, word_list
 from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.embeddings.embedding import Embedding
@@ -18,7 +19,7 @@ from bayesbias.embeddings.formats import arrays, gensim_files, text, word2vec
 from bayesbias.embeddings.formats.common import HEADER, ByteStream, Rows, Wanted
 from bayesbias.embeddings.lookup import check_fallbacks, spellings
 from bayesbias.embeddings.named import DOWNLOADS, NAMED, download, read_named
-from bayesbias.errors import BayesBiasWarning, DataError, NotFoundError, SpecError, VocabularyError
+from bayesbias.errors import DataError, NotFoundError, SpecError, VocabularyError, warn
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +56,7 @@ _NOT_COMPRESSED = {"npz", "npy", "safetensors"}
 
 _FASTTEXT_MAGIC = struct.pack("<i", 793_712_314)
 _PICKLE = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
+_CONTROL = re.compile(rb"[\x00-\x08]")
 _PEEK_BYTES = 1 << 20
 
 
@@ -83,7 +85,8 @@ def load_embedding(
     name : str, optional
         The name of the embedding; the file's by default.
     words : iterable of str, optional
-        Read only these words. The file is streamed, so memory is needed for them alone.
+        Read only these words. The file is streamed, so memory is needed for them alone (and in
+        the array formats for the vocabulary); files that gensim opens are read as a whole.
     limit : int, optional
         Read only the first `limit` rows, in most files the most frequent words.
     format : str, optional
@@ -108,10 +111,20 @@ def load_embedding(
     ------
     NotFoundError
         If there is no such file or name.
+    SpecError
+        If arguments are wrong or do not go together.
     DataError
         If the file is truncated, damaged or empty; the message names the line or byte.
     VocabularyError
         If `words` are given and none of them is there.
+    MissingDependencyError
+        If a named embedding needs a package that is not installed.
+
+    Warns
+    -----
+    BayesBiasWarning
+        For what was noticed in the file: duplicate words, words that are not UTF-8 or have spaces,
+        more rows than promised, a last line without an end.
 
     Examples
     --------
@@ -122,6 +135,11 @@ def load_embedding(
     >>> bb.load_embedding("demo", words=["nurse", "engineer"]).words
     ('engineer', 'nurse')
     """
+    if not isinstance(source, str | PathLike):
+        raise SpecError(
+            f"the source is {source!r}; expected a path or a name. For a gensim model use "
+            "Embedding.from_gensim(model)."
+        )
     asked = None if words is None else word_list("words", words)
     if asked == ():
         raise SpecError("'words' is empty; leave it out to read every word.")
@@ -131,10 +149,18 @@ def load_embedding(
         one_of("format", format, FORMATS)
     if subwords and asked is None:
         raise SpecError("'subwords' composes words that are asked for: give them as 'words'.")
-    wanted = Wanted(_spelt(asked, check_fallbacks(fallbacks)), limit, progress)
+    if subwords and limit is not None:
+        raise SpecError("'subwords' composes words that are asked for, so 'limit' has no meaning.")
+    ways = check_fallbacks(fallbacks)
+    wanted = Wanted(_spelt(asked, ways), limit, progress)
 
     key = str(source)
-    if key in NAMED:
+    if isinstance(source, str) and key in NAMED:
+        if format is not None or subwords:
+            raise SpecError(
+                f"{key!r} is an embedding known by name; 'format' and 'subwords' are "
+                f"for files. A file of that name is './{key}'."
+            )
         rows, default = read_named(key, wanted), key
     else:
         path = download(key) if key in DOWNLOADS and not Path(key).exists() else Path(source)
@@ -148,7 +174,7 @@ def load_embedding(
             rows = gensim_files.read_pickled(path, wanted, trust=trust)
         elif kind == "fasttext-bin":
             compose = asked if subwords and asked else ()
-            rows = gensim_files.read_fasttext(path, wanted, subwords=compose)
+            rows = gensim_files.read_fasttext(path, wanted, subwords=compose, fallbacks=ways)
         else:
             rows = _READERS[kind](path, wanted)
     if asked and not rows.words:
@@ -164,8 +190,22 @@ def save_embedding(
 ) -> None:
     """Write an embedding in the format that the suffix or `format` names."""
     target = Path(path)
-    compressed = target.suffix == ".gz"
-    suffix = Path(target.stem).suffix if compressed else target.suffix
+    kind = writable_format(target, format)
+    targets = [target, arrays.vocabulary_path(target)] if kind == "npy" else [target]
+    try:
+        with atomic(*targets) as temporary:
+            _WRITERS[kind](embedding, *temporary)
+    except UnicodeEncodeError as err:
+        raise DataError(
+            f"{target}: the word {err.object!r} cannot be written as UTF-8; leave it out."
+        ) from err
+
+
+def writable_format(target: Path, format: str | None = None) -> str:
+    """Return the format to write a file in, or refuse it before any work is done."""
+    name = target.name.lower()
+    compressed = name.endswith(".gz")
+    suffix = Path(name.removesuffix(".gz")).suffix
     if format is not None:
         kind = one_of("format", format, _WRITERS)
     elif suffix in _SUFFIXES:
@@ -178,12 +218,8 @@ def save_embedding(
         )
     if compressed and kind in _NOT_COMPRESSED:
         raise SpecError(f"{target}: {kind} files are not gzipped; leave out '.gz'.")
-    targets = [target, arrays.vocabulary_path(target)] if kind == "npy" else [target]
-    try:
-        with atomic(*targets) as temporary:
-            _WRITERS[kind](embedding, *temporary)
-    except OSError as err:
-        raise DataError(f"{target}: cannot be written ({err.strerror or err}).") from err
+    check_folder(target)
+    return kind
 
 
 def guess_format(path: Path) -> str:
@@ -196,8 +232,32 @@ def guess_format(path: Path) -> str:
     """
     with ByteStream(path) as stream:
         head = stream.read(_PEEK_BYTES)
+        compressed = stream.compressed
     if not head.strip():
         raise DataError(f"{path}: the file is empty.")
+    kind = _magic(head, path.stat().st_size)
+    if kind in _NOT_COMPRESSED and compressed:
+        raise DataError(f"{path}: a gzipped {kind} file; unpack it first (gunzip).")
+    if kind is not None:
+        return kind
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    if header := HEADER.match(head):
+        body = head[header.end() :]
+        line = body.lstrip(b"\n").partition(b"\n")[0]
+        if text.is_vector_line(line, int(header[2])) or _is_text(body):
+            return "word2vec-text"  # whatever is wrong with it, its reader names the line
+        return "word2vec-bin"
+    if any(text.is_vector_line(line) for line in head.split(b"\n", 20)[:20]):
+        return "glove"
+    seen = head[:40].decode(errors="backslashreplace")
+    raise DataError(
+        f"{path}: no format that is known begins with {seen!r}; expected word vectors in one of "
+        f"the formats {quoted(FORMATS, 20)}."
+    )
+
+
+def _magic(head: bytes, size: int) -> str | None:
+    """Return the format whose first bytes cannot be mistaken, or None."""
     if head.startswith(b"PK\x03\x04"):
         return "npz"
     if head.startswith(b"\x93NUMPY"):
@@ -206,19 +266,21 @@ def guess_format(path: Path) -> str:
         return "fasttext-bin"
     if head.startswith(_PICKLE):
         return "gensim"
-    if head[8:9] == b"{" and struct.unpack("<Q", head[:8])[0] < path.stat().st_size:
+    # The length of a header of JSON, then that header.
+    if head[8:9] == b"{" and struct.unpack("<Q", head[:8])[0] < max(size, len(head)):
         return "safetensors"
-    head = head.removeprefix(b"\xef\xbb\xbf")
-    if header := HEADER.match(head):
-        line = head[header.end() :].lstrip(b"\n").partition(b"\n")[0]
-        return "word2vec-text" if text.is_vector_line(line, int(header[2])) else "word2vec-bin"
-    if any(text.is_vector_line(line) for line in head.split(b"\n", 20)[:20]):
-        return "glove"
-    seen = head[:40].decode(errors="backslashreplace")
-    raise DataError(
-        f"{path}: no format that is known begins with {seen!r}; expected word vectors in one of "
-        f"the formats {quoted(FORMATS, 20)}."
-    )
+    return None
+
+
+def _is_text(data: bytes) -> bool:
+    """Tell whether data has no control characters and is UTF-8; raw float32 values hardly are."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    start = data[: 1 << 16]
+    try:
+        decoder.decode(start, final=len(start) == len(data))
+    except UnicodeDecodeError:
+        return False
+    return not _CONTROL.search(start)
 
 
 def _spelt(words: tuple[str, ...] | None, fallbacks: tuple[str, ...]) -> frozenset[str] | None:
@@ -229,7 +291,7 @@ def _spelt(words: tuple[str, ...] | None, fallbacks: tuple[str, ...]) -> frozens
 
 def _embedding(rows: Rows, name: str) -> Embedding:
     for note in rows.notes:
-        warnings.warn(f"{name}: {note}", BayesBiasWarning, stacklevel=3)
+        warn(f"{name}: {note}")
     return Embedding(rows.words, rows.vectors, name, notes=rows.notes)
 
 
@@ -246,6 +308,6 @@ def _check_is_file(path: Path) -> None:
 
 def _stem(path: Path) -> str:
     """Return the file's name without the suffixes that tell its format."""
-    name = path.name.removesuffix(".gz")
+    name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
     suffix = Path(name).suffix
-    return name.removesuffix(suffix) if suffix in _SUFFIXES else name or path.name
+    return name.removesuffix(suffix) if suffix.lower() in (*_SUFFIXES, ".kv", ".model") else name

@@ -27,7 +27,7 @@ _SPELLINGS: dict[str, Callable[[str], str]] = {
 _PREFIX = "prefix:"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Lookup:
     """What a look-up found, in the order of the words asked for.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from os import PathLike
 from pathlib import Path
@@ -119,10 +119,9 @@ def load_query(source: str | PathLike[str]) -> Query:
     >>> bb.load_query("weat_6").target_names
     ('Male names', 'Female names')
     """
-    queries = {entry["id"]: entry for name in QUERY_SETS for entry in _queries()[name]}
-    if str(source) in queries:
-        return _query(queries[str(source)])
-    return _from_file(source, Query.from_dict, "query", queries)
+    if isinstance(source, str) and source in _query_entries():
+        return _query(_query_entries()[source])
+    return _from_file(source, Query.from_dict, "query", _query_entries())
 
 
 def query_set(name: str) -> list[Query]:
@@ -185,9 +184,27 @@ def load_study(source: str | PathLike[str]) -> Study:
     >>> bb.load_study("religion")
     <Study 'religion': 3 groups with 15 protected words, 11 stereotypes, 269 controls>
     """
-    if str(source) in STUDIES:
+    if isinstance(source, str) and source in STUDIES:
         return _from_file(_DATA / "studies" / f"{source}.toml", Study.from_dict, "study", STUDIES)
     return _from_file(source, Study.from_dict, "study", STUDIES)
+
+
+def load_lists(source: str) -> Study | Query:
+    """Load a study or a query, whichever has that name or is in that file.
+
+    Where both have one name, ``query:weat_7`` is the query and plain ``weat_7`` the study.
+    """
+    kind, colon, name = source.partition(":")
+    if colon and kind in ("query", "study"):
+        return load_query(name) if kind == "query" else load_study(name)
+    if source in STUDIES:
+        return load_study(source)
+    if source in _query_entries():
+        return load_query(source)
+    names = list(dict.fromkeys([*STUDIES, *_query_entries()]))
+    data = _document(source, "study or query", names)
+    is_query = "target_sets" in data or "attribute_sets" in data
+    return load_query(source) if is_query else load_study(source)
 
 
 def describe(collection: str) -> dict[str, Any]:
@@ -216,6 +233,11 @@ def _queries() -> dict[str, Any]:
     return tomllib.loads((_DATA / "queries.toml").read_text("utf-8"))
 
 
+@cache
+def _query_entries() -> dict[str, Any]:
+    return {entry["id"]: entry for name in QUERY_SETS for entry in _queries()[name]}
+
+
 def _query(entry: Mapping[str, Any]) -> Query:
     return Query(
         [resolve(reference) for reference in entry["targets"]],
@@ -240,33 +262,38 @@ def _from_file(
     source: str | PathLike[str],
     build: Callable[[Mapping[str, Any]], _T],
     kind: str,
-    names: Mapping[str, object] | tuple[str, ...],
+    names: Iterable[str],
 ) -> _T:
-    """Read a TOML or JSON file, put built-in lists in place of their names, and build."""
+    """Read a file, put built-in lists in place of their names, and build."""
+    data = _document(source, kind, names)
+    try:
+        for part in data.values():
+            if isinstance(part, dict):
+                part.update({k: resolve(v) for k, v in part.items() if _is_reference(v)})
+        return build(data)
+    except BayesBiasError as err:
+        raise SpecError(f"{source}: {err}") from err
+
+
+def _document(source: str | PathLike[str], kind: str, names: Iterable[str]) -> dict[str, Any]:
+    """Read a TOML or JSON file."""
     path = Path(source)
     if not path.is_file():
         raise NotFoundError(
             f"no {kind} {str(source)!r}: neither a file nor one of {quoted(names, 12)}."
             f"{did_you_mean(source, names)}"
         )
+    language = "JSON" if path.suffix.lower() == ".json" else "TOML"
     try:
-        text = path.read_text("utf-8")
-        data = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        text = path.read_text("utf-8-sig")
+        data = json.loads(text) if language == "JSON" else tomllib.loads(text)
     except UnicodeDecodeError as err:
         raise DataError(f"{path}, byte {err.start:,}: not UTF-8; save it as UTF-8.") from err
-    except (json.JSONDecodeError, tomllib.TOMLDecodeError) as err:
-        raise DataError(
-            f"{path}: not valid {'JSON' if path.suffix == '.json' else 'TOML'}: {err}."
-        ) from err
+    except (json.JSONDecodeError, tomllib.TOMLDecodeError, RecursionError) as err:
+        raise DataError(f"{path}: not valid {language}: {err}.") from err
     if not isinstance(data, dict):
         raise DataError(f"{path}: expected a table with the parts of a {kind}.")
-    for part in data.values():
-        if isinstance(part, dict):
-            part.update({k: resolve(v).words for k, v in part.items() if _is_reference(v)})
-    try:
-        return build(data)
-    except BayesBiasError as err:
-        raise SpecError(f"{path}: {err}") from err
+    return data
 
 
 def _is_reference(value: object) -> bool:

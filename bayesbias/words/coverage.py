@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from bayesbias.constants import DEFAULT_FALLBACKS
-from bayesbias.embeddings import Embedding
+from bayesbias.embeddings import Embedding, as_embeddings
+from bayesbias.errors import SpecError
 from bayesbias.words.query import Query
 from bayesbias.words.study import Study
 from bayesbias.words.wordset import WordSet
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_words(
-    words: Study | Query | Mapping[str, WordSet],
+    words: Study | Query | Mapping[str, Iterable[str]],
     embeddings: Embedding | Iterable[Embedding],
     *,
     fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
@@ -25,7 +26,7 @@ def check_words(
 
     Parameters
     ----------
-    words : Study, Query or mapping of str to WordSet
+    words : Study, Query or mapping of str to iterable of str
         The lists to look at.
     embeddings : Embedding or iterable of Embedding
         Where to look for the words.
@@ -53,8 +54,16 @@ def check_words(
     """
     import pandas as pd
 
-    sets = words.word_sets() if isinstance(words, Study | Query) else dict(words)
-    several = [embeddings] if isinstance(embeddings, Embedding) else list(embeddings)
+    if isinstance(words, Study | Query):
+        sets = words.word_sets()
+    elif isinstance(words, Mapping):
+        sets = {str(name): WordSet(str(name), listed) for name, listed in words.items()}
+    else:
+        raise SpecError(
+            f"'words' is {type(words).__name__}; expected a Study, a Query or a dictionary of "
+            "lists."
+        )
+    several = as_embeddings(embeddings)
     ways = tuple(fallbacks)
     rows = []
     for label, word_set in sets.items():

@@ -163,6 +163,8 @@ class Query:
             The query.
         """
         keys = ("target_sets", "attribute_sets")
+        if not isinstance(data, Mapping):
+            raise SpecError(f"a query is a table with {quoted(keys)}; this is {data!r}.")
         for key in data:
             if key not in keys:
                 raise SpecError(
@@ -204,8 +206,8 @@ def _enumerate(names: Sequence[str]) -> str:
 def _as_sets(
     side: str, sets: Iterable[Iterable[str]], names: Iterable[str] | None
 ) -> tuple[WordSet, ...]:
-    if isinstance(sets, str | WordSet):
-        raise SpecError(f"'{side}_sets' is one set of words; expected a list of sets: [[…], […]].")
+    if isinstance(sets, str | WordSet | Mapping) or not isinstance(sets, Iterable):
+        raise SpecError(f"'{side}_sets' is {sets!r}; expected a list of sets of words: [[…], […]].")
     given = list(sets)
     if any(isinstance(item, str) for item in given):
         raise SpecError(f"'{side}_sets' is a list of words; expected a list of sets: [[…], […]].")

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from bayesbias._files import atomic
-from bayesbias._validate import did_you_mean, one_of, quoted
+from bayesbias._validate import did_you_mean, quoted, word_list
 from bayesbias.constants import CONTROL_CONNECTIONS
 from bayesbias.errors import SpecError
 from bayesbias.words.wordset import WordSet
@@ -95,7 +95,7 @@ class Study:
         for part, given in zip(_PARTS, (groups, stereotypes, controls or {}), strict=True):
             set_field(self, part, MappingProxyType(_as_sets(name, part, given, source)))
         set_field(self, "source", str(source))
-        set_field(self, "notes", (notes,) if isinstance(notes, str) else tuple(notes))
+        set_field(self, "notes", word_list("notes", [notes] if isinstance(notes, str) else notes))
         self._check()
 
     def _check(self) -> None:
@@ -114,7 +114,11 @@ class Study:
                     f"{quoted(self.groups)}.{did_you_mean(group, self.groups)}"
                 )
         for kind in self.controls:
-            one_of(f"{where}: controls", kind, CONTROL_CONNECTIONS)
+            if kind not in CONTROL_CONNECTIONS:
+                raise SpecError(
+                    f"{where}: controls of the kind {kind!r}; expected "
+                    f"{quoted(CONTROL_CONNECTIONS)}.{did_you_mean(kind, CONTROL_CONNECTIONS)}"
+                )
         role: dict[str, str] = {}
         for label, words in self.word_sets().items():
             for word in words:
@@ -221,14 +225,15 @@ class Study:
             If the suffix is another.
         """
         target = Path(path)
-        one_of("suffix of the study file", target.suffix, [".toml", ".json"])
+        if target.suffix.lower() not in (".toml", ".json"):
+            raise SpecError(f"{target}: a study is written to a .toml or .json file.")
         data = self.to_dict()
-        if target.suffix == ".json":
+        if target.suffix.lower() == ".json":
             text = json.dumps(data, ensure_ascii=False, indent=2) + "\n"
         else:
             text = _toml(data)
         with atomic(target) as (temporary,):
-            temporary.write_text(text, "utf-8")
+            temporary.write_text(text, "utf-8", newline="\n")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Study) and self._key() == other._key()
@@ -270,12 +275,18 @@ def _as_sets(
         raise SpecError(
             f"study {study!r}: {part!r} is {given!r}; expected a dictionary of names and words."
         )
-    for key, words in given.items():
-        if not isinstance(words, str) and not list(words):
+    sets = {}
+    for key, given_words in given.items():
+        words = word_list(f"{part} {key}", given_words)
+        if not words:
             raise SpecError(
                 f"study {study!r}: {part} {key!r} is empty; give it words or leave it out."
             )
-    return {str(key): WordSet(str(key), words, source) for key, words in given.items()}
+        # A published list keeps its own source and note.
+        known = given_words if isinstance(given_words, WordSet) else None
+        origin, note = (known.source or source, known.note) if known else (source, "")
+        sets[str(key)] = WordSet(str(key), words, origin, note)
+    return sets
 
 
 def _count(sets: Mapping[str, WordSet]) -> int:

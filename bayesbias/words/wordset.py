@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
 from bayesbias._validate import quoted, word_list
-from bayesbias.errors import BayesBiasWarning, SpecError
+from bayesbias.errors import SpecError, warn
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -60,15 +59,13 @@ class WordSet(Sequence[str]):
         given = word_list(name, words)
         if not given:
             raise SpecError(f"the word set {name!r} is empty; give it at least one word.")
+        if not all(word.strip() for word in given):
+            raise SpecError(f"the word set {name!r} holds an empty word; remove it.")
         unique = tuple(dict.fromkeys(given))
         if len(unique) < len(given):
             seen: set[str] = set()
             repeated = [w for w in given if w in seen or seen.add(w)]  # type: ignore[func-returns-value]
-            warnings.warn(
-                f"the word set {name!r} has words more than once, kept once: {quoted(repeated)}",
-                BayesBiasWarning,
-                stacklevel=2,
-            )
+            warn(f"the word set {name!r} has words more than once, kept once: {quoted(repeated)}")
         for key, value in (
             ("name", str(name)),
             ("words", unique),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -131,7 +132,7 @@ def test_embedding_commands(run, tmp_path: Path, demo: bb.Embedding) -> None:
         (("table", "--lost", "7"), "not in the range"),
         (("words", "show", "weat:carer"), "Did you mean 'career'"),
         (("words", "list", "weet"), "Did you mean 'weat'"),
-        (("words", "check", "nothing"), "no study 'nothing'"),
+        (("words", "check", "nothing"), "no study or query 'nothing'"),
         (("embedding", "convert", "demo", "x.kv"), "suffix '.kv'"),
         (("embedding", "info", "."), "is a folder"),
         (("tabel",), "No such command 'tabel'"),
@@ -159,7 +160,59 @@ def test_pickles_need_trust(run, tmp_path: Path, demo: bb.Embedding) -> None:
 
 
 def test_a_closed_pipe_is_no_error() -> None:
-    command = f"{sys.executable} -m bayesbias table --out - -q | head -n 1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("protected_word,")
-    assert done.stderr == ""
+    command = [sys.executable, "-m", "bayesbias", "table", "--out", "-", "-q"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith(b"protected_word,")
+        process.stdout.close()  # the reader has seen enough
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
+
+
+def test_a_console_without_unicode() -> None:
+    command = [sys.executable, "-m", "bayesbias", "words", "list"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, check=True, env=environment)
+    assert b"weat_1 ? weat_10" in done.stdout
+
+
+def test_json_has_no_nan(run, tmp_path: Path) -> None:
+    study = bb.Study("x", {"a": ["he"], "b": ["she"]}, {"a": ["boss"], "b": ["nurse"]})
+    study.save(tmp_path / "x.json")
+    records = json.loads(run("table", "-s", tmp_path / "x.json", "--format", "json").out)
+    assert [record["sd"] for record in records] == [None] * 4
+
+
+def test_bad_output_is_refused_before_the_work(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def work(*arguments: object, **options: object) -> None:
+        raise AssertionError("loaded before the output was checked")
+
+    monkeypatch.setattr("bayesbias.embeddings.load_embedding", work)
+    assert "one of the kinds" in run("table", "--out", "t.xlsx").err
+    assert "does not exist" in run("table", "--out", "nowhere/t.csv").err
+    assert "suffix '.kv'" in run("embedding", "convert", "demo", "x.kv").err
+    assert "is a folder" in run("embedding", "convert", "demo", ".", "--to", "npz").err
+
+
+def test_one_embedding_under_two_names(run) -> None:
+    assert "two embeddings are called 'demo'" in run("table", "demo", "demo").err
+    summary = run("table", "a=demo", "b=demo", "-q", "--format", "csv").out
+    assert "\na,jew" in summary
+    assert "\nb,jew" in summary
+
+
+def test_lists_in_csv(run) -> None:
+    printed = run("words", "check", "religion", "--format", "csv").out
+    rows = {row["word_set"]: row for row in csv.DictReader(io.StringIO(printed))}
+    assert rows["control: neutral"]["missing"] == "younglings"
+    facts = csv.DictReader(io.StringIO(run("embedding", "info", "--format", "csv").out))
+    assert {row["what"]: row["value"] for row in facts}["first words"].startswith("the; ,; .")
+
+
+def test_a_file_is_taken_for_what_it_is(run, tmp_path: Path) -> None:
+    path = tmp_path / "q.toml"
+    path.write_text("[target_sets]\nm = ['he']\n[attribute_set]\na = ['boss']\n")
+    assert "a query has no 'attribute_set'" in run("words", "check", path).err
+    path.write_text("[target_sets]\nm = ['he']\n[attribute_sets]\na = ['boss']\n")
+    assert "target: m (1)" in run("words", "show", path).out

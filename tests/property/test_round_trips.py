@@ -39,18 +39,20 @@ def assert_same(read: bb.Embedding, written: bb.Embedding) -> None:
     )
 
 
-def round_trip(embedding: bb.Embedding, suffix: str, format: str | None = None) -> None:
+def round_trip(
+    embedding: bb.Embedding, suffix: str, format: str | None = None, read_as: str | None = None
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"vectors{suffix}"
         embedding.save(path, format=format)
-        assert_same(bb.load_embedding(path), embedding)
-        some = [word for word in embedding.words[::2] if word.strip()]
+        assert_same(bb.load_embedding(path, format=read_as), embedding)
+        some = embedding.words[::2]
         if some:
-            chosen = bb.load_embedding(path, words=some, fallbacks=["exact"])
+            chosen = bb.load_embedding(path, words=some, fallbacks=["exact"], format=read_as)
             assert set(chosen.words) == set(some)
             for word in some:
                 np.testing.assert_array_equal(chosen[word], embedding[word])
-        assert bb.load_embedding(path, limit=1).words == embedding.words[:1]
+        assert bb.load_embedding(path, limit=1, format=read_as).words == embedding.words[:1]
         assert [p.name for p in Path(folder).iterdir() if p.name.startswith(".")] == []
 
 
@@ -69,13 +71,21 @@ def test_mapped_matrix(embedding: bb.Embedding) -> None:
 
 @settings(deadline=None)
 @given(embeddings(forbidden=" \n"))
-@pytest.mark.parametrize("suffix", [".bin", ".bin.gz", ".txt", ".vec", ".txt.gz", ".vec.gz"])
-def test_word2vec_and_fasttext(suffix: str, embedding: bb.Embedding) -> None:
+@pytest.mark.parametrize("suffix", [".bin", ".bin.gz"])
+def test_word2vec_binary(suffix: str, embedding: bb.Embedding) -> None:
+    # A few values can by chance be the bytes of text, so the format is not guessed here.
+    round_trip(embedding, suffix, read_as="word2vec-bin")
+
+
+@settings(deadline=None)
+@given(embeddings(forbidden=" \t\n"))
+@pytest.mark.parametrize("suffix", [".txt", ".vec", ".txt.gz", ".vec.gz"])
+def test_word2vec_and_fasttext_text(suffix: str, embedding: bb.Embedding) -> None:
     round_trip(embedding, suffix)
 
 
 @settings(deadline=None)
-@given(embeddings(forbidden=" \n"))
+@given(embeddings(forbidden=" \t\n"))
 @pytest.mark.parametrize("suffix", [".txt", ".txt.gz"])
 def test_glove(suffix: str, embedding: bb.Embedding) -> None:
     round_trip(embedding, suffix, format="glove")

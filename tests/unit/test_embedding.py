@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import pickle
 
 import numpy as np
@@ -38,8 +39,9 @@ def test_missing_word_names_the_spelling_that_is_there() -> None:
     embedding = bb.Embedding(["nasa"], [[1.0, 2.0]], "x")
     with pytest.raises(bb.VocabularyError, match=r"'NASA' is not in .* 'x'. It has 'nasa'."):
         embedding["NASA"]
-    with pytest.raises(KeyError):
-        embedding["xyzzy"]
+    for word in ("xyzzy", "", 5):
+        with pytest.raises(KeyError):
+            embedding[word]  # type: ignore[index]
 
 
 def test_first_of_duplicates_wins_and_they_are_counted() -> None:
@@ -58,6 +60,7 @@ def test_first_of_duplicates_wins_and_they_are_counted() -> None:
         ([], np.empty((0, 3)), "not empty"),
         (["a"], [1.0], "shape"),
         (["a"], [["x"]], "expected numbers"),
+        (["a", "b"], [[1.0, 2.0], [3.0]], "no matrix"),
         ([1], [[1.0]], "is not a string"),
         (["a", "b"], [[1.0], [np.nan]], r"'b' \(row 1\) holds NaN"),
         (["a"], [[1e300]], "NaN or infinite"),
@@ -93,9 +96,10 @@ def test_subset(tiny: bb.Embedding) -> None:
 
 
 def test_travels_to_another_process(tiny: bb.Embedding) -> None:
-    copy = pickle.loads(pickle.dumps(tiny))
-    assert copy.words == tiny.words
-    np.testing.assert_array_equal(copy.vectors, tiny.vectors)
+    for again in (pickle.loads(pickle.dumps(tiny)), copy.deepcopy(tiny)):
+        assert again.words == tiny.words
+        np.testing.assert_array_equal(again.vectors, tiny.vectors)
+        assert not again.vectors.flags.writeable
 
 
 class TestLookup:
@@ -135,6 +139,18 @@ class TestLookup:
     def test_unknown_fallback(self) -> None:
         with pytest.raises(bb.SpecError, match="'lowre'.*Did you mean 'lower'"):
             self.embedding.lookup(["a"], ["lowre"])
+
+    def test_sets_are_sorted(self) -> None:
+        assert self.embedding.lookup({"jose", "NASA", "Paris"}).found == ("NASA", "Paris", "jose")
+
+    def test_white_space_is_a_word_like_any_other(self) -> None:
+        embedding = bb.Embedding(["\u00a0", ""], np.eye(2))
+        assert embedding.subset(embedding.words).words == embedding.words
+
+    def test_compares_and_hashes(self) -> None:
+        found = self.embedding.lookup(["jose", "NASA"])
+        assert found != self.embedding.lookup(["jose"])
+        assert hash(found) is not None
 
     def test_lone_string(self) -> None:
         with pytest.raises(bb.SpecError, match="expected a list of words"):

@@ -55,6 +55,29 @@ def test_several_embeddings(demo: bb.Embedding) -> None:
     assert all(isinstance(both[n].dtype, pd.CategoricalDtype) for n in ("word_class", "connection"))
 
 
+def test_embeddings_that_lack_different_words(jobs: bb.Study) -> None:
+    study = bb.Study("s", jobs.groups, jobs.stereotypes, {"neutral": list("abcdef")})
+    rng = np.random.default_rng(3)
+    base = ["he", "she", "engineer", "nurse"]
+    with pytest.warns(bb.BayesBiasWarning, match="lacks words") as caught:
+        table = bb.distance_table(
+            [
+                bb.Embedding([*base, *"bcdef"], rng.normal(size=(9, 4)), "x"),
+                bb.Embedding([*base, *"abcde"], rng.normal(size=(9, 4)), "y"),
+            ],
+            study,
+        )
+    assert {warning.filename for warning in caught} == {__file__}
+    assert table.attrs["missing"] == {
+        "x": {"control: neutral": ["a"]},
+        "y": {"control: neutral": ["f"]},
+    }
+    assert list(table["word_to_compare"].cat.categories) == ["engineer", "nurse", *"abcdef"]
+    counts = table.groupby(["word_to_compare", "embedding"], observed=True).size()
+    assert ("a", "x") not in counts.index
+    assert counts["a", "y"] == 2
+
+
 @settings(deadline=None)
 @given(
     hnp.arrays(
@@ -107,6 +130,12 @@ def test_words_that_fall_together(tiny: bb.Embedding) -> None:
         bb.BayesBiasWarning, match="one vector for several words.*'Clock' is 'clock'"
     ):
         assert len(bb.distance_table(tiny, study)) == 4
+    for groups, stereotypes in (
+        ({"m": ["he"], "f": ["He"]}, {"m": ["engineer"], "f": ["nurse"]}),
+        ({"m": ["he"], "f": ["she"]}, {"m": ["nurse"], "f": ["Nurse"]}),
+    ):
+        with pytest.raises(bb.DataError, match="are the same word"):
+            bb.distance_table(tiny, bb.Study("s", groups, stereotypes))
     study = bb.Study("s", {"m": ["he"], "f": ["she"]}, {"m": ["engineer", "He"]})
     with pytest.raises(bb.DataError, match=r"'He' of 'stereotype: m' and 'he' of 'group: m'"):
         bb.distance_table(tiny, study)
@@ -124,8 +153,12 @@ def test_bad_arguments(tiny: bb.Embedding, jobs: bb.Study) -> None:
         bb.distance_table([tiny, tiny], jobs)
     with pytest.raises(bb.SpecError, match="'embeddings' is empty"):
         bb.distance_table([], jobs)
-    with pytest.raises(bb.SpecError, match="holds str; expected an Embedding"):
+    with pytest.raises(bb.SpecError, match="'embeddings' is 'x'; expected an Embedding"):
         bb.distance_table("x", jobs)  # type: ignore[arg-type]
+    with pytest.raises(bb.SpecError, match="'embeddings' is None"):
+        bb.distance_table(None, jobs)  # type: ignore[arg-type]
+    with pytest.raises(bb.SpecError, match="holds str; expected an Embedding"):
+        bb.distance_table(["x"], jobs)  # type: ignore[list-item]
     with pytest.raises(bb.SpecError, match="expected a Study"):
         bb.distance_table(tiny, "religion")  # type: ignore[arg-type]
     with pytest.raises(bb.SpecError, match="from 0 to 1"):
@@ -227,10 +260,45 @@ def test_rows_that_are_there_twice() -> None:
     with pytest.warns(bb.BayesBiasWarning, match="1 of 4 rows are there twice"):
         assert len(bb.check_table(frame)) == 3
     assert len(bb.check_table(frame, duplicates="keep")) == 4
+    other = frame.copy()
+    other.iloc[-1, frame.columns.get_loc("connection")] = "human"
+    with pytest.raises(bb.DataError, match="one class and one connection"):
+        bb.check_table(other)
     frame.iloc[-1, frame.columns.get_loc("cosine_distance")] = 0.7
     frame.iloc[-1, frame.columns.get_loc("cosine_similarity")] = 0.3
     with pytest.raises(bb.DataError, match="there twice with different values.*'embedding' column"):
         bb.check_table(frame)
+
+
+def test_odd_columns() -> None:
+    with pytest.raises(bb.SpecError, match="the table is NoneType"):
+        bb.check_table(None)  # type: ignore[arg-type]
+    twice = pd.concat([authors(), authors()[["connection"]]], axis=1)
+    with pytest.raises(bb.DataError, match="'connection' more than once"):
+        bb.check_table(twice)
+    groups = authors().assign(protected_group=["a", "b", "c"])
+    with pytest.raises(bb.DataError, match="'judaism' is in the groups 'a', 'b'"):
+        bb.check_table(groups)
+    times = authors().assign(cosine_distance=pd.to_timedelta([1, 2, 3], unit="s"))
+    with pytest.raises(bb.DataError, match="of the type timedelta"):
+        bb.check_table(times)
+    mixed = authors().assign(word_to_compare=pd.Categorical([1, "1", 2], ordered=False))
+    with pytest.raises(bb.DataError, match="there twice"):
+        bb.check_table(mixed)
+
+
+def test_line_ends_in_words(tmp_path: Path) -> None:
+    words = ["a\rb", "c\nd", 'e"f,g']
+    bb.write_table(bb.check_table(authors().assign(word_to_compare=words)), tmp_path / "t.csv")
+    assert bb.read_table(tmp_path / "t.csv")["word_to_compare"].tolist() == words
+
+
+def test_missing_words_by_embedding(tmp_path: Path) -> None:
+    frame = pd.concat([authors().assign(embedding="x"), authors().assign(embedding="y")])
+    frame.iloc[4, 3:5] = -100
+    frame.to_csv(tmp_path / "T.CSV", index=False)
+    missing = bb.read_table(tmp_path / "T.CSV").attrs["missing"]
+    assert missing == {"x": {}, "y": {"word_to_compare": ["walk"]}}
 
 
 def test_files_that_are_no_tables(tmp_path: Path) -> None:

@@ -118,7 +118,10 @@ class TestQuery:
             (([], []), "at least one target set"),
             (([[]], []), "'Target set 0' is empty"),
             ((["he", "she"], []), "is a list of words; expected a list of sets"),
-            (("he", []), "is one set of words"),
+            ((None, []), "'target_sets' is None; expected a list of sets"),
+            (([["a"]], None), "'attribute_sets' is None"),
+            (([["a"], 3], []), "expected a list of words"),
+            (("he", []), "is 'he'; expected a list of sets"),
             (([["a"], ["b"]], [], ["A"]), "1 names for 2 target sets"),
             (([["a"], ["b"]], [], ["A", "A"]), "two target sets are called 'A'"),
         ],
@@ -164,6 +167,13 @@ class TestStudy:
         study = bb.load_study("gender")
         assert pickle.loads(pickle.dumps(study)) == study
 
+    def test_generators(self) -> None:
+        study = bb.Study("x", {"m": (w for w in ["he"]), "f": iter(["she"])}, {"m": ["boss"]})
+        assert study.protected_words == ("he", "she")
+
+    def test_published_lists_keep_their_source(self) -> None:
+        assert "Dobrzeniecka" in bb.load_study("religion").controls["human"].source
+
     def test_references_to_built_in_lists(self, tmp_path: Path) -> None:
         path = tmp_path / "mine.toml"
         path.write_text(
@@ -172,7 +182,7 @@ class TestStudy:
         )
         assert len(bb.load_study(path).groups["f"]) == 25
         path.write_text(path.read_text().replace("weat:flowers", "weat:flower"))
-        with pytest.raises(bb.NotFoundError, match="Did you mean 'flowers'"):
+        with pytest.raises(bb.SpecError, match=r"mine\.toml: .*Did you mean 'flowers'"):
             bb.load_study(path)
 
     @pytest.mark.parametrize(
@@ -188,6 +198,9 @@ class TestStudy:
             (GROUPS, STEREOTYPES, {"humans": ["ear"]}, "Did you mean 'human'"),
             (GROUPS, STEREOTYPES, {"human": ["boss"]}, "'boss' is both in"),
             (GROUPS, STEREOTYPES, {"human": "ear"}, "is the string 'ear'"),
+            ({"man": {"words": ["he"]}, "woman": ["she"]}, STEREOTYPES, {}, "expected a list"),
+            ({"man": 5, "woman": ["she"]}, STEREOTYPES, {}, "'groups man' is 5; expected a list"),
+            ({"man": None, "woman": ["she"]}, STEREOTYPES, {}, "expected a list of words"),
             (["he"], STEREOTYPES, {}, "expected a dictionary"),
         ],
     )
@@ -211,13 +224,21 @@ class TestStudy:
         path.write_bytes(b"name = '\xff'")
         with pytest.raises(bb.DataError, match="byte 8: not UTF-8"):
             bb.load_study(path)
+        path.write_text(
+            '\ufeffname = "x"\nnotes = 5\n[groups]\na=["b"]\nc=["d"]\n[stereotypes]\na=["e"]'
+        )
+        with pytest.raises(bb.SpecError, match="'notes' is 5"):
+            bb.load_study(path)
         path = tmp_path / "a.json"
+        path.write_text("[" * 100_000)
+        with pytest.raises(bb.DataError, match="not valid JSON"):
+            bb.load_study(path)
         path.write_text("[]")
         with pytest.raises(bb.DataError, match="expected a table"):
             bb.load_study(path)
         with pytest.raises(bb.NotFoundError, match="no study 'religon'.*Did you mean 'religion'"):
             bb.load_study("religon")
-        with pytest.raises(bb.SpecError, match="suffix"):
+        with pytest.raises(bb.SpecError, match="a .toml or .json file"):
             bb.load_study("religion").save(tmp_path / "a.yaml")
 
 
@@ -245,3 +266,10 @@ def test_check_words(demo: bb.Embedding) -> None:
     assert report.loc["a", "shared"] == ["doctor"]
     assert report.loc["a", "same_vector"] == ["Nurse"]
     assert report.loc["b", "embedding"] == "demo"
+    assert bb.check_words({"a": ["nurse"]}, demo)["n_found"].tolist() == [1]
+    with pytest.raises(bb.SpecError, match="'a' is empty"):
+        bb.check_words({"a": []}, demo)
+    with pytest.raises(bb.SpecError, match="'words' is WordSet"):
+        bb.check_words(lists["a"], demo)  # type: ignore[arg-type]
+    with pytest.raises(bb.SpecError, match="'embeddings' is 'demo'"):
+        bb.check_words(lists, "demo")  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -26,8 +27,21 @@ if TYPE_CHECKING:
     from bayesbias.embeddings.embedding import Embedding
 
 #: Endings of a vocabulary file beside a ``.npy`` file, in the order they are looked for.
-VOCABULARY_SUFFIXES = (".vocab.txt", ".vocab", ".words.txt", ".txt", ".json")
+VOCABULARY_SUFFIXES = (".vocab.txt", ".vocab", ".words.txt")
 _BLOCK_ROWS = 16_384
+# What damaged archives and headers raise inside zipfile, zlib and NumPy.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    SyntaxError,
+    ValueError,
+    tokenize.TokenError,
+)
 
 
 def read_npz(path: Path, wanted: Wanted) -> Rows:
@@ -44,10 +58,10 @@ def read_npz(path: Path, wanted: Wanted) -> Rows:
                 words = _decode_words(path, _read_array(path, stream))
             with archive.open("vectors.npy") as stream:
                 return _stream_rows(path, stream, words, wanted)
-    except (zipfile.BadZipFile, EOFError, zlib.error) as err:
-        raise DataError(
-            f"{path}: the file is cut short or damaged ({err}); download or save it again."
-        ) from err
+    except DataError:
+        raise
+    except _DAMAGE as err:
+        raise _damaged(path, err) from err
 
 
 def write_npz(
@@ -69,8 +83,8 @@ def read_npy(path: Path, wanted: Wanted) -> Rows:
     words = _read_vocabulary(vocabulary)
     try:
         vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as err:
-        raise DataError(f"{path}: cannot be mapped ({err}); save or download it again.") from err
+    except _DAMAGE as err:
+        raise _damaged(path, err) from err
     _check_matrix(path, vectors.shape, vectors.dtype, len(words), str(vocabulary))
     if wanted.words is None:
         vectors = vectors[: wanted.limit]  # a slice stays on disk
@@ -110,8 +124,11 @@ def read_safetensors(path: Path, wanted: Wanted) -> Rows:
             _check_matrix(path, tuple(matrix.get_shape()), first.dtype, len(words), "'words'")
             return _collect(path, words, wanted, first.shape[1], lambda a, b: matrix[a:b])
     except SafetensorError as err:
+        raise _damaged(path, err) from err
+    except TypeError as err:  # a type that NumPy lacks, such as bfloat16
         raise DataError(
-            f"{path}: the file is cut short or damaged ({err}); download or save it again."
+            f"{path}: the vectors are of a type that NumPy does not have ({err}); "
+            "save them as float32."
         ) from err
 
 
@@ -145,6 +162,12 @@ def vocabulary_path(path: Path) -> Path:
     return path.with_suffix(VOCABULARY_SUFFIXES[0])
 
 
+def _damaged(path: Path, err: Exception) -> DataError:
+    return DataError(
+        f"{path}: the file is cut short or damaged ({err}); download or save it again."
+    )
+
+
 def _encode_words(embedding: Embedding) -> npt.NDArray[np.uint8]:
     return np.frombuffer(json.dumps(embedding.words, ensure_ascii=False).encode(), dtype=np.uint8)
 
@@ -156,7 +179,7 @@ def _decode_words(path: Path, array: npt.NDArray[Any]) -> list[str]:
         raise DataError(f"{path}: 'words' is of the type {array.dtype}; expected text.")
     try:
         words = json.loads(array.tobytes())
-    except ValueError as err:
+    except (ValueError, RecursionError) as err:
         raise DataError(f"{path}: 'words' is not a JSON list ({err}).") from err
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise DataError(f"{path}: 'words' is not a JSON list of strings.")
@@ -172,16 +195,13 @@ def _read_array(path: Path, stream: IO[bytes]) -> npt.NDArray[Any]:
 
 def _stream_rows(path: Path, stream: IO[bytes], words: list[str], wanted: Wanted) -> Rows:
     """Read a ``.npy`` member block by block."""
-    try:
-        version = np.lib.format.read_magic(stream)
-        read_header = (
-            np.lib.format.read_array_header_1_0
-            if version == (1, 0)
-            else np.lib.format.read_array_header_2_0
-        )
-        shape, fortran, dtype = read_header(stream)
-    except ValueError as err:
-        raise DataError(f"{path}: 'vectors' has a damaged header ({err}).") from err
+    version = np.lib.format.read_magic(stream)
+    read_header = (
+        np.lib.format.read_array_header_1_0
+        if version == (1, 0)
+        else np.lib.format.read_array_header_2_0
+    )
+    shape, fortran, dtype = read_header(stream)
     _check_matrix(path, shape, dtype, len(words), "'words'")
     if fortran:
         raise DataError(
@@ -255,11 +275,9 @@ def _vocabulary_of(path: Path) -> Path:
 
 def _read_vocabulary(path: Path) -> list[str]:
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")
     except UnicodeDecodeError as err:
         raise DataError(
             f"{path}, byte {err.start:,}: not UTF-8; save the vocabulary as UTF-8."
         ) from err
-    if path.suffix == ".json":
-        return _decode_words(path, np.frombuffer(text.encode(), dtype=np.uint8))
     return text.removesuffix("\n").split("\n")

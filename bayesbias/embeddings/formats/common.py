@@ -134,10 +134,11 @@ class WordDecoder:
         """Decode words; a byte that is not UTF-8 becomes an escape of its number."""
         try:
             # One decoding of all of them is several times faster than one each.
-            decoded = b"\n".join(words).decode().split("\n")
+            decoded = b"\n".join(words).decode().split("\n") if words else []
         except UnicodeDecodeError:
-            decoded = [self._one(word) for word in words]
-        return decoded if words else []
+            decoded = []
+        # Damaged binary files have words with line ends.
+        return decoded if len(decoded) == len(words) else [self._one(word) for word in words]
 
     def _one(self, word: bytes) -> str:
         try:
@@ -189,11 +190,18 @@ def open_for_writing(path: Path) -> Iterator[IO[bytes]]:
             yield stream  # type: ignore[misc]
 
 
-def check_separable(words: Iterable[str]) -> None:
-    """Refuse words that a format cannot hold which separates words by spaces and line ends."""
+def check_separable(words: Iterable[str], separators: str) -> None:
+    """Refuse words that a format cannot hold, since they contain what separates words there."""
     for word in words:
-        if " " in word or "\n" in word:
+        if any(char in word for char in separators):
             raise DataError(
                 f"the word {word!r} cannot be written in this format, where spaces and line ends "
                 "separate words; save as .npz or .safetensors instead."
             )
+
+
+def remedy(intact: int) -> str:
+    """Say what to do about a truncated file of which so many rows are intact."""
+    if not intact:
+        return "download it again."
+    return f"download it again, or read the intact rows with limit={intact}."

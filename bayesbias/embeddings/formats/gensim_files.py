@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import mmap
+import shutil
 import struct
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NoReturn, cast
 
 import numpy as np
 
-from bayesbias.embeddings.formats.common import Rows, Wanted
+from bayesbias.embeddings.formats.common import ByteStream, Rows, Wanted
+from bayesbias.embeddings.lookup import spellings
 from bayesbias.errors import DataError
+
+# A fastText model: magic and version, training arguments, a double, the sizes of the dictionary.
+_HEAD = struct.Struct("<2i12id")
+_DIMENSION = 2  # place of the dimension among the numbers of the head
+_DICTIONARY = struct.Struct("<3i2q")
+_COUNT_AND_TYPE = 9
+_PRUNED = 8
+_MATRIX = struct.Struct("<?2q")
+# What gensim raises on models that are damaged, or of a kind it does not know.
+_DAMAGE = (
+    AssertionError,
+    EOFError,
+    MemoryError,
+    NotImplementedError,
+    OverflowError,
+    ValueError,
+    struct.error,
+)
 
 
 def read_pickled(path: Path, wanted: Wanted, *, trust: bool) -> Rows:
@@ -24,31 +46,68 @@ def read_pickled(path: Path, wanted: Wanted, *, trust: bool) -> Rows:
 
     try:
         model = SaveLoad.load(str(path))
+        return _from_keyed(getattr(model, "wv", model), wanted)
     except Exception as err:  # a pickle may raise anything
-        raise DataError(f"{path}: gensim cannot load the file ({err}).") from err
-    keyed = getattr(model, "wv", model)
-    if not hasattr(keyed, "index_to_key"):
-        raise DataError(f"{path}: a {type(model).__name__}, which holds no word vectors.")
-    return _from_keyed(keyed, wanted)
+        raise DataError(f"{path}: gensim finds no word vectors in the file ({err}).") from err
 
 
-def read_fasttext(path: Path, wanted: Wanted, *, subwords: tuple[str, ...] = ()) -> Rows:
+def read_fasttext(
+    path: Path, wanted: Wanted, *, subwords: tuple[str, ...], fallbacks: tuple[str, ...]
+) -> Rows:
     """Read a fastText model; `subwords` are words to compose from their n-grams if need be."""
     from gensim.models.fasttext import load_facebook_vectors
 
-    try:
-        keyed = load_facebook_vectors(str(path))
-    except (EOFError, struct.error, ValueError, AssertionError, NotImplementedError) as err:
-        raise DataError(
-            f"{path}: gensim cannot read this fastText model ({err}); it may be truncated, or "
-            "quantised (.ftz), which is not supported."
-        ) from err
+    with tempfile.TemporaryDirectory() as folder, ByteStream(path) as stream:
+        plain = path
+        if stream.compressed:  # gensim would read the compressed bytes as numbers
+            plain = Path(folder) / "model.bin"
+            with plain.open("wb") as target:
+                shutil.copyfileobj(cast(IO[bytes], stream), target, 1 << 20)
+        _check_complete(path, plain)
+        try:
+            keyed = load_facebook_vectors(str(plain))
+        except _DAMAGE as err:
+            _refuse(path, str(err))
     if not subwords:
         return _from_keyed(keyed, wanted)
-    composed = [word for word in subwords if word not in keyed.key_to_index]
-    notes = [f"{len(composed)} of {len(subwords)} words composed from subwords"]
-    vectors = np.array([keyed.get_vector(word) for word in subwords], dtype=np.float32)
-    return Rows(list(subwords), vectors, notes)
+    words = []
+    for word in dict.fromkeys(subwords):
+        known = (s for s in spellings(word, fallbacks) if s in keyed.key_to_index)
+        words.append(next(known, word))
+    composed = sum(word not in keyed.key_to_index for word in words)
+    vectors = np.array([keyed.get_vector(word) for word in words], dtype=np.float32)
+    notes = [f"{composed} of {len(words)} words composed from subwords"] if composed else []
+    return Rows(words, vectors, notes)
+
+
+def _check_complete(path: Path, plain: Path) -> None:
+    """Walk the dictionary of a fastText model; gensim itself waits for ever on a truncated one."""
+    with plain.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        try:
+            dim = _HEAD.unpack_from(data, 0)[_DIMENSION]
+            place = _HEAD.size
+            size, _, _, _, pruned = _DICTIONARY.unpack_from(data, place)
+            place += _DICTIONARY.size
+            for _ in range(size):
+                end = data.find(b"\0", place)
+                if end < 0:
+                    _refuse(path, f"the dictionary of {size:,} words ends early")
+                place = end + 1 + _COUNT_AND_TYPE
+            place += _PRUNED * max(pruned, 0)
+            quantised, rows, columns = _MATRIX.unpack_from(data, place)
+        except struct.error:
+            _refuse(path, "it ends before the matrix of vectors")
+        if quantised:
+            _refuse(path, "it is quantised")
+        if columns != dim or rows < size or 4 * rows * columns > len(data) - place - _MATRIX.size:
+            _refuse(path, f"it has no room for {rows:,} × {columns:,} values")
+
+
+def _refuse(path: Path, reason: str) -> NoReturn:
+    raise DataError(
+        f"{path}: gensim cannot read this fastText model ({reason}); it may be truncated or "
+        "damaged: download it again. Quantised models (.ftz) are not supported."
+    )
 
 
 def _from_keyed(keyed: Any, wanted: Wanted) -> Rows:

@@ -7,6 +7,7 @@ line, which finds words with spaces and names the line of a fault.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,12 +27,14 @@ from bayesbias.embeddings.formats.common import (
     check_separable,
     open_for_writing,
     parse_header,
+    remedy,
 )
 from bayesbias.errors import DataError
 
 if TYPE_CHECKING:
     from bayesbias.embeddings.embedding import Embedding
 
+_TAB = re.compile(rb"\t[-+]?\.?\d")
 _BLOCK_BYTES = 1 << 23
 _BLOCK_ROWS = 8_192
 _BOM = b"\xef\xbb\xbf"
@@ -44,6 +47,8 @@ def read_text(path: Path, wanted: Wanted, *, header: bool) -> Rows:
     with ByteStream(path, progress=wanted.progress) as stream:
         blocks = _line_blocks(stream)
         first = next(blocks, b"").removeprefix(_BOM)
+        tabs = uses_tabs(first)
+        first = _with_spaces(first) if tabs else first
         line_number = 1
         promised: int | None = None
         if header:
@@ -58,14 +63,25 @@ def read_text(path: Path, wanted: Wanted, *, header: bool) -> Rows:
         for block in blocks:
             if reader.done:
                 break
-            reader.feed(block, line_number)
+            reader.feed(_with_spaces(block) if tabs else block, line_number)
             line_number += block.count(b"\n")
         return reader.finish()
 
 
+def uses_tabs(head: bytes) -> bool:
+    """Tell whether in most of the first lines a tab stands before a number."""
+    lines = [line for line in head.split(b"\n", 100)[:100] if line.strip()]
+    return 2 * sum(bool(_TAB.search(line)) for line in lines) > len(lines)
+
+
+def _with_spaces(block: bytes) -> bytes:
+    return block.replace(b"\t", b" ")
+
+
 def is_vector_line(line: bytes, dim: int | None = None) -> bool:
     """Tell whether a line is a word and then numbers (`dim` of them, where that is known)."""
-    fields = line.rstrip(b" \r\n").split(b" ")
+    separator = b"\t" if uses_tabs(line) else b" "
+    fields = line.rstrip(b" \t\r\n").replace(separator, b" ").split(b" ")
     values = fields[-dim:] if dim else fields[1:]
     if not values or len(fields) <= (dim or 0):
         return False
@@ -77,7 +93,12 @@ def write_text(embedding: Embedding, path: Path, *, header: bool) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    check_separable(embedding.words)
+    check_separable(embedding.words, " \t\n")
+    if embedding.dim == 1 and not header:
+        raise DataError(
+            "one dimension cannot be written without a header, since a line such as '5 1' would be "
+            "taken for one; use format='word2vec-text'."
+        )
     with open_for_writing(path) as stream:
         if header:
             stream.write(f"{len(embedding)} {embedding.dim}\n".encode())
@@ -109,6 +130,7 @@ class _LineReader:
         self.seen = 0  # rows of the file that went by, kept or not
         self.with_spaces: list[bytes] = []
         self.surplus = False  # whether there is more than the header promises
+        self.open_end: str | None = None
         self.decode = WordDecoder()
 
     @property
@@ -144,7 +166,13 @@ class _LineReader:
         _fill(self.rows.take(len(words)), columns)
         self.words += self.decode(words)
         self.seen += len(words)
+        self._note_end(block)
         return True
+
+    def _note_end(self, block: bytes) -> None:
+        """Remember the last word if its line has no end: its last value may be cut."""
+        if not block.endswith(b"\n"):
+            self.open_end = self.words[-1]
 
     def _feed_lines(self, block: bytes, line_number: int) -> None:
         """Parse a block line by line, keeping only the words that are wanted."""
@@ -152,7 +180,9 @@ class _LineReader:
         values: list[bytes] = []
         numbers: list[int] = []
         spaced = self.keep is not None and any(b" " in word for word in self.keep)
-        for number, raw in enumerate(block.split(b"\n"), start=line_number):
+        lines = block.split(b"\n")
+        last_number = line_number + len(lines) - 1
+        for number, raw in enumerate(lines, start=line_number):
             line = raw.rstrip(b" \r")
             if not line:
                 continue
@@ -174,6 +204,8 @@ class _LineReader:
             for row, word, text, number in zip(rows, words, values, numbers, strict=True):
                 row[:] = [self._value(v, word, number) for v in text.split(b" ")]
         self.words += self.decode(words)
+        if numbers[-1] == last_number:
+            self._note_end(block)
 
     def _split(self, line: bytes, number: int, *, last: bool) -> tuple[bytes, bytes]:
         """Split a line into its word, which may hold spaces, and its values."""
@@ -182,11 +214,12 @@ class _LineReader:
             word, _, values = line.partition(b" ")
             return word, values
         if count > self.dim:
-            parts = line.rsplit(b" ", self.dim)
-            extra = parts[0].split(b" ")[1:]
-            if not all(_number(field) is not None for field in extra):
-                self.with_spaces.append(parts[0])
-                return parts[0], b" ".join(parts[1:])
+            *_, values = line.split(b" ", count - self.dim + 1)
+            word = line[: -len(values) - 1].rstrip(b" ")
+            extra = word.split(b" ")[1:]
+            if not extra or not all(_number(field) is not None for field in extra):
+                self.with_spaces += [word] if extra else []
+                return word, values
         self._wrong_dimension(line, number, count, last=last)
 
     def _wrong_dimension(self, line: bytes, number: int, count: int, *, last: bool) -> NoReturn:
@@ -194,8 +227,7 @@ class _LineReader:
         if last and count < self.dim:
             raise DataError(
                 f"{self.path}, line {number} ({word!r}): the file ends after {count} of "
-                f"{self.dim} values, so it is truncated; download it again, or read the whole rows "
-                f"with limit={self.seen - 1}."
+                f"{self.dim} values, so it is truncated; {remedy(self.seen - 1)}"
             )
         if not self.seen - 1 and self.promised is None and HEADER.fullmatch(line):
             raise DataError(
@@ -222,12 +254,16 @@ class _LineReader:
         if self.promised is not None and not self.done and self.seen < self.promised:
             raise DataError(
                 f"{self.path}: the header promises {self.promised:,} rows, the file holds "
-                f"{self.seen:,}; it is truncated: download it again, or read what there is with "
-                f"limit={self.seen}."
+                f"{self.seen:,}; it is truncated: {remedy(self.seen)}"
             )
         if not self.seen:
             raise DataError(f"{self.path}: there are no vectors in the file.")
         notes = self.decode.notes()
+        if self.open_end is not None:
+            notes.append(
+                f"the file does not end with a line end; its last row ({self.open_end!r}) may be "
+                "cut short"
+            )
         if self.surplus:
             notes.append(
                 f"more rows than the {self.promised:,} that the header promises; the rest left out"

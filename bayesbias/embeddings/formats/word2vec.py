@@ -17,6 +17,7 @@ from bayesbias.embeddings.formats.common import (
     check_separable,
     open_for_writing,
     parse_header,
+    remedy,
 )
 from bayesbias.errors import DataError
 
@@ -37,7 +38,7 @@ def read_word2vec(path: Path, wanted: Wanted) -> Rows:
         count = promised if wanted.limit is None else min(promised, wanted.limit)
         keep = wanted.encoded()
         # What the header promises is believed only as far as the file can hold it.
-        most = 1 << 16 if stream.compressed else stream.size // (width + 1) + 1
+        most = (1 << 28) // width + 1 if stream.compressed else stream.size // (width + 1) + 1
         rows = RowBuffer(dim, min(count if keep is None else len(keep), most))
         decode = WordDecoder()
         words: list[bytes] = []
@@ -61,8 +62,7 @@ def read_word2vec(path: Path, wanted: Wanted) -> Rows:
                     raise DataError(
                         f"{path}, byte {base + len(data):,}: the file ends inside row "
                         f"{number + 1:,} of the {promised:,} that its header promises; it is "
-                        "truncated: download it again, or read the whole rows with "
-                        f"limit={number}."
+                        f"truncated: {remedy(number)}"
                     )
                 more = stream.read(_BLOCK_BYTES)
                 ended = not more
@@ -103,7 +103,7 @@ def _check_finite(
 
 def write_word2vec(embedding: Embedding, path: Path) -> None:
     """Write a word2vec binary file."""
-    check_separable(embedding.words)
+    check_separable(embedding.words, " \n")
     with open_for_writing(path) as stream:
         stream.write(f"{len(embedding)} {embedding.dim}\n".encode())
         for start in range(0, len(embedding), _BLOCK_ROWS):
