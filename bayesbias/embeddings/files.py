@@ -240,7 +240,7 @@ def guess_format(path: Path) -> str:
         raise DataError(f"{path}: a gzipped {kind} file; unpack it first (gunzip).")
     if kind is not None:
         return kind
-    head = head.removeprefix(b"\xef\xbb\xbf")
+    head = head.removeprefix(codecs.BOM_UTF8)
     if header := HEADER.match(head):
         body = head[header.end() :]
         line = body.lstrip(b"\n").partition(b"\n")[0]

@@ -310,6 +310,7 @@ def test_glove_package_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         ("he 1 2 3\nshe 1 2 inf\n", r"line 2 \('she'\): the value 'inf'"),
         ("he 1 2 3\nshe 1 1e39 3\n", "'1e39' is NaN or too large for 32 bits"),
         ("he 1 2 3\nshe 1 two 3\n", "the value 'two' is not a number; repair"),
+        ("he 1 2 3\nshe 1 2\nit 1 2 3", r"line 2 \('she'\): 2 values, expected 3"),
         ("he 1 2 3\nshe 1 2 3\nit 1 2", r"line 3 \('it'\): the file ends after 2 of 3.*limit=2"),
         ("3 2\nhe 1 2\nshe 3 4\n", "promises 3 rows, the file holds 2.*limit=2"),
         ("2 3\nhe 1 2 3\nshe 1 2\n", r"line 3 \('she'\): 2 values, expected 3"),

@@ -7,6 +7,7 @@ line, which finds words with spaces and names the line of a fault.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 _TAB = re.compile(rb"\t[-+]?\.?\d")
 _BLOCK_BYTES = 1 << 23
 _BLOCK_ROWS = 8_192
-_BOM = b"\xef\xbb\xbf"
 # From here on a double is rounded to infinity in 32 bits.
 _TOO_LARGE = 2.0**128 - 2.0**103
 
@@ -46,7 +46,7 @@ def read_text(path: Path, wanted: Wanted, *, header: bool) -> Rows:
     """Read a text file of vectors, with or without a header line."""
     with ByteStream(path, progress=wanted.progress) as stream:
         blocks = _line_blocks(stream)
-        first = next(blocks, b"").removeprefix(_BOM)
+        first = next(blocks, b"").removeprefix(codecs.BOM_UTF8)
         tabs = uses_tabs(first)
         first = _with_spaces(first) if tabs else first
         line_number = 1
@@ -119,7 +119,7 @@ class _LineReader:
         self.path, self.dim, self.promised = path, dim, promised
         self.keep = wanted.encoded()
         self.limit = wanted.limit
-        # A file of `size` bytes cannot hold more rows than this, whatever its header says.
+        # A plain file of `size` bytes cannot hold more rows than this, whatever its header says.
         most = size // (2 * dim + 2) + 1
         if self.keep is not None:
             expected = len(self.keep)
@@ -181,7 +181,7 @@ class _LineReader:
         numbers: list[int] = []
         spaced = self.keep is not None and any(b" " in word for word in self.keep)
         lines = block.split(b"\n")
-        last_number = line_number + len(lines) - 1
+        last_number = line_number + len(lines) - 1  # of a line without an end, or of none
         for number, raw in enumerate(lines, start=line_number):
             line = raw.rstrip(b" \r")
             if not line:
@@ -189,7 +189,7 @@ class _LineReader:
             self.seen += 1
             if self.keep is not None and not spaced and line.partition(b" ")[0] not in self.keep:
                 continue
-            word, numbers_text = self._split(line, number, last=not block.endswith(b"\n"))
+            word, numbers_text = self._split(line, number, last=number == last_number)
             if self.keep is None or word in self.keep:
                 words.append(word)
                 values.append(numbers_text)
