@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _TAB = re.compile(rb"\t[-+]?\.?\d")
 _BLOCK_BYTES = 1 << 23
 _BLOCK_ROWS = 8_192
+_WIDEST = 5_000  # Arrow is slow with very many columns, and in version 17 hangs
 # From here on a double is rounded to infinity in 32 bits.
 _TOO_LARGE = 2.0**128 - 2.0**103
 
@@ -300,6 +301,8 @@ def _common_dimension(path: Path, block: bytes) -> int:
 
 def _parse(block: bytes, dim: int) -> tuple[list[bytes], list[npt.NDArray[np.float64]]] | None:
     """Parse lines of a word and `dim` numbers; None if a line is anything else."""
+    if dim > _WIDEST:
+        return None
     import pyarrow as pa
     from pyarrow import csv
 
