@@ -29,7 +29,8 @@ def test_read_as_they_are(thesis: Path, name: str) -> None:
     lost = raw["cosine_distance"] == -100
     assert lost.any() == ("missing" in table.attrs)
     raw = raw[~lost]
-    np.testing.assert_array_equal(table["cosine_distance"], raw["cosine_distance"])
+    # Older versions of pandas read the last digit less exactly than we do.
+    np.testing.assert_allclose(table["cosine_distance"], raw["cosine_distance"], rtol=1e-15)
     assert set(table["protected_group"]) == {"jew", "christian", "muslim"}
     assert set(table["embedding"]) == {name}
 
