@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from numbers import Integral, Real
-from types import ModuleType
 
-from bayesbias.errors import MissingDependencyError, SpecError
+from bayesbias.errors import SpecError
 
 
 def quoted(values: Iterable[object], limit: int = 8) -> str:
@@ -65,13 +63,3 @@ def word_list(name: str, words: object) -> tuple[str, ...]:
     # str() turns numpy's string scalars into plain ones.
     plain = tuple(str(item) for item in items)
     return tuple(sorted(plain)) if isinstance(words, AbstractSet) else plain
-
-
-def require(module: str, *, extra: str, what: str) -> ModuleType:
-    """Import an optional package, or say which extra brings it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as err:
-        raise MissingDependencyError(
-            f"{what} needs the package {module!r}: pip install 'bayesbias[{extra}]'."
-        ) from err
