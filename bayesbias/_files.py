@@ -1,4 +1,4 @@
-"""Writing files so that nothing half-written is ever left behind."""
+"""Reading text, and writing files so that nothing half-written is ever left behind."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bayesbias.errors import BayesBiasError, DataError
+
+
+def read_utf8(path: Path) -> str:
+    """Return the text of a file, without a byte order mark."""
+    try:
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError as err:
+        raise DataError(f"{path}, byte {err.start:,}: not UTF-8; save it as UTF-8.") from err
 
 
 def check_folder(path: Path) -> None:

@@ -158,7 +158,6 @@ def _choose(
     role: dict[int, tuple[str, str]] = {}
     too_many = []
     for label, words in study.word_sets().items():
-        is_protected = label.startswith("group: ")
         found = embedding.lookup(words, fallbacks)
         if found.missing:
             chosen.missing[label] = list(found.missing)
@@ -180,12 +179,12 @@ def _choose(
                 chosen.same.append(f"{word!r} is {other!r}")
                 continue
             role[row] = (word, label)
-            if is_protected:
-                chosen.protected.append(word)
-                chosen.protected_rows.append(row)
-            else:
+            if word in attributes:
                 chosen.attributes.append(attributes[word])
                 chosen.attribute_rows.append(row)
+            else:
+                chosen.protected.append(word)
+                chosen.protected_rows.append(row)
     if too_many:
         raise VocabularyError(
             f"embedding {embedding.name!r} lacks more than {threshold:.0%} of a word set: "
@@ -234,12 +233,11 @@ def _frame(
 
     group_of = {word: group for group, of in study.groups.items() for word in of}
     own_group = [group_of[word] for word in words.protected]
-    controls = [CONTROL_CONNECTIONS.get(str(a.control), "") for a in words.attributes]
-    # -1 where the attribute is a stereotype: then it matters whose.
-    fixed = np.array([CONNECTIONS.index(c) if c else -1 for c in controls], dtype=np.int8)
-    stereotype_of = np.array([str(attribute.group) for attribute in words.attributes])
-    is_other = (np.array(own_group)[:, None] != stereotype_of[None, :]).astype(np.int8)
-    connection = np.where(fixed < 0, is_other, fixed)
+    code = {name: np.int8(i) for i, name in enumerate(CONNECTIONS)}
+    is_own = np.array(own_group)[:, None] == np.array([str(a.group) for a in words.attributes])
+    connection = np.where(is_own, code["associated"], code["different"])
+    for kind, name in CONTROL_CONNECTIONS.items():
+        connection[:, [a.control == kind for a in words.attributes]] = code[name]
 
     def repeated(name: str, values: list[str]) -> pd.Categorical:
         return _categories(np.repeat(_codes(levels[name], values), n_a), levels[name])

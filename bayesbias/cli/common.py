@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from bayesbias.constants import DEFAULT_FALLBACKS
+
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.embeddings import Embedding
+    from bayesbias.words import Query, Study
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -66,9 +69,10 @@ def fallback_option(command: F) -> F:
         "fallbacks",
         multiple=True,
         metavar="WAY",
+        default=DEFAULT_FALLBACKS,
+        show_default=True,
         help="Spelling to try for a word: exact, lower, title, upper, strip_accents, prefix:/c/en/ "
-        "(any prefix); may be given several times, in order.  [default: exact lower title "
-        "strip_accents]",
+        "(any prefix); may be given several times, in order.",
     )(command)
 
 
@@ -80,29 +84,24 @@ def _hush(context: click.Context, option: click.Parameter, value: bool) -> bool:
     return value
 
 
-def ways(fallbacks: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the fallbacks that were given, or the default ones."""
-    from bayesbias.constants import DEFAULT_FALLBACKS
-
-    return fallbacks or DEFAULT_FALLBACKS
-
-
 def load_embeddings(
     sources: Iterable[str],
+    lists: Study | Query | None = None,
     *,
-    words: Iterable[str] | None = None,
-    fallbacks: tuple[str, ...] = (),
+    fallbacks: tuple[str, ...] = DEFAULT_FALLBACKS,
     limit: int | None = None,
     subwords: bool = False,
     trust: bool = False,
     quiet: bool = False,
 ) -> list[Embedding]:
-    """Load each embedding, given as SOURCE or NAME=SOURCE; only the words that are needed."""
+    """Load each embedding, given as SOURCE or NAME=SOURCE; only the words of the lists, if any."""
     from pathlib import Path
 
     from bayesbias.embeddings import load_embedding
 
-    wanted = None if words is None else tuple(words)
+    wanted = None
+    if lists is not None:
+        wanted = [word for words in lists.word_sets().values() for word in words]
     loaded = []
     for source in sources:
         name, equals, path = source.partition("=")
@@ -112,7 +111,7 @@ def load_embeddings(
                 path if named else source,
                 name if named else None,
                 words=wanted,
-                fallbacks=ways(fallbacks),
+                fallbacks=fallbacks,
                 limit=limit,
                 subwords=subwords,
                 trust=trust,

@@ -28,30 +28,14 @@ def info(source: str, limit: int | None, trust: bool, output: str, quiet: bool) 
     """Tell what a file of word vectors, or a named embedding, holds."""
     from pathlib import Path
 
-    import numpy as np
     import pandas as pd
 
-    from bayesbias.embeddings import NAMED, guess_format
+    from bayesbias.embeddings import NAMED, describe, guess_format
 
     loaded = load_embeddings([source], limit=limit, trust=trust, quiet=quiet)[0]
-    # In blocks, so that a mapped matrix is never in memory as a whole.
-    blocks = range(0, len(loaded), 65_536)
-    norms = np.concatenate([np.linalg.norm(loaded.vectors[i : i + 65_536], axis=1) for i in blocks])
     path = Path(source)
     kind = guess_format(path) if source not in NAMED and path.is_file() else "named"
-    facts: dict[str, object] = {
-        "name": loaded.name,
-        "format": kind,
-        "words": len(loaded),
-        "dimensions": loaded.dim,
-        "first words": list(loaded.words[:6]),
-        "smallest norm": float(norms.min()),
-        "median norm": float(np.median(norms)),
-        "largest norm": float(norms.max()),
-        "zero vectors": int((norms == 0).sum()),
-        "share with capitals": sum(w != w.lower() for w in loaded.words) / len(loaded),
-        "notes": list(loaded.notes),
-    }
+    facts = {"format": kind, **describe(loaded)}
     print_frame(pd.DataFrame(facts.items(), columns=["what", "value"]), output)
 
 
@@ -86,10 +70,7 @@ def convert(
     from bayesbias.words import builtin
 
     writable_format(Path(target), kind)
-    wanted = None
-    if words is not None:
-        lists = builtin.load_lists(words)
-        wanted = [word for word_set in lists.word_sets().values() for word in word_set]
-    loaded = load_embeddings([source], words=wanted, limit=limit, trust=trust, quiet=quiet)[0]
+    lists = None if words is None else builtin.load_lists(words)
+    loaded = load_embeddings([source], lists, limit=limit, trust=trust, quiet=quiet)[0]
     loaded.save(target, format=kind)
     say(f"{len(loaded):,} words × {loaded.dim} dimensions written to {target}", quiet)

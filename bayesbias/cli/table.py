@@ -15,8 +15,8 @@ from bayesbias.cli.common import (
     quiet_option,
     say,
     subwords_option,
-    ways,
 )
+from bayesbias.constants import LOST_VOCABULARY_THRESHOLD
 
 
 @click.command(epilog="Example: bayesbias table demo demo-100d --study gender --out table.parquet")
@@ -32,7 +32,7 @@ from bayesbias.cli.common import (
     "--lost",
     "threshold",
     type=click.FloatRange(0, 1),
-    default=0.2,
+    default=LOST_VOCABULARY_THRESHOLD,
     show_default=True,
     help="Share of any word set that an embedding may lack.",
 )
@@ -67,16 +67,14 @@ def table(
     lists = load_study(study)
     loaded = load_embeddings(
         embeddings or ("demo",),
-        words=[word for words in lists.word_sets().values() for word in words],
+        lists,
         fallbacks=fallbacks,
         limit=limit,
         subwords=subwords,
         trust=trust,
         quiet=quiet,
     )
-    result = distance_table(
-        loaded, lists, fallbacks=ways(fallbacks), lost_vocabulary_threshold=threshold
-    )
+    result = distance_table(loaded, lists, fallbacks=fallbacks, lost_vocabulary_threshold=threshold)
     if out == "-":
         print_frame(result, "json" if output == "json" else "csv")
         return

@@ -15,7 +15,6 @@ from bayesbias.cli.common import (
     quiet_option,
     say,
     subwords_option,
-    ways,
 )
 
 
@@ -125,14 +124,13 @@ def check(
     from bayesbias.words import builtin, check_words
 
     study = builtin.load_lists(lists)
-    sets = study.word_sets()
     loaded = load_embeddings(
         embeddings or ("demo",),
-        words=[word for word_set in sets.values() for word in word_set],
+        study,
         fallbacks=fallbacks,
         limit=limit,
         subwords=subwords,
         trust=trust,
         quiet=quiet,
     )
-    print_frame(check_words(study, loaded, fallbacks=ways(fallbacks)), output)
+    print_frame(check_words(study, loaded, fallbacks=fallbacks), output)

@@ -1,6 +1,6 @@
 """Word vectors: the embedding, its files, looking words up."""
 
-from bayesbias.embeddings.embedding import Embedding, as_embeddings, unit_vectors
+from bayesbias.embeddings.embedding import Embedding, as_embeddings, describe, unit_vectors
 from bayesbias.embeddings.files import FORMATS, guess_format, load_embedding
 from bayesbias.embeddings.lookup import Lookup
 from bayesbias.embeddings.named import DOWNLOADS, NAMED
@@ -12,6 +12,7 @@ __all__ = [
     "Embedding",
     "Lookup",
     "as_embeddings",
+    "describe",
     "guess_format",
     "load_embedding",
     "unit_vectors",

@@ -299,6 +299,30 @@ class Embedding:
         save_embedding(self, path, format=format)
 
 
+def describe(embedding: Embedding) -> dict[str, object]:
+    """Return what there is to know of an embedding at first sight."""
+    # In blocks, so that a mapped matrix is never in memory as a whole.
+    norms = np.concatenate(
+        [
+            np.linalg.norm(embedding.vectors[start : start + _BLOCK], axis=1)
+            for start in range(0, len(embedding), _BLOCK)
+        ]
+    )
+    capitals = sum(word != word.lower() for word in embedding.words)
+    return {
+        "name": embedding.name,
+        "words": len(embedding),
+        "dimensions": embedding.dim,
+        "first words": list(embedding.words[:6]),
+        "smallest norm": float(norms.min()),
+        "median norm": float(np.median(norms)),
+        "largest norm": float(norms.max()),
+        "zero vectors": int((norms == 0).sum()),
+        "share with capitals": capitals / len(embedding),
+        "notes": list(embedding.notes),
+    }
+
+
 def as_embeddings(embeddings: Embedding | Iterable[Embedding]) -> list[Embedding]:
     """Return the embeddings as a list, if they are embeddings and their names differ."""
     if isinstance(embeddings, Embedding):

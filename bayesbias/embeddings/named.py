@@ -68,7 +68,4 @@ def _read_glove_package(wanted: Wanted) -> Rows:
     data = Path(spec.submodule_search_locations[0]) / "data"
     words = pq.read_table(data / "glove_6B_index.parquet").column("index").to_pylist()
     vectors = np.load(data / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)
-    if wanted.words is None:
-        return Rows(words[: wanted.limit], vectors[: wanted.limit])
-    rows = wanted.pick(words)
-    return Rows([words[i] for i in rows], np.asarray(vectors[rows]))
+    return wanted.select(words, vectors)

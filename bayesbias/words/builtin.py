@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bayesbias._files import read_utf8
 from bayesbias._validate import did_you_mean, quoted
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError
 from bayesbias.words.query import Query
@@ -54,11 +55,7 @@ def word_sets(collection: str) -> dict[str, WordSet]:
     >>> len(bb.word_sets("bing_liu")["negative_words"])
     4783
     """
-    data = _collection(collection)
-    return {
-        name: WordSet(name, entry["words"], data["source"], entry.get("notes", ""))
-        for name, entry in data["sets"].items()
-    }
+    return {name: _word_set(collection, name) for name in _collection(collection)["sets"]}
 
 
 def word_tuples(collection: str) -> dict[str, tuple[tuple[str, ...], ...]]:
@@ -121,7 +118,7 @@ def load_query(source: str | PathLike[str]) -> Query:
     """
     if isinstance(source, str) and source in _query_entries():
         return _query(_query_entries()[source])
-    return _from_file(source, Query.from_dict, "query", _query_entries())
+    return _build(source, _document(source, "query", _query_entries()), Query.from_dict)
 
 
 def query_set(name: str) -> list[Query]:
@@ -185,8 +182,8 @@ def load_study(source: str | PathLike[str]) -> Study:
     <Study 'religion': 3 groups with 15 protected words, 11 stereotypes, 269 controls>
     """
     if isinstance(source, str) and source in STUDIES:
-        return _from_file(_DATA / "studies" / f"{source}.toml", Study.from_dict, "study", STUDIES)
-    return _from_file(source, Study.from_dict, "study", STUDIES)
+        source = _DATA / "studies" / f"{source}.toml"
+    return _build(source, _document(source, "study", STUDIES), Study.from_dict)
 
 
 def load_lists(source: str) -> Study | Query:
@@ -203,8 +200,9 @@ def load_lists(source: str) -> Study | Query:
         return load_query(source)
     names = list(dict.fromkeys([*STUDIES, *_query_entries()]))
     data = _document(source, "study or query", names)
-    is_query = "target_sets" in data or "attribute_sets" in data
-    return load_query(source) if is_query else load_study(source)
+    if "target_sets" in data or "attribute_sets" in data:
+        return _build(source, data, Query.from_dict)
+    return _build(source, data, Study.from_dict)
 
 
 def describe(collection: str) -> dict[str, Any]:
@@ -250,22 +248,26 @@ def _query(entry: Mapping[str, Any]) -> Query:
 def resolve(reference: str) -> WordSet:
     """Return the list that a reference such as ``weat:flowers`` names."""
     collection, _, name = reference.partition(":")
-    sets = word_sets(collection)
+    sets = _collection(collection)["sets"]
     if name not in sets:
         raise NotFoundError(
             f"{reference!r}: {collection!r} has no list {name!r}.{did_you_mean(name, sets)}"
         )
-    return sets[name]
+    return _word_set(collection, name)
 
 
-def _from_file(
+def _word_set(collection: str, name: str) -> WordSet:
+    data = _collection(collection)
+    entry = data["sets"][name]
+    return WordSet(name, entry["words"], data["source"], entry.get("notes", ""))
+
+
+def _build(
     source: str | PathLike[str],
+    data: Mapping[str, Any],
     build: Callable[[Mapping[str, Any]], _T],
-    kind: str,
-    names: Iterable[str],
 ) -> _T:
-    """Read a file, put built-in lists in place of their names, and build."""
-    data = _document(source, kind, names)
+    """Put built-in lists in place of their names, and build; a fault is told with its file."""
     try:
         for part in data.values():
             if isinstance(part, dict):
@@ -284,11 +286,9 @@ def _document(source: str | PathLike[str], kind: str, names: Iterable[str]) -> d
             f"{did_you_mean(source, names)}"
         )
     language = "JSON" if path.suffix.lower() == ".json" else "TOML"
+    text = read_utf8(path)
     try:
-        text = path.read_text("utf-8-sig")
         data = json.loads(text) if language == "JSON" else tomllib.loads(text)
-    except UnicodeDecodeError as err:
-        raise DataError(f"{path}, byte {err.start:,}: not UTF-8; save it as UTF-8.") from err
     except (json.JSONDecodeError, tomllib.TOMLDecodeError, RecursionError) as err:
         raise DataError(f"{path}: not valid {language}: {err}.") from err
     if not isinstance(data, dict):

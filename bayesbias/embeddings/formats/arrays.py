@@ -18,9 +18,10 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias._files import read_utf8
 from bayesbias._progress import progress_bar
 from bayesbias._validate import quoted
-from bayesbias.embeddings.formats.common import Rows, Wanted
+from bayesbias.embeddings.formats.common import Rows, Wanted, check_separable
 from bayesbias.errors import DataError
 
 if TYPE_CHECKING:
@@ -80,27 +81,18 @@ def write_npz(
 def read_npy(path: Path, wanted: Wanted) -> Rows:
     """Map a ``.npy`` file into memory; its words come from the vocabulary file beside it."""
     vocabulary = _vocabulary_of(path)
-    words = _read_vocabulary(vocabulary)
+    words = read_utf8(vocabulary).removesuffix("\n").split("\n")
     try:
         vectors = np.load(path, mmap_mode="r", allow_pickle=False)
     except _DAMAGE as err:
         raise _damaged(path, err) from err
     _check_matrix(path, vectors.shape, vectors.dtype, len(words), str(vocabulary))
-    if wanted.words is None:
-        vectors = vectors[: wanted.limit]  # a slice stays on disk
-        return Rows(words[: wanted.limit], vectors)
-    rows = wanted.pick(words)
-    return Rows([words[i] for i in rows], np.asarray(vectors[rows], dtype=np.float32))
+    return wanted.select(words, vectors)
 
 
 def write_npy(embedding: Embedding, path: Path, vocabulary: Path) -> None:
     """Write the matrix and, one a line, the words."""
-    for word in embedding.words:
-        if "\n" in word or "\r" in word:
-            raise DataError(
-                f"the word {word!r} holds a line end and cannot be written one a line; "
-                "save as .npz or .safetensors instead."
-            )
+    check_separable(embedding.words, "\n\r")
     vocabulary.write_text("".join(f"{word}\n" for word in embedding.words), "utf-8", newline="\n")
     with path.open("wb") as stream:
         np.save(stream, embedding.vectors)
@@ -271,13 +263,3 @@ def _vocabulary_of(path: Path) -> Path:
     raise DataError(
         f"{path}: a .npy file needs its words, one a line, in a file beside it: one of {names}."
     )
-
-
-def _read_vocabulary(path: Path) -> list[str]:
-    try:
-        text = path.read_text("utf-8-sig")
-    except UnicodeDecodeError as err:
-        raise DataError(
-            f"{path}, byte {err.start:,}: not UTF-8; save the vocabulary as UTF-8."
-        ) from err
-    return text.removesuffix("\n").split("\n")

@@ -24,6 +24,15 @@ HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})[ \t]*\r?(?:\n|$)")
 _MOST_DIMENSIONS = 1_000_000
 
 
+@dataclass(slots=True)
+class Rows:
+    """What a reader returns: words, their vectors, and what it noticed."""
+
+    words: list[str]
+    vectors: npt.NDArray[np.float32]
+    notes: list[str] = field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Which rows of a file to keep: all, the first `limit`, or those of some words."""
@@ -45,14 +54,12 @@ class Wanted:
             return np.arange(len(head), dtype=np.intp)
         return np.array([i for i, word in enumerate(head) if word in self.words], dtype=np.intp)
 
-
-@dataclass(slots=True)
-class Rows:
-    """What a reader returns: words, their vectors, and what it noticed."""
-
-    words: list[str]
-    vectors: npt.NDArray[np.float32]
-    notes: list[str] = field(default_factory=list)
+    def select(self, words: list[str], vectors: npt.NDArray[np.float32]) -> Rows:
+        """Return the rows to keep of a matrix that is at hand; without words it stays mapped."""
+        if self.words is None:
+            return Rows(words[: self.limit], vectors[: self.limit])
+        rows = self.pick(words)
+        return Rows([words[i] for i in rows], np.asarray(vectors[rows]))
 
 
 class RowBuffer:
@@ -193,10 +200,11 @@ def open_for_writing(path: Path) -> Iterator[IO[bytes]]:
 def check_separable(words: Iterable[str], separators: str) -> None:
     """Refuse words that a format cannot hold, since they contain what separates words there."""
     for word in words:
-        if any(char in word for char in separators):
+        found = next((char for char in separators if char in word), None)
+        if found is not None:
             raise DataError(
-                f"the word {word!r} cannot be written in this format, where spaces and line ends "
-                "separate words; save as .npz or .safetensors instead."
+                f"the word {word!r} cannot be written in this format, where {found!r} separates "
+                "words; save as .npz or .safetensors instead."
             )
 
 

@@ -7,7 +7,7 @@ import shutil
 import struct
 import tempfile
 from pathlib import Path
-from typing import IO, Any, NoReturn, cast
+from typing import IO, NoReturn, cast
 
 import numpy as np
 
@@ -46,7 +46,8 @@ def read_pickled(path: Path, wanted: Wanted, *, trust: bool) -> Rows:
 
     try:
         model = SaveLoad.load(str(path))
-        return _from_keyed(getattr(model, "wv", model), wanted)
+        keyed = getattr(model, "wv", model)
+        return wanted.select(list(keyed.index_to_key), keyed.vectors)
     except Exception as err:  # a pickle may raise anything
         raise DataError(f"{path}: gensim finds no word vectors in the file ({err}).") from err
 
@@ -69,7 +70,7 @@ def read_fasttext(
         except _DAMAGE as err:
             _refuse(path, str(err))
     if not subwords:
-        return _from_keyed(keyed, wanted)
+        return wanted.select(list(keyed.index_to_key), keyed.vectors)
     words = []
     for word in dict.fromkeys(subwords):
         known = (s for s in spellings(word, fallbacks) if s in keyed.key_to_index)
@@ -108,11 +109,3 @@ def _refuse(path: Path, reason: str) -> NoReturn:
         f"{path}: gensim cannot read this fastText model ({reason}); it may be truncated or "
         "damaged: download it again. Quantised models (.ftz) are not supported."
     )
-
-
-def _from_keyed(keyed: Any, wanted: Wanted) -> Rows:
-    words = list(keyed.index_to_key)
-    if wanted.words is None and wanted.limit is None:
-        return Rows(words, keyed.vectors)
-    rows = wanted.pick(words)
-    return Rows([words[i] for i in rows], np.asarray(keyed.vectors)[rows])
