@@ -20,6 +20,21 @@ if TYPE_CHECKING:
     from bayesbias.errors import NotFoundError as NotFoundError
     from bayesbias.errors import SpecError as SpecError
     from bayesbias.errors import VocabularyError as VocabularyError
+    from bayesbias.inference import MODELS as MODELS
+    from bayesbias.inference import Diagnostics as Diagnostics
+    from bayesbias.inference import Elpd as Elpd
+    from bayesbias.inference import Fit as Fit
+    from bayesbias.inference import ModelSpec as ModelSpec
+    from bayesbias.inference import Overview as Overview
+    from bayesbias.inference import PairedFit as PairedFit
+    from bayesbias.inference import Plan as Plan
+    from bayesbias.inference import compare as compare
+    from bayesbias.inference import fit as fit
+    from bayesbias.inference import fit_paired as fit_paired
+    from bayesbias.inference import load_fit as load_fit
+    from bayesbias.inference import load_model as load_model
+    from bayesbias.inference import overview as overview
+    from bayesbias.inference import plan_sample_size as plan_sample_size
     from bayesbias.plots import plot_distances as plot_distances
     from bayesbias.table import check_table as check_table
     from bayesbias.table import distance_table as distance_table
@@ -47,6 +62,23 @@ _HOME = {
         "NotFoundError",
         "SpecError",
         "VocabularyError",
+    ),
+    "bayesbias.inference": (
+        "MODELS",
+        "Diagnostics",
+        "Elpd",
+        "Fit",
+        "ModelSpec",
+        "Overview",
+        "PairedFit",
+        "Plan",
+        "compare",
+        "fit",
+        "fit_paired",
+        "load_fit",
+        "load_model",
+        "overview",
+        "plan_sample_size",
     ),
     "bayesbias.plots": ("plot_distances",),
     "bayesbias.table": ("check_table", "distance_table", "read_table", "write_table"),

@@ -21,14 +21,15 @@ PACKAGE = Path(bb.__file__).parent
 README = ROOT / "README.md"
 
 # Each room may import from itself and from the rooms named here.
-FOUNDATION = ("errors", "constants", "_validate", "_files", "_progress")
+FOUNDATION = ("errors", "constants", "_validate", "_files", "_progress", "_compat")
 ROOMS = {
     **dict.fromkeys(FOUNDATION, FOUNDATION),
     "embeddings": FOUNDATION,
     "words": (*FOUNDATION, "embeddings"),
     "table": (*FOUNDATION, "embeddings", "words"),
-    "plots": (*FOUNDATION, "embeddings", "words", "table"),
-    "cli": (*FOUNDATION, "embeddings", "words", "table", "plots"),
+    "inference": (*FOUNDATION, "table"),
+    "plots": (*FOUNDATION, "embeddings", "words", "table", "inference"),
+    "cli": (*FOUNDATION, "embeddings", "words", "table", "inference", "plots"),
     "__main__": ("cli",),
 }
 

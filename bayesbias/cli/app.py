@@ -12,6 +12,7 @@ import click
 
 from bayesbias import __version__
 from bayesbias.cli.embedding import embedding
+from bayesbias.cli.fit import compare, fit
 from bayesbias.cli.table import table
 from bayesbias.cli.words import words
 from bayesbias.errors import BayesBiasError, BayesBiasWarning
@@ -32,7 +33,7 @@ def app(verbose: int) -> None:
         logger.addHandler(logging.StreamHandler())
 
 
-for _command in (table, words, embedding):
+for _command in (table, fit, compare, words, embedding):
     app.add_command(_command)
 
 

@@ -170,6 +170,8 @@ def _cell(value: object, digits: int) -> str:
     from rich.markup import escape
 
     if isinstance(value, float):
+        if value != value:
+            return "–"
         return f"{value:.{digits}f}"
     if isinstance(value, list):
         return escape(", ".join(map(str, value[:6])) + (f" (+{len(value) - 6})" * (len(value) > 6)))

@@ -1,0 +1,58 @@
+"""The one seam to ArviZ, whose two generations (0.23 and 1.x) differ."""
+
+from __future__ import annotations
+
+import warnings
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+Array = npt.NDArray[np.floating]
+
+ARVIZ_MAJOR = int(version("arviz").split(".")[0])
+
+
+def _arviz() -> Any:
+    with warnings.catch_warnings():
+        # 0.23 announces the refactoring that 1.x is.
+        warnings.simplefilter("ignore", FutureWarning)
+        import arviz
+    return arviz
+
+
+def convergence(posterior: xr.Dataset) -> dict[str, xr.Dataset]:
+    """Return effective sample sizes, R-hat and Monte Carlo errors of every parameter."""
+    az = _arviz()
+    # A constant chain has no R-hat; NaN says so, and the diagnostics report it.
+    with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = {
+            "ess_bulk": az.ess(posterior, method="bulk"),
+            "ess_tail": az.ess(posterior, method="tail"),
+            "r_hat": az.rhat(posterior),
+            "ess_mean": az.ess(posterior, method="mean"),
+            "mcse_mean": az.mcse(posterior, method="mean"),
+        }
+    return found
+
+
+def smooth_weights(log_ratios: Array, relative_efficiency: float) -> tuple[Array, Array]:
+    """Pareto-smooth importance ratios along the last axis: normalised log weights, and k."""
+    az = _arviz()
+    if ARVIZ_MAJOR == 0:
+        weights, k = az.psislw(log_ratios, relative_efficiency)
+        return np.asarray(weights), np.atleast_1d(np.asarray(k))
+    from arviz_stats.base import array_stats
+
+    weights, k = array_stats.psislw(log_ratios, r_eff=relative_efficiency, axis=-1)
+    return np.asarray(weights), np.atleast_1d(np.asarray(k))
+
+
+def native(groups: dict[str, xr.Dataset]) -> Any:
+    """Return the container of the installed ArviZ: InferenceData (0.23) or DataTree (1.x)."""
+    if ARVIZ_MAJOR == 0:
+        return _arviz().InferenceData(**groups)
+    return xr.DataTree.from_dict({f"/{name}": group for name, group in groups.items()})

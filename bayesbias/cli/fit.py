@@ -1,0 +1,259 @@
+"""The commands `bayesbias fit` and `bayesbias compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from bayesbias.cli.common import format_option, print_frame, quiet_option, say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.inference import Fit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def fitting_options(command: F) -> F:
+    """Add the options of fitting a model."""
+    for option in (
+        click.option("--seed", default=0, show_default=True, help="Same seed, same draws."),
+        click.option("--chains", default=4, show_default=True, help="Number of chains."),
+        click.option("--draws", default=2000, show_default=True, help="Draws of each chain."),
+        click.option(
+            "--duplicates",
+            type=click.Choice(["drop", "keep"]),
+            default="drop",
+            show_default=True,
+            help="What to do with rows that are there twice.",
+        ),
+        click.option(
+            "--where",
+            metavar="QUERY",
+            help="Fit only these rows, such as \"protected_group == 'islam'\".",
+        ),
+        click.option(
+            "--sampler",
+            type=click.Choice(["nutpie", "pymc", "numpyro", "blackjax"]),
+            default="nutpie",
+            show_default=True,
+            help="Which implementation of NUTS.",
+        ),
+        click.option(
+            "-e",
+            "--engine",
+            type=click.Choice(["nuts", "exact"]),
+            default="nuts",
+            show_default=True,
+            help="Sample the PyMC model, or draw exactly: faster, for normal likelihoods.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command(
+    epilog="Example: bayesbias fit table.csv --model crossed --engine exact --out religion.nc"
+)
+@click.argument("table", metavar="TABLE")
+@click.option(
+    "-m",
+    "--model",
+    default="crossed",
+    show_default=True,
+    help="baseline, connection, separate, hierarchical, crossed, embeddings, or a TOML file.",
+)
+@click.option(
+    "--likelihood", type=click.Choice(["normal", "student_t"]), help="Instead of the model's own."
+)
+@click.option(
+    "--residual",
+    type=click.Choice(["one", "connection"]),
+    help="One residual scale, or one for each connection.",
+)
+@click.option(
+    "--prior",
+    "priors",
+    multiple=True,
+    metavar="NAME=PRIOR",
+    help='Another prior, such as "co=Normal(0, 1)"; may be given several times.',
+)
+@click.option(
+    "--show",
+    type=click.Choice(["contrasts", "means", "coefficients", "overview", "summary"]),
+    default="contrasts",
+    show_default=True,
+    help="What to print.",
+)
+@click.option(
+    "--contrast",
+    default="associated - none",
+    show_default=True,
+    help="The contrast to print; below 0 is bias.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["protected_word", "protected_group", "embedding"]),
+    help="One contrast for each.",
+)
+@click.option("--rope", type=float, help="Differences smaller than this do not matter.")
+@click.option(
+    "--prob", type=float, default=0.89, show_default=True, help="Probability of intervals."
+)
+@click.option("-o", "--out", metavar="FILE", help="Write the fit: a .nc file.")
+@fitting_options
+@format_option
+@quiet_option
+def fit(
+    table: str,
+    model: str,
+    likelihood: str | None,
+    residual: str | None,
+    priors: tuple[str, ...],
+    show: str,
+    contrast: str,
+    by: str | None,
+    rope: float | None,
+    prob: float,
+    out: str | None,
+    output: str,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Fit a model to a table of distances, and print what it says.
+
+    TABLE is a file written by `bayesbias table`, or a fit (.nc) to look at again.
+    """
+    from bayesbias.inference.files import load_fit, writable_fit
+
+    if out is not None:
+        writable_fit(out)
+    if table.lower().endswith(".nc"):
+        result = load_fit(table)
+    else:
+        result = _fit_table(
+            _rows(table, options),
+            model,
+            options,
+            quiet,
+            likelihood=likelihood,
+            residual=residual,
+            priors=_priors(priors),
+        )
+    if out is not None:
+        result.save(out)
+        say(f"written to {out}", quiet)
+    frame: pd.DataFrame
+    if show == "contrasts":
+        frame = result.contrasts(contrast, by=by, rope=rope, prob=prob)
+    elif show == "means":
+        frame = result.means(prob=prob)
+    elif show == "coefficients":
+        frame = result.coefficients(prob=prob)
+    elif show == "overview":
+        frame = _overview(result, rope, prob)
+    else:
+        frame = result.summary(prob=prob).rename_axis("parameter").reset_index()
+    print_frame(frame, output)
+    say(str(result.diagnostics()), quiet)
+
+
+@click.command(epilog="Example: bayesbias compare table.csv -m separate -m crossed --engine exact")
+@click.argument("sources", nargs=-1, required=True, metavar="TABLE | FIT...")
+@click.option(
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    default=("baseline", "connection", "separate", "hierarchical", "crossed"),
+    show_default=True,
+    help="Model to fit to the table; may be given several times.",
+)
+@click.option(
+    "--criterion",
+    type=click.Choice(["waic", "loo"]),
+    default="waic",
+    show_default=True,
+    help="By what to compare.",
+)
+@click.option("--by", help="Leave out whole levels of this column (loo): word_to_compare.")
+@fitting_options
+@format_option
+@quiet_option
+def compare(
+    sources: tuple[str, ...],
+    models: tuple[str, ...],
+    criterion: str,
+    by: str | None,
+    output: str,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Compare models of one table, or fits of it, by their accuracy on new data.
+
+    Give one TABLE, to which the models are fitted, or several FIT files (.nc) of the same table.
+    """
+    from pathlib import Path
+
+    from bayesbias.inference import compare as compare_fits
+    from bayesbias.inference import load_fit, load_model
+
+    if all(source.lower().endswith(".nc") for source in sources):
+        fits = {Path(source).stem: load_fit(source) for source in sources}
+        if len(fits) < len(sources):
+            raise click.UsageError("two of the fits have the same file name.")
+    elif len(sources) == 1:
+        rows = _rows(sources[0], options)
+        specs = [load_model(model) for model in models]
+        fits = {spec.name: _fit_table(rows, spec, options, quiet) for spec in specs}
+    else:
+        raise click.UsageError("give one table, or fits (.nc) only.")
+    frame = compare_fits(fits, criterion, by=by)  # type: ignore[arg-type]
+    print_frame(frame.rename_axis("model").reset_index(), output, digits=1)
+
+
+def _rows(path: str, options: dict[str, Any]) -> pd.DataFrame:
+    from bayesbias.errors import SpecError
+    from bayesbias.table import read_table
+
+    where = options["where"]
+    table = read_table(path, duplicates=options["duplicates"])
+    if where is None:
+        return table
+    try:
+        rows = table.query(where)
+    except Exception as err:  # pandas raises whatever the expression ran into
+        raise SpecError(f"--where {where!r} cannot be read: {err}") from err
+    if rows.empty:
+        raise SpecError(f"--where {where!r} leaves no rows.")
+    return rows
+
+
+def _fit_table(
+    rows: pd.DataFrame, model: object, options: dict[str, Any], quiet: bool, **more: Any
+) -> Fit:
+    from bayesbias.inference import fit as fit_model
+
+    names = ("engine", "sampler", "draws", "chains", "seed", "duplicates")
+    chosen = {name: options[name] for name in names}
+    return fit_model(rows, model, progress=not quiet, **chosen, **more)  # type: ignore[arg-type]
+
+
+def _priors(texts: tuple[str, ...]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in texts]
+    for text, (_, equals, _) in zip(texts, pairs, strict=True):
+        if not equals:
+            raise click.BadParameter(
+                f"{text!r} is not of the form NAME=PRIOR.", param_hint="--prior"
+            )
+    return {name.strip(): prior.strip() for name, _, prior in pairs}
+
+
+def _overview(result: Fit, rope: float | None, prob: float) -> pd.DataFrame:
+    from bayesbias.inference import overview
+
+    found = overview(result, prob=prob, rope=0.05 if rope is None else rope)
+    return found.formatted().rename_axis("question").reset_index()

@@ -1,0 +1,409 @@
+"""Information criteria, computed row by row without an array of draws × rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.polynomial.chebyshev import chebinterpolate, chebval
+from scipy.special import gammaln, logsumexp
+
+from bayesbias._validate import one_of
+from bayesbias.errors import DataError, SpecError, warn
+from bayesbias.inference.arrays import Array, Codes
+from bayesbias.inference.data import ModelData
+from bayesbias.inference.gaussian import compile_model
+from bayesbias.inference.leave_out import log_density_left_out
+from bayesbias.inference.spec import ModelSpec
+
+if TYPE_CHECKING:
+    from bayesbias.inference.fit import Fit
+
+
+#: Above this variance of a row's log likelihood WAIC is not to be trusted (Vehtari et al. 2017).
+VARIANCE_MAX = 0.4
+#: Above this tail index leave-one-out by importance sampling is not to be trusted.
+PARETO_K_MAX = 0.7
+# Numbers in the largest temporary array.
+_BUDGET = 2_000_000
+# Rows with the same mean and scale have a log density that is a smooth function of the outcome;
+# with more rows than this it is computed at so many points and interpolated, to rounding error.
+_NODES = 33
+# Draws of the scales that are reweighted when whole levels are left out.
+_SCALE_DRAWS = 1000
+
+
+@dataclass(frozen=True, repr=False)
+class Elpd:
+    """Expected log predictive density: how well a model predicts data it has not seen.
+
+    Attributes
+    ----------
+    kind : str
+        ``WAIC`` or ``LOO``.
+    elpd : float
+        The estimate, on the log scale: higher is better.
+    se : float
+        Its standard error.
+    p : float
+        The effective number of parameters.
+    pointwise : array
+        The part of each row (or level).
+    labels : tuple of str
+        The levels that were left out; empty for rows.
+    unreliable : int
+        How many rows break the approximation: a log likelihood that varies by more than 0.4 (WAIC)
+        or a Pareto k above 0.7 (LOO).
+    pareto_k : array or None
+        Tail index of each row's importance weights (LOO).
+    """
+
+    kind: str
+    elpd: float
+    se: float
+    p: float
+    pointwise: Array
+    labels: tuple[str, ...] = ()
+    unreliable: int = 0
+    pareto_k: Array | None = None
+
+    @classmethod
+    def of(cls, kind: str, pointwise: Array, lppd: Array, **more: object) -> Elpd:
+        """Sum what each row (or level) contributes."""
+        n = len(pointwise)
+        return cls(
+            kind=kind,
+            elpd=float(pointwise.sum()),
+            se=float(np.sqrt(n * pointwise.var())),
+            p=float((lppd - pointwise).sum()),
+            pointwise=pointwise,
+            **more,  # type: ignore[arg-type]
+        )
+
+    @property
+    def deviance(self) -> float:
+        """−2 elpd: what is usually called WAIC, lower is better."""
+        return -2 * self.elpd
+
+    @property
+    def warning(self) -> str:
+        """Why not to trust it; empty if nothing speaks against it."""
+        if not self.unreliable:
+            return ""
+        what = f"{self.unreliable} of {len(self.pointwise)} {'levels' if self.labels else 'rows'}"
+        if self.kind == "WAIC":
+            return (
+                f"WAIC is doubtful, as the log likelihood of {what} varies by more than "
+                f"{VARIANCE_MAX} (use LOO)"
+            )
+        return f"LOO is doubtful, as Pareto k is above {PARETO_K_MAX} for {what}"
+
+    def __repr__(self) -> str:
+        text = f"{self.kind} {self.deviance:.1f} (SE {2 * self.se:.1f}), p {self.p:.1f}"
+        return f"{text}; {self.warning}" if self.warning else text
+
+
+@dataclass(frozen=True)
+class _Likelihood:
+    """The log density of each row at each draw."""
+
+    spec: ModelSpec
+    data: ModelData
+    means: list[tuple[Array, Codes]]  # values × draws of a term, and the value of each row
+    scale: tuple[Array, Codes]
+    nu: Array | None
+
+    @classmethod
+    def of_fit(cls, fit: Fit) -> _Likelihood:
+        def term(name: str) -> tuple[Array, Codes]:
+            draws = fit.draws(name)
+            by_value = np.ascontiguousarray(draws.reshape(len(draws), -1).T)
+            return by_value, fit.data.index(fit.spec[name].by)
+
+        nu = fit.draws("nu") if fit.spec.likelihood == "student_t" else None
+        return cls(fit.spec, fit.data, [term(n) for n in fit.spec.mean], term(fit.spec.scale), nu)
+
+    def mean(self, rows: Codes) -> Array:
+        """Return rows × draws."""
+        total = np.take(self.means[0][0], self.means[0][1][rows], axis=0)
+        for values, index in self.means[1:]:
+            total += values[index[rows]]
+        return total
+
+    def variance(self, rows: Codes) -> Array:
+        """Return rows × draws: the squared scale of the likelihood."""
+        values, index = self.scale
+        squared: Array = np.take(values, index[rows], axis=0) ** 2
+        if self.data.error is not None:
+            squared += self.data.error[rows, None] ** 2
+        return squared
+
+    def log_density(self, rows: Codes) -> Array:
+        """Return rows × draws."""
+        return self._density(self.data.y[rows, None], self.mean(rows), self.variance(rows))
+
+    def _density(self, y: Array, mean: Array, variance: Array) -> Array:
+        squares = mean
+        np.subtract(y, mean, out=squares)
+        np.square(squares, out=squares)
+        squares /= variance
+        if self.nu is None:
+            squares *= -0.5
+            squares -= 0.5 * np.log(2 * np.pi * variance)
+            return squares
+        nu = self.nu
+        constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
+        squares /= nu
+        np.log1p(squares, out=squares)
+        squares *= -(nu + 1) / 2
+        squares += constant - 0.5 * np.log(variance)
+        return squares
+
+    def parts(self, rows: Codes) -> Iterator[Codes]:
+        """Return the rows in parts that fit in memory."""
+        step = max(1, _BUDGET // self.means[0][0].shape[1])
+        for start in range(0, len(rows), step):
+            yield rows[start : start + step]
+
+    def cells(self) -> list[Codes]:
+        """Return the rows that share mean and scale."""
+        codes = [index for _, index in self.means] + [self.scale[1]]
+        if self.data.error is not None:
+            codes.append(np.unique(self.data.error, return_inverse=True)[1])
+        key = np.zeros(len(self.data.y), dtype=np.int64)
+        for code in codes:
+            key = key * (int(code.max()) + 1) + code
+        order = np.argsort(key, kind="stable")
+        starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+        return np.split(order, starts[1:])
+
+
+def waic(fit: Fit) -> Elpd:
+    """Compute WAIC: for each row the log of its mean density, less the variance of the log."""
+    lppd, variance = _lppd_and_variance(fit)
+    unreliable = int((variance > VARIANCE_MAX).sum())
+    return Elpd.of("WAIC", lppd - variance, lppd, unreliable=unreliable)
+
+
+def _lppd_and_variance(fit: Fit) -> tuple[Array, Array]:
+    """Return, for each row, the log of the mean of its density and the variance of its log."""
+    density = _Likelihood.of_fit(fit)
+    n = len(density.data.y)
+    lppd, variance = np.empty(n), np.empty(n)
+    left = np.ones(n, dtype=bool)
+    if density.nu is None:
+        for rows in density.cells():
+            if len(rows) > 2 * _NODES:
+                lppd[rows], variance[rows] = _of_cell(density, rows)
+                left[rows] = False
+    for rows in density.parts(np.flatnonzero(left)):
+        values = density.log_density(rows)
+        variance[rows] = values.var(axis=1)
+        lppd[rows] = _log_mean(values)
+    return lppd, variance
+
+
+def _log_mean(values: Array) -> Array:
+    """Return the log of the mean over draws of what the values are the logs of; overwrites them."""
+    top = values.max(axis=1, keepdims=True)
+    values -= top
+    np.exp(values, out=values)
+    result: Array = np.log(values.mean(axis=1)) + top[:, 0]
+    return result
+
+
+def _of_cell(density: _Likelihood, rows: Codes) -> tuple[Array, Array]:
+    """Return the log mean density and its variance for many rows of one cell."""
+    y = density.data.y[rows]
+    one = rows[:1]
+    mean, variance = density.mean(one)[0], density.variance(one)[0]
+    centre, reach = (y.max() + y.min()) / 2, (y.max() - y.min()) / 2 or 1.0
+    # The log density is a parabola in the outcome, whose coefficients vary over the draws.
+    shifted = mean - centre
+    parabola = np.stack(
+        [
+            -0.5 * np.log(2 * np.pi * variance) - shifted**2 / (2 * variance),
+            shifted / variance,
+            -0.5 / variance,
+        ]
+    )
+    d = y - centre
+    powers = np.stack([np.ones_like(d), d, d**2])
+    spread = np.einsum("ir,ij,jr->r", powers, np.cov(parabola, bias=True), powers)
+
+    def log_mean(x: Array) -> Array:
+        x = centre + reach * np.asarray(x)
+        at = np.repeat(mean[None], len(x), axis=0)
+        return _log_mean(density._density(x[:, None], at, variance[None]))
+
+    series = np.asarray(chebinterpolate(log_mean, _NODES - 1), dtype=np.float64)  # type: ignore[type-var]
+    if np.abs(series[-3:]).max() > 1e-11 * max(1.0, np.abs(series).max()):
+        return _log_mean(density.log_density(rows)), spread
+    return np.asarray(chebval(d / reach, series)), spread
+
+
+def loo(fit: Fit, *, by: str | None = None) -> Elpd:
+    """Leave one row out at a time, or all rows of a level."""
+    if by is None:
+        return _loo_rows(fit)
+    if by not in fit.table.columns or fit.table[by].dtype.kind == "f":
+        raise SpecError(
+            f"'by' is {by!r}; expected a column of the table that holds names, such as "
+            "'word_to_compare' or 'protected_word'."
+        )
+    level, names = pd.factorize(fit.table[by].astype("str"))
+    if len(names) < 2:
+        raise DataError(f"{by!r} has only one level, {names[0]!r}; nothing is left without it.")
+    if fit.spec.likelihood == "normal":
+        return _loo_levels_exactly(fit, level, tuple(names))
+    return _loo_levels_by_weights(fit, level, tuple(names))
+
+
+def _relative_efficiency(fit: Fit) -> float:
+    """Return the effective share of the draws, as ArviZ takes it for importance sampling."""
+    if fit.provenance["engine"] == "exact":
+        return 1.0
+    table = fit.diagnostics().table
+    sizes = fit.posterior.sizes
+    return float(table["ess_mean"].mean() / (sizes["chain"] * sizes["draw"]))
+
+
+def _smoothed(log_density: Array, efficiency: float) -> tuple[Array, Array, Array]:
+    """Return elpd, lppd and Pareto k of rows × draws."""
+    from bayesbias._compat import smooth_weights
+
+    log_weights, k = smooth_weights(-log_density, efficiency)
+    elpd = logsumexp(log_weights + log_density, axis=1)
+    lppd = logsumexp(log_density, axis=1) - np.log(log_density.shape[1])
+    return elpd, lppd, k
+
+
+def _loo_rows(fit: Fit) -> Elpd:
+    density = _Likelihood.of_fit(fit)
+    efficiency = _relative_efficiency(fit)
+    parts = [
+        _smoothed(density.log_density(rows), efficiency)
+        for rows in density.parts(np.arange(len(density.data.y)))
+    ]
+    elpd, lppd, k = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Elpd.of("LOO", elpd, lppd, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k)
+
+
+def _loo_levels_exactly(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
+    compiled = compile_model(fit.spec, fit.data)
+    scales = [fit.draws(name) for name in compiled.layout.scales]
+    log_scales = np.log(np.column_stack([s.reshape(len(s), -1) for s in scales]))
+    every = max(1, len(log_scales) // _SCALE_DRAWS)
+    left_out = log_density_left_out(compiled, fit.data, log_scales[::every], level, len(names)).T
+    elpd, _, k = _smoothed(left_out, 1.0)
+    lppd = np.zeros(len(names))
+    np.add.at(lppd, level, _lppd_and_variance(fit)[0])
+    return Elpd.of(
+        "LOO", elpd, lppd, labels=names, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k
+    )
+
+
+def _loo_levels_by_weights(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
+    """Reweight the draws of all parameters: rough, and Pareto k says how rough."""
+    density = _Likelihood.of_fit(fit)
+    draws = density.means[0][0].shape[1]
+    total = np.zeros((len(names), draws))
+    for rows in density.parts(np.arange(len(level))):
+        np.add.at(total, level[rows], density.log_density(rows))
+    elpd, lppd, k = _smoothed(total, _relative_efficiency(fit))
+    return Elpd.of(
+        "LOO", elpd, lppd, labels=names, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k
+    )
+
+
+def compare(
+    fits: Mapping[str, Fit],
+    criterion: Literal["waic", "loo"] = "waic",
+    *,
+    by: str | None = None,
+) -> pd.DataFrame:
+    """Compare fits of the same table by their expected accuracy on new data.
+
+    Parameters
+    ----------
+    fits : mapping of str to Fit
+        The fits, by a name for each.
+    criterion : {"waic", "loo"}, default "waic"
+        Widely applicable information criterion, or leave-one-out cross-validation.
+    by : str, optional
+        Leave out all rows of one level of this column at a time (``word_to_compare``); only for
+        ``loo``.
+
+    Returns
+    -------
+    DataFrame
+        Best first, in the shape of ``rethinking::compare``: the criterion on the deviance scale
+        (lower is better), its standard error, the difference to the best and that difference's own
+        standard error, the effective number of parameters, and the Akaike weight.
+
+    Raises
+    ------
+    DataError
+        If the fits are of different tables.
+
+    Warns
+    -----
+    BayesBiasWarning
+        If the criterion of a fit is not to be trusted.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> fits = {name: bb.fit(table, name, engine="exact", seed=1)
+    ...         for name in ["baseline", "connection", "separate"]}
+    >>> bb.compare(fits).round(1)
+                  WAIC    SE  dWAIC   dSE  pWAIC  weight
+    separate   -2967.8  97.3    0.0   NaN   58.8     1.0
+    connection -2938.3  97.9   29.5  18.9   19.2     0.0
+    baseline   -2922.4  98.1   45.3  22.1   15.9     0.0
+    """
+    one_of("criterion", criterion, ("waic", "loo"))
+    if not fits:
+        raise SpecError("'fits' is empty; give at least one fit: {'crossed': fit}.")
+    if by is not None and criterion == "waic":
+        raise SpecError("'by' is for criterion='loo'; WAIC is of rows.")
+    hashes = {name: fit.provenance["table_sha256"] for name, fit in fits.items()}
+    first = next(iter(hashes))
+    for name, value in hashes.items():
+        if value != hashes[first]:
+            raise DataError(
+                f"the fits {first!r} and {name!r} are of different tables; only fits of the same "
+                "rows can be compared."
+            )
+    found = {
+        name: fit.waic() if criterion == "waic" else fit.loo(by=by) for name, fit in fits.items()
+    }
+    doubtful = {name: elpd.warning for name, elpd in found.items() if elpd.warning}
+    if doubtful:
+        warn("; ".join(f"{name}: {why}" for name, why in doubtful.items()))
+    label = criterion.upper()
+    order = sorted(found, key=lambda name: found[name].deviance)
+    best = found[order[0]]
+    rows = []
+    for name in order:
+        elpd = found[name]
+        difference = elpd.pointwise - best.pointwise
+        rows.append(
+            {
+                label: elpd.deviance,
+                "SE": 2 * elpd.se,
+                f"d{label}": elpd.deviance - best.deviance,
+                "dSE": 2 * np.sqrt(len(difference) * difference.var())
+                if elpd is not best
+                else np.nan,
+                f"p{label}": elpd.p,
+            }
+        )
+    table = pd.DataFrame(rows, index=order)
+    relative = np.exp(-0.5 * table[f"d{label}"])
+    table["weight"] = relative / relative.sum()
+    return table

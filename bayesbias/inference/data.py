@@ -1,0 +1,193 @@
+"""From a distance table to the numbers that a model sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from bayesbias._validate import one_of, quoted
+from bayesbias.errors import DataError, SpecError, warn
+from bayesbias.inference.arrays import Array, Codes
+from bayesbias.inference.spec import ModelSpec
+from bayesbias.table import check_table
+
+#: An optional column: the standard error of each distance, from the vectors' own uncertainty.
+STANDARD_ERROR = "standard_error"
+#: An optional column: which of several trainings of the embedding a row is from.
+REPLICATE = "replicate"
+_PAIR = ["embedding", "protected_word", "word_to_compare"]
+_OUTCOME_COLUMN = {"distance": "cosine_distance", "difference": "difference"}
+
+
+@dataclass(frozen=True)
+class ModelData:
+    """The rows of a table as a model sees them.
+
+    Attributes
+    ----------
+    levels : dict
+        The levels of each factor of the model that occur, in order.
+    codes : dict
+        For each factor, the place of each row's level.
+    y : array
+        The outcome of each row.
+    error : array or None
+        The known standard error of each outcome.
+    """
+
+    levels: dict[str, tuple[str, ...]]
+    codes: dict[str, Codes]
+    y: Array
+    error: Array | None
+
+    def shape(self, by: tuple[str, ...]) -> tuple[int, ...]:
+        """Return the shape of a parameter with these factors."""
+        return tuple(len(self.levels[name]) for name in by)
+
+    def index(self, by: tuple[str, ...]) -> Codes:
+        """Return, for each row, its place in a flattened parameter with these factors."""
+        if not by:
+            return np.zeros(len(self.y), dtype=np.intp)
+        return np.ravel_multi_index([self.codes[name] for name in by], self.shape(by))
+
+    def counts(self, by: tuple[str, ...]) -> npt.NDArray[np.intp]:
+        """Return the number of rows at each place of a parameter with these factors."""
+        shape = self.shape(by)
+        size = int(np.prod(shape, dtype=int))
+        return np.bincount(self.index(by), minlength=size).reshape(shape)
+
+
+def prepare_table(table: pd.DataFrame, *, duplicates: str = "drop") -> pd.DataFrame:
+    """Return the checked table, without repeated rows, replicates averaged into one row each."""
+    one_of("duplicates", duplicates, ("drop", "keep"))
+    if isinstance(table, pd.DataFrame) and REPLICATE in table.columns:
+        return _average_replicates(check_table(table, duplicates="keep"))
+    return check_table(table, duplicates=duplicates)  # type: ignore[arg-type]
+
+
+def _average_replicates(table: pd.DataFrame) -> pd.DataFrame:
+    """Average a pair's distances over the trainings; their spread gives the standard error.
+
+    With few trainings the spread of one pair is poorly known, so that of all pairs of a
+    connection (and embedding) is pooled.
+    """
+    if STANDARD_ERROR in table.columns:
+        raise SpecError(
+            f"the table has both {REPLICATE!r} and {STANDARD_ERROR!r}; the standard errors are "
+            "computed from the replicates, so remove one of the two columns."
+        )
+    again = table.duplicated([*_PAIR, REPLICATE])
+    if again.any():
+        warn(f"{int(again.sum())} of {len(table)} rows repeat a pair of a replicate; left out")
+        table = table[~again]
+    pairs = table.groupby(_PAIR, observed=True, sort=False)
+    distance = pairs["cosine_distance"]
+    n = distance.transform("size").to_numpy()
+    if n.min() < 2:
+        row = table.iloc[int(n.argmin())]
+        raise DataError(
+            f"the pair ({row['protected_word']!r}, {row['word_to_compare']!r}) has one replicate "
+            "only; every pair needs two or more."
+        )
+    squares = (table["cosine_distance"] - distance.transform("mean")) ** 2
+    first = ~table.duplicated(_PAIR)
+    by = [table["embedding"], table["connection"]]
+    within = squares.groupby(by, observed=True).transform("sum").to_numpy()
+    rows = squares.groupby(by, observed=True).transform("size").to_numpy()
+    distinct = first.groupby(by, observed=True).transform("sum").to_numpy()
+    error = np.sqrt(within / (rows - distinct) / n)
+    mean = distance.transform("mean")
+    averaged = table.assign(
+        cosine_distance=mean, cosine_similarity=1 - mean, **{STANDARD_ERROR: error}
+    )
+    result = averaged[first].drop(columns=REPLICATE).reset_index(drop=True)
+    result.attrs = dict(table.attrs)
+    return result
+
+
+def model_data(spec: ModelSpec, table: pd.DataFrame) -> ModelData:
+    """Return the rows as the model sees them, or say what keeps them from being modelled."""
+    column = _OUTCOME_COLUMN[spec.outcome]
+    if column not in table.columns:
+        raise DataError(
+            f"model {spec.name!r} is of differences; use fit_paired(before, after) to fit it."
+        )
+    levels, codes = {}, {}
+    for name in spec.factors:
+        levels[name], codes[name] = _factor(spec, table, name)
+    y = table[column].to_numpy(dtype=np.float64)
+    data = ModelData(levels, codes, y, _errors(table))
+    _check_embeddings(spec, table)
+    _check_varies(spec, data)
+    return data
+
+
+def _factor(spec: ModelSpec, table: pd.DataFrame, name: str) -> tuple[tuple[str, ...], Codes]:
+    if name not in table.columns:
+        raise DataError(
+            f"model {spec.name!r} needs the column {name!r}; the table has "
+            f"{quoted([str(c) for c in table.columns], 12)}."
+        )
+    column: pd.Series[Any] = table[name]
+    if column.isna().any():
+        raise DataError(f"{name!r} is missing in row {int(column.isna().argmax())}.")
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        if column.dtype.kind == "f":
+            raise DataError(f"{name!r} holds numbers; a factor of a model holds names.")
+        column = column.astype("str").astype("category")
+    used = column.cat.remove_unused_categories()
+    codes: Codes = used.cat.codes.to_numpy().astype(np.intp)
+    return tuple(str(c) for c in used.cat.categories), codes
+
+
+def _errors(table: pd.DataFrame) -> Array | None:
+    if STANDARD_ERROR not in table.columns:
+        return None
+    try:
+        error = table[STANDARD_ERROR].to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as err:
+        raise DataError(f"{STANDARD_ERROR!r} holds something that is no number: {err}.") from err
+    bad = np.flatnonzero(~(np.isfinite(error) & (error >= 0)))
+    if bad.size:
+        raise DataError(
+            f"{STANDARD_ERROR!r} is {error[bad[0]]} in row {bad[0]}; expected a number, 0 or more."
+        )
+    return error if error.any() else None
+
+
+def _check_embeddings(spec: ModelSpec, table: pd.DataFrame) -> None:
+    names = list(table["embedding"].cat.remove_unused_categories().cat.categories)
+    if len(names) > 1 and "embedding" not in spec.factors:
+        raise DataError(
+            f"the table holds {len(names)} embeddings ({quoted(names)}) and model {spec.name!r} "
+            "does not tell them apart; fit one at a time, table[table.embedding == "
+            f"{names[0]!r}], or use model='embeddings'."
+        )
+    if len(names) == 1 and "embedding" in spec.factors:
+        raise DataError(
+            f"model {spec.name!r} compares embeddings and the table holds only {names[0]!r}; "
+            "use model='crossed'."
+        )
+
+
+def _check_varies(spec: ModelSpec, data: ModelData) -> None:
+    """Refuse outcomes that are all equal: no scale could be estimated."""
+    by = spec[spec.scale].by
+    index = data.index(by)
+    size = int(np.prod(data.shape(by), dtype=int))
+    n = np.bincount(index, minlength=size)
+    low, high = np.full(size, np.inf), np.full(size, -np.inf)
+    np.minimum.at(low, index, data.y)
+    np.maximum.at(high, index, data.y)
+    for place in np.flatnonzero((n > 1) & (low == high)):
+        where = np.unravel_index(place, data.shape(by)) if by else ()
+        names = [data.levels[f][i] for f, i in zip(by, where, strict=True)]
+        of = f" of {quoted(names)}" if names else ""
+        raise DataError(
+            f"all {n[place]} values{of} are {data.y[index == place][0]:g}; their spread cannot be "
+            "estimated. Are the vectors all the same?"
+        )

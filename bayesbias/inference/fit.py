@@ -1,0 +1,385 @@
+"""A fitted model: its posterior, and what can be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._validate import one_of, quoted
+from bayesbias.errors import SpecError
+from bayesbias.inference.arrays import Array
+from bayesbias.inference.data import ModelData, model_data
+from bayesbias.inference.estimates import contrast_weights, expected, flat
+from bayesbias.inference.intervals import Kind, check_interval, describe
+from bayesbias.inference.spec import ModelSpec
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+    from bayesbias.inference.criteria import Elpd
+    from bayesbias.inference.diagnostics import Diagnostics
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """A model fitted to a table of distances; made by `fit`, `fit_paired` and `load_fit`.
+
+    Attributes
+    ----------
+    spec : ModelSpec
+        The model.
+    table : DataFrame
+        The rows it was fitted to.
+    posterior : xarray.Dataset
+        Draws of each parameter; dims ``chain``, ``draw`` and those of the parameter, with the
+        words as coordinates.
+    sample_stats : xarray.Dataset
+        What the sampler recorded of each draw, such as ``diverging``; empty for the exact engine.
+    provenance : dict
+        Engine, sampler, seed, versions, time and a hash of the rows.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> fit = bb.fit(table, "crossed", engine="exact", seed=1)
+    >>> fit
+    <Fit crossed: 4185 distances, 15 protected words, 4 × 2000 draws, exact engine>
+    """
+
+    spec: ModelSpec
+    table: pd.DataFrame
+    posterior: xr.Dataset
+    sample_stats: xr.Dataset
+    provenance: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        sizes = self.posterior.sizes
+        words = self.table["protected_word"].nunique()
+        engine = self.provenance["engine"]
+        how = "exact engine" if engine == "exact" else f"NUTS ({self.provenance['sampler']})"
+        return (
+            f"<Fit {self.spec.name}: {len(self.table)} {self.spec.outcome}s, {words} protected "
+            f"words, {sizes['chain']} × {sizes['draw']} draws, {how}>"
+        )
+
+    @cached_property
+    def data(self) -> ModelData:
+        """The rows as the model sees them."""
+        return model_data(self.spec, self.table)
+
+    def draws(self, name: str) -> Array:
+        """Return all draws of a parameter, the chains one after another.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+
+        Returns
+        -------
+        array
+            Draws × the shape of the parameter.
+        """
+        one_of("name", name, [parameter.name for parameter in self.spec.parameters])
+        return flat(self.posterior[name])
+
+    def means(self, *, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
+        """Return the expected distance of each protected word and connection, with intervals.
+
+        Parameters
+        ----------
+        prob : float, default 0.89
+            Probability of the interval.
+        kind : {"hdi", "eti"}, default "hdi"
+            The narrowest interval, or the one with equal tails (as in the thesis's own figures).
+
+        Returns
+        -------
+        DataFrame
+            ``protected_word``, ``connection`` (and ``embedding``, if the model tells them apart),
+            ``mean``, ``sd``, ``lower``, ``upper``, ``protected_group``, and ``rows``, the number
+            of distances behind it: with none, the estimate is what the other words say.
+        """
+        array = expected(self.spec, self.posterior, ["word_to_compare"])
+        result = self._tidy(array, prob, kind)
+        if "protected_word" in array.dims:
+            groups = self.table.drop_duplicates("protected_word").set_index("protected_word")
+            of_word = groups["protected_group"].astype("str")
+            result["protected_group"] = result["protected_word"].map(of_word.to_dict())
+        by = tuple(str(dim) for dim in array.dims[2:])
+        result["rows"] = self.data.counts(by).ravel()
+        return result
+
+    def coefficients(self, *, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
+        """Return the parameters that belong to the whole data set, one row per level.
+
+        These are, for instance, ``co`` of the model ``connection`` and ``bar`` of the hierarchical
+        ones. The coefficients ``co`` are not identified by the data: adding a constant to all of
+        them and taking it from all ``m`` changes no distance, so their intervals mostly show the
+        prior. `contrasts` between them are well determined.
+
+        Parameters
+        ----------
+        prob : float, default 0.89
+            Probability of the interval.
+        kind : {"hdi", "eti"}, default "hdi"
+            Kind of interval.
+
+        Returns
+        -------
+        DataFrame
+            ``parameter``, ``level``, ``mean``, ``sd``, ``lower``, ``upper``.
+        """
+        words = {"protected_word", "word_to_compare"}
+        parts = []
+        for p in self.spec.parameters:
+            if not words & set(p.by):
+                part = self._tidy(self.posterior[p.name], prob, kind)
+                levels = part[list(p.by)].agg(", ".join, axis=1) if p.by else ""
+                part = part.drop(columns=list(p.by))
+                part.insert(0, "level", levels)
+                part.insert(0, "parameter", p.name)
+                parts.append(part)
+        return pd.concat(parts, ignore_index=True)
+
+    def contrasts(
+        self,
+        contrast: str = "associated - none",
+        *,
+        by: str | None = None,
+        rope: float | tuple[float, float] | None = None,
+        prob: float = 0.89,
+        kind: Kind = "hdi",
+    ) -> pd.DataFrame:
+        """Return a difference between connections, with its interval and probabilities.
+
+        Negative values of ``associated - none`` mean that protected words are closer to the
+        stereotypes of their own group than to neutral words: bias.
+
+        Parameters
+        ----------
+        contrast : str, default "associated - none"
+            A linear expression of connections, such as ``associated - (human + none) / 2``.
+        by : {None, "protected_word", "protected_group", "embedding"}, default None
+            One contrast for the whole data set (for a protected word drawn from the same
+            population, where the model has one), or one per word, group (the average of its
+            words) or embedding.
+        rope : float or pair of float, optional
+            Region of practical equivalence: differences so small that they do not matter. A number
+            r stands for −r to r.
+        prob : float, default 0.89
+            Probability of the interval.
+        kind : {"hdi", "eti"}, default "hdi"
+            Kind of interval.
+
+        Returns
+        -------
+        DataFrame
+            ``contrast``, the level of `by`, ``mean``, ``sd``, ``lower``, ``upper``, ``P(<0)`` and,
+            with a rope, ``P(in rope)``.
+        """
+        check_interval(prob, kind)
+        bounds = _rope(rope)
+        array = self.contrast_draws(contrast, by=by)
+        result = self._tidy(array, prob, kind)
+        values = flat(array).reshape(len(flat(array)), -1)
+        result["P(<0)"] = (values < 0).mean(axis=0)
+        if bounds is not None:
+            inside = (values > bounds[0]) & (values < bounds[1])
+            result["P(in rope)"] = inside.mean(axis=0)
+        result.insert(0, "contrast", contrast)
+        return result
+
+    def contrast_draws(self, contrast: str, *, by: str | None = None) -> xr.DataArray:
+        """Return the draws of a contrast.
+
+        Parameters
+        ----------
+        contrast : str
+            A linear expression of connections.
+        by : {None, "protected_word", "protected_group", "embedding"}, default None
+            What to have one contrast for.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims ``chain``, ``draw`` and, if given, `by`.
+        """
+        if "connection" not in self.spec.factors:
+            raise SpecError(
+                f"model {self.spec.name!r} does not tell connections apart, so there is nothing to "
+                "contrast; fit model 'crossed', for instance."
+            )
+        weights = contrast_weights(contrast, self.data.levels["connection"])
+        several = "embedding" in self.spec.factors
+        allowed = ["protected_word", "protected_group", *(["embedding"] if several else [])]
+        if by is not None:
+            one_of("by", by, allowed)
+        over = ["word_to_compare"] if by in ("protected_word", "protected_group") else []
+        array = expected(self.spec, self.posterior, over or ["word_to_compare", "protected_word"])
+        weight = xr.DataArray(weights, dims="connection")
+        result: xr.DataArray = (array * weight).sum("connection")
+        if by in ("protected_word", "protected_group") and "protected_word" not in result.dims:
+            # The connections' coefficients are the same for all words.
+            names = list(self.data.levels["protected_word"])
+            words = xr.DataArray(np.ones(len(names)), coords={"protected_word": names})
+            result = result * words
+        if by == "protected_group":
+            result = result.groupby(self.groups()).mean()
+        if several and by is None:
+            result = result.mean("embedding")
+        return result
+
+    def groups(self) -> xr.DataArray:
+        """Return the group of each protected word.
+
+        Returns
+        -------
+        xarray.DataArray
+            Names of groups, with the words as coordinates.
+        """
+        pairs = self.table[["protected_word", "protected_group"]].drop_duplicates()
+        of_word = {str(word): str(group) for word, group in pairs.itertuples(index=False)}
+        words = list(self.data.levels["protected_word"])
+        return xr.DataArray(
+            [of_word[word] for word in words],
+            coords={"protected_word": words},
+            name="protected_group",
+        )
+
+    def _tidy(self, array: xr.DataArray, prob: float, kind: Kind) -> pd.DataFrame:
+        """Return one row per level of an array of draws."""
+        table = describe(flat(array), prob, kind)
+        names = [str(dim) for dim in array.dims if dim not in ("chain", "draw")]
+        array = array.transpose("chain", "draw", *names)
+        if names:
+            index = pd.MultiIndex.from_product([array[n].to_numpy() for n in names], names=names)
+            return pd.concat([index.to_frame(index=False), table], axis=1)
+        return table
+
+    def summary(self, *, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
+        """Return every parameter with its interval and its convergence.
+
+        Parameters
+        ----------
+        prob : float, default 0.89
+            Probability of the interval.
+        kind : {"hdi", "eti"}, default "hdi"
+            Kind of interval.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by ``parameter[level, …]``: ``mean``, ``sd``, ``lower``, ``upper``,
+            ``mcse_mean``, ``ess_bulk``, ``ess_tail``, ``r_hat``.
+        """
+        from bayesbias.inference.diagnostics import convergence_table
+
+        check_interval(prob, kind)
+        parts = [describe(self.draws(p.name), prob, kind) for p in self.spec.parameters]
+        result = pd.concat(parts, ignore_index=True)
+        found = convergence_table(self.spec, self.posterior)
+        result.index = found.index
+        return result.join(found[["mcse_mean", "ess_bulk", "ess_tail", "r_hat"]])
+
+    def diagnostics(self) -> Diagnostics:
+        """Return whether the draws and the data can be relied on, in numbers and words.
+
+        Returns
+        -------
+        Diagnostics
+            With ``ok``, ``problems``, ``notes``, ``table`` and a text form.
+        """
+        from bayesbias.inference.diagnostics import diagnose
+
+        return diagnose(self)
+
+    def waic(self) -> Elpd:
+        """Return the widely applicable information criterion (Watanabe 2010).
+
+        Returns
+        -------
+        Elpd
+            With ``deviance`` (the WAIC), ``se``, ``p`` and the value of each row.
+        """
+        from bayesbias.inference.criteria import waic
+
+        return waic(self)
+
+    def loo(self, *, by: str | None = None) -> Elpd:
+        """Return the leave-one-out estimate of predictive accuracy.
+
+        Parameters
+        ----------
+        by : str, optional
+            Leave out all rows of a level of this column at once: ``word_to_compare`` asks how well
+            the model predicts an attribute it has not seen. By default one row at a time.
+
+        Returns
+        -------
+        Elpd
+            For rows, by Pareto-smoothed importance sampling. For levels, of a model with a normal
+            likelihood, exact given the scales; only their posterior is reweighted.
+        """
+        from bayesbias.inference.criteria import loo
+
+        return loo(self, by=by)
+
+    def pymc_model(self) -> pm.Model:
+        """Return the PyMC model of this fit, to read, sample or extend.
+
+        Returns
+        -------
+        pymc.Model
+            With the words as coordinates and the rows as data.
+        """
+        from bayesbias.inference.pymc_model import build_pymc_model
+
+        return build_pymc_model(self.spec, self.data)
+
+    def to_arviz(self) -> Any:
+        """Return the draws as the installed ArviZ has them, for its plots and statistics.
+
+        Returns
+        -------
+        arviz.InferenceData or xarray.DataTree
+            With the groups ``posterior``, ``sample_stats`` and ``observed_data``.
+        """
+        from bayesbias._compat import native
+
+        observed = xr.Dataset({self.spec.outcome: ("row", self.data.y)})
+        groups = {"posterior": self.posterior, "observed_data": observed}
+        if self.sample_stats.data_vars:
+            groups["sample_stats"] = self.sample_stats
+        return native(groups)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fit to a netCDF file, with its table, model, versions and seed.
+
+        Parameters
+        ----------
+        path : path-like
+            A ``.nc`` file.
+        """
+        from bayesbias.inference.files import save_fit
+
+        save_fit(self, path)
+
+
+def _rope(rope: float | tuple[float, float] | None) -> tuple[float, float] | None:
+    if rope is None:
+        return None
+    low, high = (-rope, rope) if isinstance(rope, int | float) else tuple(rope)
+    if not low < high:
+        raise SpecError(
+            f"'rope' is {quoted([rope])}; expected a number above zero or a pair (low, high)."
+        )
+    return float(low), float(high)

@@ -1,0 +1,50 @@
+"""Intervals and summaries of draws."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._validate import one_of
+from bayesbias.errors import SpecError
+from bayesbias.inference.arrays import Array
+
+Kind = Literal["hdi", "eti"]
+
+
+def check_interval(prob: float, kind: str) -> None:
+    """Refuse a probability or a kind of interval that makes no sense."""
+    if isinstance(prob, bool) or not isinstance(prob, int | float) or not 0 < prob < 1:
+        raise SpecError(f"'prob' is {prob!r}; expected a number between 0 and 1, such as 0.89.")
+    one_of("kind", kind, ("hdi", "eti"))
+
+
+def interval(draws: Array, prob: float = 0.89, kind: Kind = "hdi") -> tuple[Array, Array]:
+    """Return the lower and upper ends of the intervals of draws along the first axis.
+
+    ``hdi`` is the narrowest interval that holds the probability, ``eti`` leaves the same
+    probability on both sides.
+    """
+    check_interval(prob, kind)
+    if kind == "eti":
+        lower, upper = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
+        return lower, upper
+    ordered = np.sort(draws, axis=0)
+    n = len(ordered)
+    inside = min(int(np.floor(prob * n)), n - 1)
+    width = ordered[inside:] - ordered[: n - inside]
+    start = width.argmin(axis=0)[None]
+    lower = np.take_along_axis(ordered, start, axis=0)[0]
+    upper = np.take_along_axis(ordered, start + inside, axis=0)[0]
+    return lower, upper
+
+
+def describe(draws: Array, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
+    """Return mean, sd, lower and upper of draws × quantities, one row per quantity."""
+    flat = draws.reshape(len(draws), -1)
+    lower, upper = interval(flat, prob, kind)
+    return pd.DataFrame(
+        {"mean": flat.mean(axis=0), "sd": flat.std(axis=0), "lower": lower, "upper": upper}
+    )

@@ -1,0 +1,242 @@
+"""The thesis's overview of a data set, and the same questions answered by probability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from bayesbias.errors import SpecError
+from bayesbias.inference.estimates import expected, flat
+from bayesbias.inference.fit import Fit
+from bayesbias.inference.fitting import fit_rows
+from bayesbias.inference.intervals import Kind, check_interval, interval
+from bayesbias.inference.spec import load_model
+
+# Two coefficients nearer to each other than this are called similar in the thesis's tables: the
+# value that reproduces all nine of its answers.
+_SIMILAR = 0.016
+_LETTERS = {"A": "associated", "D": "different", "H": "human", "N": "none"}
+
+
+@dataclass(frozen=True, repr=False)
+class Overview:
+    """Contrasts of a data set, and the rows of the thesis's tables 6.1 to 6.3.
+
+    Attributes
+    ----------
+    contrasts : DataFrame
+        Differences between connections for the whole data set, with intervals and probabilities.
+        Read these first: they are determined by the data, which the coefficients are not.
+    table : DataFrame
+        One row per question of the thesis, with the columns ``answer`` (per cent of the protected
+        words, or yes/no, from the overlap of intervals and the order of means, as there),
+        ``probability`` (the same question answered by posterior probability: the expected share of
+        words in per cent, or the probability of yes) and ``meaning``.
+    """
+
+    contrasts: pd.DataFrame
+    table: pd.DataFrame
+
+    def __str__(self) -> str:
+        contrasts = self.contrasts.round(3).to_string(index=False)
+        return f"{contrasts}\n\n{self.formatted().to_string(na_rep='')}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.contrasts.round(3).to_html(index=False, border=0) + self.formatted().to_html(
+            na_rep="", border=0
+        )
+
+    def formatted(self) -> pd.DataFrame:
+        """Return the table as text, rounded for reading.
+
+        Returns
+        -------
+        DataFrame
+            The columns ``answer`` and ``probability``.
+        """
+        table = self.table.drop(columns="meaning")
+        table["answer"] = [f"{a:.2f}%" if isinstance(a, float) else a for a in table["answer"]]
+        shares = [name[0] != "G" for name in table.index]
+        table["probability"] = [
+            "" if np.isnan(p) else (f"{p:.1f}%" if share else f"{p:.3f}")
+            for p, share in zip(table["probability"], shares, strict=True)
+        ]
+        return table
+
+
+def overview(
+    fit: Fit,
+    *,
+    before: Fit | None = None,
+    rope: float = 0.05,
+    prob: float = 0.89,
+    kind: Kind = "hdi",
+) -> Overview:
+    """Return the overview of a data set: contrasts first, then the thesis's percentages.
+
+    The thesis made its tables from the intervals of the model ``separate`` and from the
+    coefficients of the model ``connection``; the latter is fitted here with the exact engine, to
+    the table of `fit`.
+
+    Parameters
+    ----------
+    fit : Fit
+        A fit with a mean for each protected word and connection; ``separate`` for the thesis's own
+        numbers, ``crossed`` for intervals that allow for the attributes.
+    before : Fit, optional
+        The fit before debiasing, if `fit` is the one after: adds the rows about what moved.
+    rope : float, default 0.05
+        Region of practical equivalence: two distances nearer than this count as close in the
+        column ``probability``.
+    prob : float, default 0.89
+        Probability of the intervals.
+    kind : {"hdi", "eti"}, default "hdi"
+        Kind of interval; the thesis's are ``eti``.
+
+    Returns
+    -------
+    Overview
+        The contrasts and the table.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> fit = bb.fit(table, "separate", engine="exact", seed=1)
+    >>> bb.overview(fit)
+             contrast   mean    sd  lower  upper  P(<0)  P(in rope)
+        associated - none -0.075 0.021 -0.110 -0.042  1.000       0.113
+    """
+    check_interval(prob, kind)
+    if not isinstance(rope, int | float) or not rope > 0:
+        raise SpecError(f"'rope' is {rope!r}; expected a number above zero.")
+    for one in [fit, *([before] if before is not None else [])]:
+        array = expected(one.spec, one.posterior, ["word_to_compare"])
+        if set(array.dims[2:]) != {"protected_word", "connection"}:
+            raise SpecError(
+                f"an overview needs a mean for each protected word and connection; model "
+                f"{one.spec.name!r} has one by {list(array.dims[2:])}."
+            )
+    names = fit.data.levels["connection"]
+    if "associated" not in names or len(names) < 2:
+        raise SpecError("an overview needs associated attributes and some to compare them with.")
+    contrasts = pd.concat(
+        [
+            fit.contrasts(f"associated - {name}", rope=rope, prob=prob, kind=kind)
+            for name in reversed(names)
+            if name != "associated"
+        ],
+        ignore_index=True,
+    )
+    rows = _words(fit, rope, prob, kind) | _dataset(fit, before, rope, prob, kind)
+    table = pd.DataFrame.from_dict(
+        rows, orient="index", columns=["answer", "probability", "meaning"]
+    )
+    return Overview(contrasts, table)
+
+
+def _words(fit: Fit, rope: float, prob: float, kind: Kind) -> dict[str, tuple[object, float, str]]:
+    array = expected(fit.spec, fit.posterior, ["word_to_compare"])
+    draws = flat(array.transpose("chain", "draw", "connection", "protected_word"))
+    of = dict(zip(fit.data.levels["connection"], range(draws.shape[1]), strict=True))
+    low, high = interval(draws, prob, kind)
+    mean = draws.mean(axis=0)
+    rows: dict[str, tuple[object, float, str]] = {}
+
+    def close(name: str, a: str, b: str) -> None:
+        if _LETTERS[a] in of and _LETTERS[b] in of:
+            i, j = of[_LETTERS[a]], of[_LETTERS[b]]
+            overlap = (low[i] <= high[j]) & (low[j] <= high[i])
+            near = np.abs(draws[:, i] - draws[:, j]) < rope
+            rows[name] = (
+                100 * float(overlap.mean()),
+                100 * float(near.mean()),
+                f"the intervals of {_LETTERS[a]} and {_LETTERS[b]} overlap",
+            )
+
+    def closer(name: str, a: str, b: str) -> None:
+        if _LETTERS[a] in of and _LETTERS[b] in of:
+            i, j = of[_LETTERS[a]], of[_LETTERS[b]]
+            rows[name] = (
+                100 * float((mean[i] < mean[j]).mean()),
+                100 * float((draws[:, i] < draws[:, j]).mean()),
+                f"the mean of {_LETTERS[a]} is below that of {_LETTERS[b]}",
+            )
+
+    close("A close to N", "A", "N")
+    close("A close to H", "A", "H")
+    closer("H closer than A", "H", "A")
+    close("D similar with A", "D", "A")
+    closer("D closer than A", "D", "A")
+    return rows
+
+
+def _connection_fit(fit: Fit) -> Fit:
+    if fit.spec.name == "connection":
+        return fit
+    sizes = fit.posterior.sizes
+    return fit_rows(
+        load_model("connection"),
+        fit.table,
+        engine="exact",
+        draws=sizes["draw"],
+        chains=sizes["chain"],
+        seed=fit.provenance["seed"],
+    )
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _dataset(
+    fit: Fit, before: Fit | None, rope: float, prob: float, kind: Kind
+) -> dict[str, tuple[object, float, str]]:
+    names = fit.data.levels["connection"]
+    general = _connection_fit(fit)
+    co = general.draws("co")
+    low, high = interval(co, prob, kind)
+    rows: dict[str, tuple[object, float, str]] = {
+        "General HPDI outside of 0": (
+            _yes(bool(((low > 0) | (high < 0)).any())),
+            np.nan,
+            "the interval of some coefficient co excludes 0; these intervals mostly show the "
+            "prior, so there is no probability to give: see the contrasts",
+        )
+    }
+    if "different" in names:
+        a, d = names.index("associated"), names.index("different")
+        gap = co[:, a] - co[:, d]
+        rows["General D similar to A"] = (
+            _yes(bool(abs(gap.mean()) < _SIMILAR)),
+            float((np.abs(gap) < rope).mean()),
+            f"the means of co of associated and different are within {_SIMILAR}",
+        )
+    if before is not None:
+        earlier = _connection_fit(before)
+        of = {name: i for i, name in enumerate(before.data.levels["connection"])}
+        old = earlier.draws("co")
+        n = min(len(co), len(old))
+        for name, word in (
+            ("General H moved closer to A", "human"),
+            ("General N moved closer", "none"),
+        ):
+            if word in names and word in of:
+                i, a, j, b = (
+                    names.index(word),
+                    names.index("associated"),
+                    of[word],
+                    of["associated"],
+                )
+                now, then = co[:n, i] - co[:n, a], old[:n, j] - old[:n, b]
+                rows[name] = (
+                    _yes(bool(co[:, i].mean() < old[:, j].mean())),
+                    float((np.abs(now) < np.abs(then)).mean()),
+                    f"the mean of co of {word} fell; as a probability, that {word} and associated "
+                    "are nearer to each other than before",
+                )
+    return rows

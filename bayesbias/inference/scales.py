@@ -1,0 +1,237 @@
+"""Independent draws of a few scale parameters from a density that can be computed.
+
+A proposal close to the density, then rejection: a draw is kept with the probability of its weight
+over the largest weight (empirical-supremum rejection sampling; Caffo, Booth & Davis 2002), so the
+draws that are left are independent and follow the density itself, not the proposal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize
+
+from bayesbias.inference.arrays import Array
+
+Density = Callable[[Array], Array]
+
+# Draws outside the grid have a density this far, on the log scale, below the largest.
+_EDGE = 16.0
+_GRID = {1: 400, 2: 96}
+_DEGREES = 6.0
+_PILOT = 2000
+_LIMIT = 60  # rounds of proposals before giving up
+
+
+@dataclass(frozen=True)
+class ScaleDraws:
+    """Draws of the scales' logarithms and how well the proposal fitted.
+
+    Attributes
+    ----------
+    draws : array
+        draws × scales.
+    acceptance : float
+        The share of proposals that were kept.
+    pareto_k : float
+        Tail index of the importance weights; above 0.7 the proposal missed some of the density.
+    """
+
+    draws: Array
+    acceptance: float
+    pareto_k: float
+
+
+def draw_scales(
+    log_density: Density, start: Array, draws: int, rng: np.random.Generator
+) -> ScaleDraws:
+    """Draw from a density over the logarithms of one or more scales."""
+    mode, covariance = _laplace(log_density, start)
+    proposal: _Grid | _StudentT
+    if len(start) in _GRID:
+        proposal = _Grid.around(log_density, mode, covariance)
+    else:
+        proposal = _adapted(log_density, mode, covariance, rng)
+    kept: list[Array] = []
+    x = proposal.draw(rng, max(_PILOT, draws))
+    log_weight = log_density(x) - proposal.log_density(x)
+    largest = log_weight.max()
+    k = pareto_k(log_weight)
+    proposed = accepted = 0
+    for _ in range(_LIMIT):
+        keep = np.log(rng.random(len(x))) < log_weight - largest
+        kept.append(x[keep])
+        proposed, accepted = proposed + len(x), accepted + int(keep.sum())
+        if accepted >= draws:
+            return ScaleDraws(np.concatenate(kept)[:draws], accepted / proposed, k)
+        size = min(4 * draws, int(1.1 * (draws - accepted) * proposed / max(accepted, 1)) + 100)
+        x = proposal.draw(rng, size)
+        log_weight = log_density(x) - proposal.log_density(x)
+    # The caller refuses the draws: the acceptance says why.
+    return ScaleDraws(np.concatenate(kept), accepted / proposed, np.inf)
+
+
+def _laplace(log_density: Density, start: Array) -> tuple[Array, Array]:
+    """Return the mode and the inverse curvature there."""
+    n = len(start)
+    step = 1e-4
+    offsets = np.concatenate([np.zeros((1, n)), step * np.eye(n), -step * np.eye(n)])
+
+    def negative(x: Array) -> tuple[float, Array]:
+        values = -log_density(x + offsets)
+        return float(values[0]), (values[1 : n + 1] - values[n + 1 :]) / (2 * step)
+
+    mode = optimize.minimize(negative, start, jac=True, method="BFGS", options={"gtol": 1e-3}).x
+    # A wider step for the curvature: it is the shape of the bulk that matters.
+    wide = 0.05
+    pairs = [(i, j) for i in range(n) for j in range(i, n)]
+    points = np.array(
+        [
+            mode + wide * (a * np.eye(n)[i] + b * np.eye(n)[j])
+            for i, j in pairs
+            for a, b in ((1, 1), (1, -1), (-1, 1), (-1, -1))
+        ]
+    )
+    f = log_density(points).reshape(-1, 4)
+    curvature = np.empty((n, n))
+    for (i, j), (pp, pm, mp, mm) in zip(pairs, f, strict=True):
+        curvature[i, j] = curvature[j, i] = -(pp - pm - mp + mm) / (4 * wide**2)
+    values, vectors = np.linalg.eigh(curvature)
+    # A direction that is flat, or curved the wrong way, gets a wide but finite spread.
+    values = np.maximum(values, 0.25)
+    return mode, (vectors / values) @ vectors.T
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """A density that is constant within the cells of a grid, in coordinates x = centre + A z."""
+
+    centre: Array
+    axes: Array
+    low: Array
+    width: Array
+    shape: tuple[int, ...]
+    log_cell: Array  # flattened, normalised over the cells
+
+    @classmethod
+    def around(cls, log_density: Density, mode: Array, covariance: Array) -> _Grid:
+        n = len(mode)
+        axes = np.linalg.cholesky(covariance)
+        bounds = np.array([[-5.0] * n, [5.0] * n])
+        top = log_density(mode[None])[0]
+        for _ in range(40):
+            moved = False
+            for axis in range(n):
+                for side in (0, 1):
+                    edge = log_density(mode + _edge(bounds, axis, side) @ axes.T)
+                    if edge.max() > top - _EDGE:
+                        bounds[side, axis] *= 1.3
+                        moved = True
+            if not moved:
+                break
+        shape = (_GRID[n],) * n
+        width = (bounds[1] - bounds[0]) / shape
+        cells = np.indices(shape).reshape(n, -1).T
+        z = bounds[0] + (cells + 0.5) * width
+        log_cell = log_density(mode + z @ axes.T)
+        # A cell's height is that of its centre; one that is much lower than its neighbours would
+        # be drawn too seldom for rejection to make up, so every cell gets a share of theirs.
+        smooth = np.exp(log_cell - log_cell.max()).reshape(shape)
+        for axis in range(n):
+            around = np.stack([smooth, np.roll(smooth, 1, axis), np.roll(smooth, -1, axis)])
+            smooth = np.tensordot([0.8, 0.1, 0.1], around, 1)
+        flat = smooth.ravel() + 1e-12
+        return cls(mode, axes, bounds[0], width, shape, np.log(flat / flat.sum()))
+
+    def draw(self, rng: np.random.Generator, size: int) -> Array:
+        cumulative = np.cumsum(np.exp(self.log_cell))
+        cell = np.searchsorted(cumulative, rng.random(size) * cumulative[-1])
+        where = np.column_stack(np.unravel_index(cell, self.shape))
+        z = self.low + (where + rng.random(where.shape)) * self.width
+        return self.centre + z @ self.axes.T
+
+    def log_density(self, x: Array) -> Array:
+        z = np.linalg.solve(self.axes, (x - self.centre).T).T
+        where = ((z - self.low) / self.width).astype(int)
+        clipped = np.clip(where, 0, np.array(self.shape) - 1)
+        result: Array = self.log_cell[np.ravel_multi_index(tuple(clipped.T), self.shape)]
+        return result
+
+
+def _edge(bounds: Array, axis: int, side: int) -> Array:
+    """Return points along one edge of a box."""
+    n = bounds.shape[1]
+    points = np.zeros((41 if n > 1 else 1, n))
+    for other in range(n):
+        if other != axis:
+            points[:, other] = np.linspace(bounds[0, other], bounds[1, other], len(points))
+    points[:, axis] = bounds[side, axis]
+    return points
+
+
+@dataclass(frozen=True)
+class _StudentT:
+    """A multivariate t distribution."""
+
+    centre: Array
+    axes: Array
+
+    def draw(self, rng: np.random.Generator, size: int) -> Array:
+        z = rng.standard_normal((size, len(self.centre)))
+        z /= np.sqrt(rng.chisquare(_DEGREES, size) / _DEGREES)[:, None]
+        return self.centre + z @ self.axes.T
+
+    def log_density(self, x: Array) -> Array:
+        z = np.linalg.solve(self.axes, (x - self.centre).T)
+        n = len(self.centre)
+        result: Array = -(_DEGREES + n) / 2 * np.log1p((z**2).sum(axis=0) / _DEGREES)
+        return result
+
+
+def _adapted(
+    log_density: Density, mode: Array, covariance: Array, rng: np.random.Generator
+) -> _StudentT:
+    """Return a t distribution with the mean and the covariance of the density, roughly."""
+    proposal = _StudentT(mode, np.linalg.cholesky(covariance))
+    for _ in range(3):
+        x = proposal.draw(rng, _PILOT)
+        log_weight = log_density(x) - proposal.log_density(x)
+        weight = np.exp(log_weight - log_weight.max())
+        weight /= weight.sum()
+        mean = weight @ x
+        spread = (x - mean).T @ ((x - mean) * weight[:, None])
+        # A t with few degrees of freedom has a wider covariance than its scale matrix.
+        scale = spread * (_DEGREES - 2) / _DEGREES * 1.15
+        proposal = _StudentT(mean, np.linalg.cholesky(scale + 1e-9 * np.eye(len(mean))))
+    return proposal
+
+
+def pareto_k(log_weight: Array) -> float:
+    """Return the tail index of importance weights (Vehtari et al. 2024; Zhang & Stephens 2009)."""
+    n = len(log_weight)
+    tail = int(np.ceil(min(n / 5, 3 * np.sqrt(n))))
+    ordered = np.sort(log_weight - log_weight.max())
+    cut = np.exp(ordered[-tail - 1])
+    x = np.exp(ordered[-tail:]) - cut
+    if x[-1] <= 1e-9:
+        return -np.inf
+    return _generalised_pareto_shape(x)
+
+
+def _generalised_pareto_shape(x: Array) -> float:
+    """Estimate the shape of a generalised Pareto distribution from sorted excesses."""
+    n = len(x)
+    x = np.maximum(x, 1e-300)
+    points = 30 + int(np.sqrt(n))
+    b = 1 - np.sqrt(points / (np.arange(1, points + 1) - 0.5))
+    b = b / (3 * x[int(n / 4 + 0.5) - 1]) + 1 / x[-1]
+    k = np.log1p(-b[:, None] * x).mean(axis=1)
+    likelihood = n * (np.log(-(b / k)) - k - 1)
+    weight = 1 / np.exp(likelihood - likelihood[:, None]).sum(axis=1)
+    weight = np.where(weight >= 10 * np.finfo(float).eps, weight, 0)
+    best = (b * weight).sum() / weight.sum()
+    shape = np.log1p(-best * x).mean()
+    # A weak prior towards 0.5, worth ten observations.
+    return float((n * shape + 10 * 0.5) / (n + 10))

@@ -1,0 +1,386 @@
+"""The model catalogue: what a model is, and where it is read from."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+from bayesbias._files import read_utf8
+from bayesbias._validate import did_you_mean, one_of, quoted
+from bayesbias.errors import NotFoundError, SpecError
+from bayesbias.inference.priors import Prior
+
+#: Columns that a parameter can have one value per level of; further text columns may be used too.
+FACTORS = ("protected_word", "connection", "word_to_compare", "embedding", "protected_group")
+
+Likelihood = Literal["normal", "student_t"]
+Residual = Literal["one", "connection"]
+LIKELIHOODS = ("normal", "student_t")
+
+# Degrees of freedom of the Student-t likelihood (Juárez & Steel 2010).
+_NU = Prior("Gamma", (2.0, 0.1))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A named set of unknowns, one per combination of the levels of its factors."""
+
+    name: str
+    by: tuple[str, ...]
+    prior: Prior
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model of the distances: which parameters there are, and how a distance depends on them.
+
+    Both engines read it: PyMC samples it, and the exact engine integrates it.
+
+    Parameters
+    ----------
+    name : str
+        Short name.
+    title : str
+        One line that says what it is.
+    parameters : tuple of Parameter
+        All unknowns. A parameter named in another one's prior comes before it.
+    mean : tuple of str
+        The parameters whose sum is the mean of a distance.
+    scale : str
+        The parameter that is the standard deviation of a distance about its mean.
+    likelihood : {"normal", "student_t"}, default "normal"
+        The distribution of a distance.
+    outcome : {"distance", "difference"}, default "distance"
+        What is modelled: a distance, or the difference of one after and before debiasing.
+    mathematics : str, default ""
+        The formula, for people.
+    reference : str, default ""
+        Where the model is from.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> spec = bb.load_model("hierarchical")
+    >>> print(spec)
+    hierarchical: one mean per protected word and connection, pooled within each connection
+      distance ~ Normal(theta, s)
+      bar[connection] ~ Normal(1, 0.3)
+      tau[connection] ~ Exponential(2)
+      theta[protected_word, connection] ~ Normal(bar, tau)
+      s[connection] ~ Exponential(2)
+    """
+
+    name: str
+    title: str
+    parameters: tuple[Parameter, ...]
+    mean: tuple[str, ...]
+    scale: str
+    likelihood: Likelihood = "normal"
+    outcome: Literal["distance", "difference"] = "distance"
+    mathematics: str = ""
+    reference: str = ""
+
+    def __post_init__(self) -> None:
+        one_of("likelihood", self.likelihood, LIKELIHOODS)
+        one_of("outcome", self.outcome, ("distance", "difference"))
+        names = [parameter.name for parameter in self.parameters]
+        for name in names:
+            if names.count(name) > 1:
+                raise SpecError(f"model {self.name!r} has two parameters named {name!r}.")
+        if not self.mean:
+            raise SpecError(f"model {self.name!r} has no 'mean': name at least one parameter.")
+        self._check_known((*self.mean, self.scale), names, "the model")
+        for place, parameter in enumerate(self.parameters):
+            self._check_parameter(parameter, names[:place])
+        for name in self.mean:
+            if self[name].prior.is_positive:
+                raise SpecError(f"model {self.name!r}: {name!r} is a scale, not part of a mean.")
+        if not self[self.scale].prior.is_positive:
+            raise SpecError(
+                f"model {self.name!r}: the prior of {self.scale!r}, the residual scale, must allow "
+                f"only positive values; it is {self[self.scale].prior}."
+            )
+        self._check_used()
+
+    def _check_known(self, wanted: tuple[str, ...], names: list[str], where: str) -> None:
+        for name in wanted:
+            if name not in names:
+                raise SpecError(
+                    f"model {self.name!r}: {where} uses {name!r}, which is not defined before it; "
+                    f"there is {quoted(names) or 'nothing'}.{did_you_mean(name, names)}"
+                )
+
+    def _check_parameter(self, parameter: Parameter, before: list[str]) -> None:
+        if not parameter.name.isidentifier() or parameter.name.endswith("__"):
+            raise SpecError(f"model {self.name!r}: {parameter.name!r} is no name for a parameter.")
+        if len(set(parameter.by)) < len(parameter.by):
+            raise SpecError(f"model {self.name!r}: {parameter.name!r} names a factor twice.")
+        prior = parameter.prior
+        self._check_known(prior.parents, before, f"the prior of {parameter.name!r}")
+        for name in prior.parents:
+            beyond = set(self[name].by) - set(parameter.by)
+            if beyond:
+                raise SpecError(
+                    f"model {self.name!r}: {parameter.name!r} has {name!r} in its prior, which "
+                    f"differs by {quoted(sorted(beyond))}; {parameter.name!r} does not."
+                )
+            if self[name].prior.is_positive != (name == prior.sd):
+                role = "standard deviation" if name == prior.sd else "mean"
+                raise SpecError(
+                    f"model {self.name!r}: {name!r} cannot be the {role} of {parameter.name!r}; "
+                    f"its prior is {self[name].prior}."
+                )
+
+    def _check_used(self) -> None:
+        used = {*self.mean, self.scale, *(["nu"] if self.likelihood == "student_t" else [])}
+        for parameter in reversed(self.parameters):
+            if parameter.name not in used:
+                raise SpecError(f"model {self.name!r}: nothing uses {parameter.name!r}.")
+            used.update(parameter.prior.parents)
+
+    def __getitem__(self, name: str) -> Parameter:
+        return next(parameter for parameter in self.parameters if parameter.name == name)
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """The columns of the table that the model tells levels of."""
+        return tuple(dict.fromkeys(name for p in self.parameters for name in p.by))
+
+    def vary(
+        self,
+        *,
+        priors: Mapping[str, str] | None = None,
+        likelihood: Likelihood | None = None,
+        residual: Residual | None = None,
+    ) -> ModelSpec:
+        """Return the model with other priors, another likelihood or other residual scales.
+
+        Parameters
+        ----------
+        priors : mapping of str to str, optional
+            New priors by the name of the parameter: ``{"co": "Normal(0, 1)"}``.
+        likelihood : {"normal", "student_t"}, optional
+            The distribution of a distance.
+        residual : {"one", "connection"}, optional
+            One residual scale, or one for each connection.
+
+        Returns
+        -------
+        ModelSpec
+            The new model.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> spec = bb.load_model("connection").vary(priors={"co": "Normal(0, 1)"})
+        >>> print(spec["co"].prior)
+        Normal(0, 1)
+        """
+        spec = self
+        if likelihood is not None:
+            one_of("likelihood", likelihood, LIKELIHOODS)
+            parameters = _for_likelihood(spec.parameters, likelihood)
+            spec = replace(spec, likelihood=likelihood, parameters=parameters)
+        if residual is not None:
+            by = (
+                ("connection",)
+                if one_of("residual", residual, ("one", "connection")) != "one"
+                else ()
+            )
+            spec = spec._with_parameter(replace(spec[spec.scale], by=by))
+        for name, text in (priors or {}).items():
+            names = [parameter.name for parameter in spec.parameters]
+            if name not in names:
+                raise SpecError(
+                    f"'priors' has {name!r}; the parameters of model {spec.name!r} are "
+                    f"{quoted(names)}.{did_you_mean(name, names)}"
+                )
+            spec = spec._with_parameter(replace(spec[name], prior=Prior.parse(text, name)))
+        return spec
+
+    def _with_parameter(self, new: Parameter) -> ModelSpec:
+        changed = tuple(new if p.name == new.name else p for p in self.parameters)
+        return replace(self, parameters=changed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as plain data, in the form of a TOML file.
+
+        Returns
+        -------
+        dict
+            What `load_model` reads.
+        """
+        return {
+            "name": self.name,
+            "title": self.title,
+            "mean": list(self.mean),
+            "scale": self.scale,
+            "likelihood": self.likelihood,
+            "outcome": self.outcome,
+            "mathematics": self.mathematics,
+            "reference": self.reference,
+            "parameters": {
+                p.name: {"by": list(p.by), "prior": str(p.prior)} for p in self.parameters
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ModelSpec:
+        """Return a model from plain data, as a TOML file holds it.
+
+        Parameters
+        ----------
+        data : mapping
+            With ``name``, ``mean``, ``scale`` and ``parameters``.
+
+        Returns
+        -------
+        ModelSpec
+            The model, checked.
+        """
+        known = ("name", "title", "mean", "scale", "likelihood", "outcome", "mathematics",
+                 "reference", "parameters")  # fmt: skip
+        name = data.get("name", "")
+        for key in data:
+            one_of(f"key of model {name}", str(key), known)
+        for key in ("name", "mean", "scale", "parameters"):
+            if not data.get(key):
+                raise SpecError(f"model {name!r} has no {key!r}.")
+        if not isinstance(data["parameters"], Mapping):
+            raise SpecError(f"model {name!r}: 'parameters' must be tables: [parameters.theta] ….")
+        likelihood = one_of("likelihood", data.get("likelihood", "normal"), LIKELIHOODS)
+        parameters = tuple(_parameter(str(key), value) for key, value in data["parameters"].items())
+        return cls(
+            name=str(name),
+            title=str(data.get("title", name)),
+            parameters=_for_likelihood(parameters, likelihood),
+            mean=_names(f"mean of model {name}", data["mean"]),
+            scale=str(data["scale"]),
+            likelihood=likelihood,  # type: ignore[arg-type]
+            outcome=data.get("outcome", "distance"),
+            mathematics=str(data.get("mathematics", "")),
+            reference=str(data.get("reference", "")),
+        )
+
+    def __str__(self) -> str:
+        kind = {"normal": "Normal", "student_t": "StudentT"}[self.likelihood]
+        first = "nu, " if self.likelihood == "student_t" else ""
+        lines = [
+            f"{self.name}: {self.title}",
+            f"  {self.outcome} ~ {kind}({first}{' + '.join(self.mean)}, {self.scale})",
+        ]
+        for p in self.parameters:
+            index = f"[{', '.join(p.by)}]" if p.by else ""
+            lines.append(f"  {p.name}{index} ~ {p.prior}")
+        return "\n".join(lines)
+
+
+def _for_likelihood(parameters: tuple[Parameter, ...], likelihood: str) -> tuple[Parameter, ...]:
+    """Add or remove the degrees of freedom of a Student-t likelihood."""
+    others = tuple(p for p in parameters if p.name != "nu")
+    if likelihood == "normal":
+        return others
+    return parameters if len(others) < len(parameters) else (*parameters, Parameter("nu", (), _NU))
+
+
+def _names(what: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
+        raise SpecError(f"{what!r} is {value!r}; expected a list of names.")
+    return tuple(value)
+
+
+def _parameter(name: str, data: object) -> Parameter:
+    if not isinstance(data, Mapping) or "prior" not in data or set(data) - {"by", "prior"}:
+        raise SpecError(
+            f'the parameter {name!r} is {data!r}; expected by = [factors] and prior = "Normal(1, '
+            '0.5)".'
+        )
+    by = _names(f"by of {name}", data.get("by", ()))
+    return Parameter(name, by, Prior.parse(data["prior"], name))
+
+
+def _folder() -> Path:
+    """Return the folder of the catalogue: in the package, or beside it in a checkout."""
+    package = Path(__file__).parents[1]
+    inside = package / "_models"
+    return inside if inside.is_dir() else package.parent / "models"
+
+
+def _read(path: Path) -> ModelSpec:
+    try:
+        return ModelSpec.from_dict(tomllib.loads(read_utf8(path)))
+    except tomllib.TOMLDecodeError as err:
+        raise SpecError(f"{path}: not a TOML file: {err}.") from err
+    except SpecError as err:
+        raise SpecError(f"{path}: {err}") from err
+
+
+@cache
+def _catalogue() -> dict[str, ModelSpec]:
+    specs = [_read(path) for path in sorted(_folder().glob("*.toml"))]
+    by_name = {spec.name: spec for spec in specs}
+    order = ("baseline", "connection", "separate", "hierarchical", "crossed", "embeddings")
+    return {name: by_name[name] for name in (*order, *sorted(set(by_name) - set(order)))}
+
+
+class _Models(Mapping[str, str]):
+    """The names of the models and what each is; read when first asked for."""
+
+    def __getitem__(self, name: str) -> str:
+        return _catalogue()[name].title
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_catalogue())
+
+    def __len__(self) -> int:
+        return len(_catalogue())
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {title}" for name, title in self.items())
+
+
+MODELS: Mapping[str, str] = _Models()
+
+
+def load_model(model: str | PathLike[str] | ModelSpec) -> ModelSpec:
+    """Return a model of the catalogue, or read one from a TOML file.
+
+    Parameters
+    ----------
+    model : str, path-like or ModelSpec
+        A name (`MODELS` lists them) or the path of a ``.toml`` file; a `ModelSpec` is returned as
+        it is.
+
+    Returns
+    -------
+    ModelSpec
+        The model.
+
+    Raises
+    ------
+    SpecError
+        If the file is not such a model; the message says what is wrong.
+    NotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.load_model("baseline")["sigma"].prior
+    Prior(family='HalfCauchy', arguments=(1.0,), mean=(), sd=None)
+    """
+    if isinstance(model, ModelSpec):
+        return model
+    name = str(model)
+    if not name.lower().endswith(".toml"):
+        return _catalogue()[one_of("model", name, _catalogue())]
+    if not Path(name).is_file():
+        raise NotFoundError(f"there is no file {name!r}.")
+    return _read(Path(name))

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from scipy import stats
+
+import bayesbias as bb
+from bayesbias.inference.data import model_data, prepare_table
+from bayesbias.inference.prior_draws import prior_draws
+
+DRAWS = 3000
+WORDS = ["judaism", "rabbi", "imam"]
+# One prior of each family, and the same distribution in scipy.
+FAMILIES = {
+    "HalfCauchy(2)": stats.halfcauchy(scale=2),
+    "HalfNormal(0.4)": stats.halfnorm(scale=0.4),
+    "HalfStudentT(3, 0.5)": stats.t(3, scale=0.5),
+    "Exponential(5)": stats.expon(scale=1 / 5),
+    "Gamma(2, 0.1)": stats.gamma(2, scale=1 / 0.1),
+    "InverseGamma(3, 0.5)": stats.invgamma(3, scale=0.5),
+    "LogNormal(-1, 0.7)": stats.lognorm(0.7, scale=np.exp(-1)),
+}
+
+
+@pytest.fixture(scope="module")
+def table(demo: bb.Embedding) -> pd.DataFrame:
+    """Three protected words, every third attribute, and a few pairs that are not there."""
+    table = bb.distance_table(demo, bb.load_study("religion"))
+    words = table["word_to_compare"].unique()[::3]
+    rows = table[table["protected_word"].isin(WORDS) & table["word_to_compare"].isin(words)]
+    return rows.drop(rows.index[[1, 30, 31]]).reset_index(drop=True)
+
+
+def at_rows(prior: xr.Dataset, name: str, table: pd.DataFrame) -> np.ndarray:
+    """Return draws × rows of a parameter, looked up by the words of each row."""
+    array = prior[name].isel(chain=0)
+    words = {
+        str(dim): xr.DataArray(table[dim].astype("str").to_numpy(), dims="row")
+        for dim in array.dims
+        if dim != "draw"
+    }
+    return array.sel(words).transpose("draw", ...).to_numpy().reshape(array.sizes["draw"], -1)
+
+
+def follows(values: np.ndarray, distribution: object) -> bool:
+    return bool(stats.kstest(values, distribution.cdf).pvalue > 0.001)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("text", "expected"), FAMILIES.items())
+def test_families(table: pd.DataFrame, text: str, expected: object) -> None:
+    prior = prior_draws(table, "baseline", draws=4000, priors={"sigma": text})
+    sigma = prior["sigma"].to_numpy().ravel()
+    if text.startswith("HalfStudentT"):  # scipy has no such distribution
+        assert follows(2 * expected.cdf(sigma) - 1, stats.uniform)  # type: ignore[attr-defined]
+    else:
+        assert follows(sigma, expected)
+    for word in WORDS:
+        m = prior["m"].sel(protected_word=word).to_numpy().ravel()
+        assert follows(m, stats.norm(1, 0.5))
+
+
+@pytest.mark.parametrize("model", ["connection", "hierarchical", "crossed"])
+def test_each_row_has_the_parameters_of_its_words(table: pd.DataFrame, model: str) -> None:
+    prior = prior_draws(table, model, draws=500)
+    spec = bb.load_model(model)
+    mean = sum(at_rows(prior, name, table) for name in spec.mean)
+    z = (prior["distance"].to_numpy()[0] - mean) / at_rows(prior, spec.scale, table)
+    assert z.shape == (500, len(table))
+    assert follows(z.ravel(), stats.norm)
+    # Noise of its own for every row.
+    assert np.abs(np.corrcoef(z[:, 0], z[:, 1])[0, 1]) < 0.2
+
+
+def test_pooled_parameters(table: pd.DataFrame) -> None:
+    prior = prior_draws(table, draws=500)
+    theta = ((prior["theta"] - prior["bar"]) / prior["tau"]).to_numpy().ravel()
+    u = (prior["u"] / prior["tau_word"]).to_numpy().ravel()
+    assert follows(theta, stats.norm)
+    assert follows(u, stats.norm)
+    # A number beside the names, a fixed standard deviation, two parents with other factors.
+    model = bb.ModelSpec.from_dict(
+        {
+            "name": "mine",
+            "mean": ["theta"],
+            "scale": "s",
+            "parameters": {
+                "m": {"by": ["protected_word"], "prior": "Normal(0, 5)"},
+                "co": {"by": ["connection"], "prior": "Normal(0, 3)"},
+                "theta": {"by": ["connection", "protected_word"], "prior": "Normal(1 + m + co, 2)"},
+                "s": {"prior": "HalfNormal(1)"},
+            },
+        }
+    )
+    prior = prior_draws(table, model, draws=500)
+    z = (prior["theta"] - 1 - prior["m"] - prior["co"]) / 2
+    assert prior["theta"].dims == ("chain", "draw", "connection", "protected_word")
+    assert follows(z.to_numpy().ravel(), stats.norm)
+
+
+def test_student_t(table: pd.DataFrame) -> None:
+    prior = prior_draws(table, "separate", draws=500, likelihood="student_t", residual="connection")
+    assert prior["sigma"].dims == ("chain", "draw", "connection")
+    nu = prior["nu"].to_numpy()[0]
+    assert follows(nu, stats.gamma(2, scale=10))
+    z = prior["distance"].to_numpy()[0] - at_rows(prior, "theta", table)
+    z /= at_rows(prior, "sigma", table)
+    assert follows(stats.t.cdf(z, nu[:, None]).ravel(), stats.uniform)
+    assert not follows(z.ravel(), stats.norm)
+
+
+@pytest.mark.parametrize("likelihood", ["normal", "student_t"])
+def test_standard_errors_widen_the_distances(table: pd.DataFrame, likelihood: str) -> None:
+    error = np.linspace(0, 3, len(table))
+    rows = table.assign(standard_error=error)
+    prior = prior_draws(rows, "separate", draws=500, likelihood=likelihood)  # type: ignore[arg-type]
+    z = prior["distance"].to_numpy()[0] - at_rows(prior, "theta", rows)
+    z /= np.sqrt(at_rows(prior, "sigma", rows) ** 2 + error**2)
+    if likelihood == "student_t":
+        z = stats.norm.ppf(stats.t.cdf(z, prior["nu"].to_numpy()[0][:, None]))
+    assert follows(z.ravel(), stats.norm)
+
+
+def test_differences(table: pd.DataFrame) -> None:
+    rows = table.assign(difference=0.1 * table["cosine_distance"])
+    prior = prior_draws(rows, "paired", draws=200)
+    assert set(prior.data_vars) == {"bar", "tau", "theta", "tau_word", "u", "s", "difference"}
+    with pytest.raises(bb.DataError, match="model 'paired' is of differences"):
+        prior_draws(table, "paired")
+
+
+def test_layout_is_that_of_a_posterior(table: pd.DataFrame) -> None:
+    prior = prior_draws(table, draws=7)
+    fit = bb.fit(table, engine="exact", draws=7, chains=1)
+    for name, array in fit.posterior.items():
+        assert prior[name].dims == array.dims
+        assert prior[name].dtype == array.dtype
+        for dim in array.dims:
+            np.testing.assert_array_equal(prior[name][dim], array[dim])
+    assert prior["distance"].dims == ("chain", "draw", "row")
+    assert prior.sizes["row"] == len(table)
+
+
+@pytest.mark.parametrize("model", ["hierarchical", "crossed"])
+def test_as_pymc_draws(table: pd.DataFrame, model: str) -> None:
+    import pymc as pm
+
+    from bayesbias.inference.pymc_model import build_pymc_model
+
+    spec = bb.load_model(model)
+    rows = prepare_table(table)
+    with build_pymc_model(spec, model_data(spec, rows)):
+        # Python is quicker than compiling for so little work.
+        theirs = pm.sample_prior_predictive(
+            DRAWS, random_seed=3, compile_kwargs={"mode": "FAST_COMPILE"}
+        )
+    groups = [theirs["prior"], theirs["prior_predictive"]]
+    parts = [g.to_dataset() if isinstance(g, xr.DataTree) else g for g in groups]
+    other = xr.merge(parts, compat="override", join="exact")
+    ours = prior_draws(table, model, draws=DRAWS)
+    assert set(ours.data_vars) <= set(other.data_vars)
+    probabilities = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+    errors = np.sqrt(2 * probabilities * (1 - probabilities) / DRAWS)
+    for name, array in ours.items():
+        mine = array.to_numpy()[0].reshape(DRAWS, -1)
+        from_pymc = other[name].transpose(*array.dims).to_numpy()[0].reshape(DRAWS, -1)
+        assert mine.shape == from_pymc.shape
+        # Levels of a parameter have the same prior, so they can be taken together.
+        below = (mine.reshape(-1, 1) < np.quantile(from_pymc, probabilities)).mean(axis=0)
+        assert (np.abs(below - probabilities) < 4 * errors).all(), name
+        difference = mine.mean() - from_pymc.mean()
+        assert abs(difference) < 4 * from_pymc.std() * np.sqrt(2 / DRAWS), name
+        for place in (0, mine.shape[1] // 2, mine.shape[1] - 1):
+            assert stats.ks_2samp(mine[:, place], from_pymc[:, place]).pvalue > 0.001, name
+    # What goes together there goes together here: rows of one word, of one connection, of none.
+    for i, j in ((0, 1), (0, len(rows) - 1), (len(rows) - 2, len(rows) - 1)):
+        both = [
+            stats.spearmanr(d["distance"][0, :, i], d["distance"][0, :, j]).statistic
+            for d in (ours, other)
+        ]
+        assert abs(both[0] - both[1]) < 0.1
+
+
+def test_seeds(table: pd.DataFrame) -> None:
+    first = prior_draws(table, draws=20, seed=5)
+    assert first.attrs == {"model": "crossed", "seed": 5}
+    assert first.identical(prior_draws(table, draws=20, seed=5))
+    other = prior_draws(table, draws=20, seed=6)
+    assert all((first[name] != other[name]).all() for name in first.data_vars)
+    chosen = prior_draws(table, draws=20, seed=None)
+    assert chosen.identical(prior_draws(table, draws=20, seed=chosen.attrs["seed"]))
+    # Another prior of one parameter leaves those alone that do not depend on it.
+    varied = prior_draws(table, draws=20, seed=5, priors={"tau_word": "HalfNormal(1)"})
+    for name in ("bar", "tau", "theta", "s"):
+        assert varied[name].equals(first[name])
+    assert not varied["u"].equals(first["u"])
+    # Nor does the table's own distance matter.
+    moved = table.assign(cosine_distance=table["cosine_distance"] / 2).drop(
+        columns="cosine_similarity"
+    )
+    assert prior_draws(moved, draws=20, seed=5).identical(first)
+
+
+def test_bad_input(table: pd.DataFrame) -> None:
+    with pytest.raises(bb.SpecError, match="'model' is 'cross'; .* Did you mean 'crossed'?"):
+        prior_draws(table, "cross")
+    with pytest.raises(bb.SpecError, match="'priors' has 'taus'; .* Did you mean 'tau'?"):
+        prior_draws(table, priors={"taus": "Exponential(1)"})
+    with pytest.raises(bb.SpecError, match="Did you mean 'Exponential'?"):
+        prior_draws(table, priors={"tau": "Exponentail(1)"})
+    with pytest.raises(bb.SpecError, match="'likelihood' is 'cauchy'"):
+        prior_draws(table, likelihood="cauchy")  # type: ignore[arg-type]
+    with pytest.raises(bb.SpecError, match="'draws' is 0; expected a whole number, 1 or more"):
+        prior_draws(table, draws=0)
+    with pytest.raises(bb.SpecError, match="'seed' is -1"):
+        prior_draws(table, seed=-1)
+    with pytest.raises(bb.DataError, match="compares embeddings"):
+        prior_draws(table, "embeddings")
+    with pytest.warns(bb.BayesBiasWarning, match="3 of .* rows are there twice and left out"):
+        prior = prior_draws(pd.concat([table, table.head(3)]), draws=2)
+    assert prior.sizes["row"] == len(table)
