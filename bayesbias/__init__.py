@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from bayesbias.inference import load_model as load_model
     from bayesbias.inference import overview as overview
     from bayesbias.inference import plan_sample_size as plan_sample_size
+    from bayesbias.inference import prior_draws as prior_draws
     from bayesbias.plots import plot_distances as plot_distances
+    from bayesbias.plots import plot_priors as plot_priors
     from bayesbias.table import check_table as check_table
     from bayesbias.table import distance_table as distance_table
     from bayesbias.table import read_table as read_table
@@ -79,8 +81,9 @@ _HOME = {
         "load_model",
         "overview",
         "plan_sample_size",
+        "prior_draws",
     ),
-    "bayesbias.plots": ("plot_distances",),
+    "bayesbias.plots": ("plot_distances", "plot_priors"),
     "bayesbias.table": ("check_table", "distance_table", "read_table", "write_table"),
     "bayesbias.words": (
         "Query",

@@ -1,60 +1,24 @@
 """The models computed the slow way: one dense multivariate normal, straight from the definition.
 
-Nothing here uses the package's own algebra: levels are looked up by name, and every coefficient is
-written as a number plus independent standard normals.
+Nothing here uses the package's own algebra: levels are looked up by name, every coefficient is a
+sum of independent deviations, and the densities are SciPy's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
-from math import prod
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.inference.data import ModelData, model_data
 from bayesbias.inference.gaussian import Compiled
 
-MODELS = ("baseline", "connection", "separate", "hierarchical", "crossed", "embeddings", "paired")
 OUTCOME = {"distance": "cosine_distance", "difference": "difference"}
-
-# A model of nobody's catalogue: two crossed terms, one pooled in two steps, one shared scale.
-OWN = bb.ModelSpec.from_dict(
-    {
-        "name": "own",
-        "mean": ["a", "u"],
-        "scale": "s",
-        "parameters": {
-            "t": {"prior": "HalfNormal(1)"},
-            "top": {"prior": "Normal(0.5, 0.4)"},
-            "g": {"by": ["protected_group"], "prior": "Normal(top, 0.2)"},
-            "a": {
-                "by": ["protected_group", "protected_word"],
-                "prior": "Normal(0.1 + g + top, t)",
-            },
-            "tu": {"by": ["connection"], "prior": "InverseGamma(3, 0.5)"},
-            "u": {"by": ["connection", "word_to_compare"], "prior": "Normal(0.2, tu)"},
-            "s": {"prior": "LogNormal(-1, 0.5)"},
-        },
-    }
-)
-
-SCIPY = {
-    "Normal": lambda mu, sigma: stats.norm(mu, sigma),
-    "HalfCauchy": lambda beta: stats.halfcauchy(scale=beta),
-    "HalfNormal": lambda sigma: stats.halfnorm(scale=sigma),
-    "HalfStudentT": lambda nu, sigma: stats.foldcauchy(0, scale=sigma)
-    if nu == 1
-    else _HalfT(nu, sigma),
-    "Exponential": lambda lam: stats.expon(scale=1 / lam),
-    "Gamma": lambda alpha, beta: stats.gamma(alpha, scale=1 / beta),
-    "InverseGamma": lambda alpha, beta: stats.invgamma(alpha, scale=beta),
-    "LogNormal": lambda mu, sigma: stats.lognorm(sigma, scale=np.exp(mu)),
-}
-"""Each family of priors as SciPy has it, with PyMC's parameters."""
 
 
 class _HalfT:
@@ -70,6 +34,19 @@ class _HalfT:
         return 2 * self.t.cdf(x) - 1
 
 
+#: Each family of priors as SciPy has it, with PyMC's parameters.
+SCIPY = {
+    "Normal": lambda mu, sigma: stats.norm(mu, sigma),
+    "HalfCauchy": lambda beta: stats.halfcauchy(scale=beta),
+    "HalfNormal": lambda sigma: stats.halfnorm(scale=sigma),
+    "HalfStudentT": _HalfT,
+    "Exponential": lambda lam: stats.expon(scale=1 / lam),
+    "Gamma": lambda alpha, beta: stats.gamma(alpha, scale=1 / beta),
+    "InverseGamma": lambda alpha, beta: stats.invgamma(alpha, scale=beta),
+    "LogNormal": lambda mu, sigma: stats.lognorm(sigma, scale=np.exp(mu)),
+}
+
+
 def make_table(
     seed: int = 0,
     *,
@@ -79,7 +56,7 @@ def make_table(
     errors: str = "none",
     words: int = 2,
 ) -> pd.DataFrame:
-    """Make a small distance table.
+    """Make a small distance table, its rows in no order.
 
     `keep` is the share of rows that stay, at random; `without` a protected word and a connection
     that have no row together; `errors` is "none", "few" or "many" (distinct standard errors).
@@ -93,112 +70,127 @@ def make_table(
         "neutral": ["na", "nb", "nc", "nd"],
     }
     rows = []
-    for e, (g, of_group) in product(range(embeddings), groups.items()):
-        for p, (kind, of_kind) in product(of_group, attributes.items()):
-            connection = {"human": "human", "neutral": "none", f"{g}_stereotype": "associated"}
-            rows += [(p, w, kind, connection.get(kind, "different"), g, f"e{e}") for w in of_kind]
-    columns = ["protected_word", "word_to_compare", "word_class", "connection"]
-    table = pd.DataFrame(rows, columns=[*columns, "protected_group", "embedding"])
+    for e, (group, protected) in product(range(embeddings), groups.items()):
+        connection = {"human": "human", "neutral": "none", f"{group}_stereotype": "associated"}
+        for p, (kind, compared) in product(protected, attributes.items()):
+            c = connection.get(kind, "different")
+            rows += [(p, w, kind, c, group, f"e{e}") for w in compared]
+    names = ["protected_word", "word_to_compare", "word_class", "connection"]
+    table = pd.DataFrame(rows, columns=[*names, "protected_group", "embedding"])
     effect = {w: rng.normal(0, 0.1) for w in sorted(set(table["word_to_compare"]))}
-    table["cosine_distance"] = (
-        0.9
-        + table["word_to_compare"].map(effect)
-        - 0.1 * (table["connection"] == "associated")
-        + rng.normal(0, 0.15, len(table))
-    )
+    noise = rng.normal(0, 0.15, len(table))
+    shift = 0.1 * (table["connection"] == "associated")
+    table["cosine_distance"] = 0.9 + table["word_to_compare"].map(effect) - shift + noise
     table["difference"] = table["cosine_distance"] - 0.9
     if errors != "none":
-        grid = rng.choice([0.05, 0.1], len(table)) if errors == "few" else rng.random(len(table))
-        table["standard_error"] = grid
+        few, many = rng.choice([0.05, 0.1], len(table)), 0.1 * rng.random(len(table))
+        table["standard_error"] = few if errors == "few" else many
     stays = rng.random(len(table)) < keep
     if without is not None:
         stays &= ~((table["protected_word"] == without[0]) & (table["connection"] == without[1]))
     return bb.check_table(table[stays].sample(frac=1, random_state=seed))
 
 
-@dataclass(frozen=True)
-class Dense:
-    """A model given its scales: coefficients ~ N(mean, covariance), y ~ N(X coefficients, noise)."""
+class BruteForce:
+    """A model and a table, for any scales.
 
-    names: list[tuple[str, tuple[str, ...]]]  # of the coefficients: parameter and levels
+    Coefficients are ``chain @ deviations``: a pooled one is its own deviation plus what it is
+    pooled towards. A deviation is normal, with a known mean and a scale or a known sd.
+    """
+
+    def __init__(self, spec: bb.ModelSpec, table: pd.DataFrame) -> None:
+        self.spec = spec
+        self.levels = {
+            f: [c for c in table[f].cat.categories if (table[f] == c).any()] for f in spec.factors
+        }
+        coefficients = [p for p in spec.parameters if p.prior.family == "Normal"]
+        self.names = [(p.name, cell) for p in coefficients for cell in self.cells(p.name)]
+        place = {key: i for i, key in enumerate(self.names)}
+        n = len(self.names)
+        self.chain, self.mean = np.eye(n), np.zeros(n)
+        self.sd: list[float | tuple[str, int]] = []
+        for p in coefficients:
+            for cell in self.cells(p.name):
+                own, where = place[p.name, cell], dict(zip(p.by, cell, strict=True))
+                self.mean[own] = p.prior.arguments[0]
+                for parent in p.prior.mean:
+                    self.chain[own] += self.chain[place[parent, self.cell(parent, where)]]
+                self.sd.append(self.scale(p.prior.sd, where) or p.prior.arguments[1])
+        rows = table.to_dict("records")
+        self.x = np.zeros((len(rows), n))
+        for i, row in enumerate(rows):
+            for name in spec.mean:
+                self.x[i, place[name, self.cell(name, row)]] += 1
+        self.residual = [self.scale(spec.scale, row) for row in rows]
+        self.error = np.array([row.get("standard_error", 0.0) for row in rows])
+        self.y = table[OUTCOME[spec.outcome]].to_numpy()
+
+    def cells(self, name: str) -> list[tuple[str, ...]]:
+        return list(product(*[self.levels[f] for f in self.spec[name].by]))
+
+    def cell(self, name: str, where: Mapping[str, str]) -> tuple[str, ...]:
+        return tuple(where[f] for f in self.spec[name].by)
+
+    def scale(self, name: str | None, where: Mapping[str, str]) -> tuple[str, int] | None:
+        return (name, self.cells(name).index(self.cell(name, where))) if name else None
+
+    def given(self, scales: Mapping[str, np.ndarray]) -> Gaussian:
+        """Return the model given its scales, each a flat array over the levels of its factors."""
+
+        def value(of: float | tuple[str, int]) -> float:
+            return scales[of[0]][of[1]] if isinstance(of, tuple) else of
+
+        spread = self.chain * [value(of) for of in self.sd]
+        noise = np.array([value(of) for of in self.residual]) ** 2 + self.error**2
+        log_prior = 0.0
+        for p in self.spec.parameters:
+            if p.prior.family != "Normal":
+                density = SCIPY[p.prior.family](*p.prior.arguments)
+                # Of the logarithm of the scale.
+                log_prior += (density.logpdf(scales[p.name]) + np.log(scales[p.name])).sum()
+        return Gaussian(
+            self.chain @ self.mean, spread @ spread.T, self.x, self.y, noise, float(log_prior)
+        )
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """coefficients ~ N(mean, covariance), y ~ N(x @ coefficients, noise)."""
+
     mean: np.ndarray
     covariance: np.ndarray
     x: np.ndarray
     y: np.ndarray
-    noise: np.ndarray  # variances
-    log_prior: float  # of the logarithms of the scales
+    noise: np.ndarray
+    log_prior: float
 
-    @property
+    @cached_property
     def marginal(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and covariance of y."""
         return self.x @ self.mean, self.x @ self.covariance @ self.x.T + np.diag(self.noise)
 
     def log_density(self) -> float:
         """Return the log of the joint density of the rows and the logarithms of the scales."""
-        return stats.multivariate_normal(*self.marginal).logpdf(self.y) + self.log_prior
+        return self.log_marginal(np.ones(len(self.y), dtype=bool)) + self.log_prior
+
+    def log_marginal(self, rows: np.ndarray) -> float:
+        """Return the log density of some of the rows."""
+        mean, covariance = self.marginal
+        root = np.linalg.cholesky(covariance[np.ix_(rows, rows)])
+        return stats.multivariate_normal.logpdf(
+            self.y[rows], mean[rows], stats.Covariance.from_cholesky(root)
+        )
 
     def log_conditional(self, out: np.ndarray) -> float:
         """Return log p(rows that are out | the other rows)."""
-        mean, covariance = self.marginal
-        if out.all():
-            return stats.multivariate_normal(mean, covariance).logpdf(self.y)
-        a, b = np.ix_(out, ~out), np.ix_(~out, ~out)
-        gain = np.linalg.solve(covariance[b], covariance[a].T).T
-        centre = mean[out] + gain @ (self.y - mean)[~out]
-        spread = covariance[np.ix_(out, out)] - gain @ covariance[a].T
-        return stats.multivariate_normal(centre, spread).logpdf(self.y[out])
+        return self.log_marginal(np.ones(len(self.y), dtype=bool)) - self.log_marginal(~out)
 
     def posterior(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and covariance of the coefficients, given the rows."""
         mean, covariance = self.marginal
         gain = np.linalg.solve(covariance, self.x @ self.covariance).T
-        return (
-            self.mean + gain @ (self.y - mean),
-            self.covariance - gain @ self.x @ self.covariance,
-        )
-
-
-def dense(spec: bb.ModelSpec, table: pd.DataFrame, scales: dict[str, np.ndarray]) -> Dense:
-    """Build the model given its scales, each an array over the levels of the scale's factors."""
-    levels = {
-        f: [c for c in table[f].cat.categories if (table[f] == c).any()] for f in spec.factors
-    }
-
-    def cells(name: str) -> list[tuple[str, ...]]:
-        return list(product(*[levels[f] for f in spec[name].by]))
-
-    def scale(name: str, where: dict[str, str]) -> float:
-        place = cells(name).index(tuple(where[f] for f in spec[name].by))
-        return float(np.ravel(scales[name])[place])
-
-    coefficients = [p for p in spec.parameters if p.prior.family == "Normal"]
-    names = [(p.name, cell) for p in coefficients for cell in cells(p.name)]
-    place = {key: i for i, key in enumerate(names)}
-    mean, noise_of = np.zeros(len(names)), np.zeros((len(names),) * 2)
-    for p in coefficients:
-        for cell in cells(p.name):
-            own = place[p.name, cell]
-            where = dict(zip(p.by, cell, strict=True))
-            mean[own] = p.prior.arguments[0]
-            for parent in p.prior.mean:
-                of = place[parent, tuple(where[f] for f in spec[parent].by)]
-                mean[own] += mean[of]
-                noise_of[own] += noise_of[of]
-            noise_of[own, own] = scale(p.prior.sd, where) if p.prior.sd else p.prior.arguments[1]
-    x = np.zeros((len(table), len(names)))
-    noise = np.zeros(len(table))
-    for i, row in enumerate(table.to_dict("records")):
-        for name in spec.mean:
-            x[i, place[name, tuple(row[f] for f in spec[name].by)]] += 1
-        noise[i] = scale(spec.scale, row) ** 2 + row.get("standard_error", 0.0) ** 2
-    log_prior = 0.0
-    for p in spec.parameters:
-        if p.prior.family != "Normal":
-            value = np.asarray(scales[p.name])
-            log_prior += np.sum(SCIPY[p.prior.family](*p.prior.arguments).logpdf(value))
-            log_prior += np.sum(np.log(value))  # from the scale to its logarithm
-    y = table[OUTCOME[spec.outcome]].to_numpy()
-    return Dense(names, mean, noise_of @ noise_of.T, x, y, noise, float(log_prior))
+        spread = self.covariance - gain @ self.x @ self.covariance
+        return self.mean + gain @ (self.y - mean), spread
 
 
 def by_name(compiled: Compiled, log_scales: np.ndarray) -> dict[str, np.ndarray]:
@@ -206,9 +198,32 @@ def by_name(compiled: Compiled, log_scales: np.ndarray) -> dict[str, np.ndarray]
     return {name: np.exp(log_scales[part]) for name, part in compiled.layout.scales.items()}
 
 
-def data_of(spec: bb.ModelSpec, table: pd.DataFrame) -> ModelData:
-    return model_data(spec, table)
+class OneAtATime:
+    """In the place of a random generator: no noise in the first draw, then each noise by itself.
+
+    Drawing is linear in the noise, so this shows the mean and the covariance exactly.
+    """
+
+    def __init__(self) -> None:
+        self.used = 0
+
+    def standard_normal(self, shape: tuple[int, int]) -> np.ndarray:
+        noise = np.zeros(shape)
+        place = np.arange(shape[1])
+        noise[1 + self.used + place, place] = 1
+        self.used += shape[1]
+        return noise
 
 
-def size_of(data: ModelData, by: tuple[str, ...]) -> int:
-    return prod(data.shape(by))
+def deviations(compiled: Compiled, log_scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and covariance of the deviations that the exact engine draws."""
+    n = compiled.layout.n_coefficients
+    mean, covariance = np.zeros(n), np.zeros((n, n))
+    for block in compiled.blocks:
+        # A block has no more noise than two numbers for each coefficient.
+        repeated = np.tile(log_scales[block.scales], (1 + 2 * len(block.coefficients), 1))
+        [(_, draws)] = block.draw(repeated, OneAtATime())  # type: ignore[arg-type]
+        mean[block.coefficients] = draws[0]
+        apart = draws - draws[0]
+        covariance[np.ix_(block.coefficients, block.coefficients)] = apart.T @ apart
+    return mean, covariance

@@ -8,6 +8,7 @@ from bayesbias.inference.fitting import fit
 from bayesbias.inference.overview import Overview, overview
 from bayesbias.inference.paired import PairedFit, fit_paired
 from bayesbias.inference.planning import Plan, plan_sample_size
+from bayesbias.inference.prior_draws import prior_draws
 from bayesbias.inference.spec import MODELS, ModelSpec, load_model
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "load_model",
     "overview",
     "plan_sample_size",
+    "prior_draws",
 ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import xarray as xr
 
 from bayesbias._validate import one_of, quoted
 from bayesbias.errors import DataError, SpecError, warn
@@ -191,3 +193,17 @@ def _check_varies(spec: ModelSpec, data: ModelData) -> None:
             f"all {n[place]} values{of} are {data.y[index == place][0]:g}; their spread cannot be "
             "estimated. Are the vectors all the same?"
         )
+
+
+def dataset(
+    spec: ModelSpec, data: ModelData, values: Mapping[str, Array], chains: int
+) -> xr.Dataset:
+    """Lay draws out by chain, with the words as coordinates."""
+    arrays = {
+        p.name: (("chain", "draw", *p.by), values[p.name].reshape(chains, -1, *data.shape(p.by)))
+        for p in spec.parameters
+    }
+    draws = len(values[spec.scale]) // chains
+    coords: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    coords |= {name: np.array(levels, dtype=np.str_) for name, levels in data.levels.items()}
+    return xr.Dataset(arrays, coords=coords)

@@ -16,7 +16,7 @@ import xarray as xr
 
 from bayesbias._validate import at_least, one_of
 from bayesbias.errors import SpecError, warn
-from bayesbias.inference.data import ModelData, model_data, prepare_table
+from bayesbias.inference.data import dataset, model_data, prepare_table
 from bayesbias.inference.diagnostics import data_notes
 from bayesbias.inference.exact import sample_exactly
 from bayesbias.inference.fit import Fit
@@ -198,20 +198,6 @@ def _report(result: Fit) -> None:
         found = result.diagnostics()
         if not found.ok:
             warn(f"model {result.spec.name!r} is not to be relied on: {'; '.join(found.problems)}")
-
-
-def dataset(
-    spec: ModelSpec, data: ModelData, values: Mapping[str, np.ndarray], chains: int
-) -> xr.Dataset:
-    """Lay draws out by chain, with the words as coordinates."""
-    arrays = {
-        p.name: (("chain", "draw", *p.by), values[p.name].reshape(chains, -1, *data.shape(p.by)))
-        for p in spec.parameters
-    }
-    draws = len(values[spec.scale]) // chains
-    coords: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(draws)}
-    coords |= {name: np.array(levels, dtype=np.str_) for name, levels in data.levels.items()}
-    return xr.Dataset(arrays, coords=coords)
 
 
 def table_hash(table: pd.DataFrame) -> str:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
 from bayesbias._validate import at_least
-from bayesbias.inference.data import ModelData, model_data, prepare_table
+from bayesbias.inference.arrays import Array
+from bayesbias.inference.data import ModelData, dataset, model_data, prepare_table
 from bayesbias.inference.gaussian import parent_index
 from bayesbias.inference.spec import Likelihood, ModelSpec, Parameter, Residual, load_model
-
-Array = npt.NDArray[np.float64]
 
 
 def prior_draws(
@@ -80,6 +77,7 @@ def prior_draws(
     >>> prior = bb.prior_draws(table, "connection", draws=500)
     >>> distance = prior["distance"]
     >>> print(f"{float(((distance < 0) | (distance > 2)).mean()):.0%} of them are impossible")
+    46% of them are impossible
     """
     at_least("draws", draws, 1)
     if seed is None:
@@ -93,14 +91,9 @@ def prior_draws(
         rng = np.random.default_rng(stream)
         values[parameter.name] = _parameter(spec, data, parameter, values, draws, rng)
     outcome = _outcome(spec, data, values, draws, np.random.default_rng(of_outcome))
-    arrays = {
-        p.name: (("chain", "draw", *p.by), values[p.name].reshape(1, draws, *data.shape(p.by)))
-        for p in spec.parameters
-    }
-    arrays[spec.outcome] = (("chain", "draw", "row"), outcome[None])
-    coords: dict[str, Any] = {"chain": [0], "draw": np.arange(draws), "row": np.arange(len(data.y))}
-    coords |= {name: np.array(levels, dtype=np.str_) for name, levels in data.levels.items()}
-    return xr.Dataset(arrays, coords=coords, attrs={"model": spec.name, "seed": seed})
+    result = dataset(spec, data, values, 1).assign_coords(row=np.arange(len(data.y)))
+    result[spec.outcome] = (("chain", "draw", "row"), outcome[None])
+    return result.assign_attrs(model=spec.name, seed=seed)
 
 
 def _parameter(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import gamma, pi, sqrt
 
 import numpy as np
 from scipy import optimize
@@ -20,8 +21,15 @@ Density = Callable[[Array], Array]
 # Draws outside the grid have a density this far, on the log scale, below the largest.
 _EDGE = 16.0
 _GRID = {1: 400, 2: 96}
-_DEGREES = 6.0
+_DEGREES = 12.0
 _PILOT = 2000
+_ROUNDS = 4
+_REACH = 1.356  # the 90% quantile of the t distribution
+_WIDER = 1.05
+_VAGUE = 0.25  # a log scale with a larger spread than this may be that of a scale near zero
+_TAIL = 0.1
+_TAIL_RATE = 0.6
+_T_CONSTANT = gamma((_DEGREES + 1) / 2) / (sqrt(_DEGREES * pi) * gamma(_DEGREES / 2))
 _LIMIT = 60  # rounds of proposals before giving up
 
 
@@ -49,7 +57,7 @@ def draw_scales(
 ) -> ScaleDraws:
     """Draw from a density over the logarithms of one or more scales."""
     mode, covariance = _laplace(log_density, start)
-    proposal: _Grid | _StudentT
+    proposal: _Grid | _SplitT
     if len(start) in _GRID:
         proposal = _Grid.around(log_density, mode, covariance)
     else:
@@ -172,40 +180,83 @@ def _edge(bounds: Array, axis: int, side: int) -> Array:
 
 
 @dataclass(frozen=True)
-class _StudentT:
-    """A multivariate t distribution."""
+class _SplitT:
+    """Correlated t distributions with a scale of their own to the left and to the right.
+
+    The logarithms of scales are skewed, the more so the fewer words a scale is learnt from. A scale
+    that may be zero has a density that falls only like exp(x) to the left, so some of the draws of
+    such a coordinate come from an exponential distribution that falls more slowly.
+    """
 
     centre: Array
-    axes: Array
+    left: Array
+    right: Array
+    axes: Array  # of the correlations
+
+    @property
+    def tail(self) -> Array:
+        """The share of draws from the exponential distribution, for each coordinate."""
+        return np.where(self.left > _VAGUE, _TAIL, 0.0)
+
+    @property
+    def tail_scale(self) -> Array:
+        return 1 / (_TAIL_RATE * self.left)
 
     def draw(self, rng: np.random.Generator, size: int) -> Array:
-        z = rng.standard_normal((size, len(self.centre)))
-        z /= np.sqrt(rng.chisquare(_DEGREES, size) / _DEGREES)[:, None]
-        return self.centre + z @ self.axes.T
+        shape = (size, len(self.centre))
+        t = rng.standard_t(_DEGREES, shape)
+        far = -rng.exponential(self.tail_scale, shape)
+        v = np.where(rng.random(shape) < self.tail, far, t) @ self.axes.T
+        result: Array = self.centre + v * np.where(v < 0, self.left, self.right)
+        return result
 
     def log_density(self, x: Array) -> Array:
-        z = np.linalg.solve(self.axes, (x - self.centre).T)
-        n = len(self.centre)
-        result: Array = -(_DEGREES + n) / 2 * np.log1p((z**2).sum(axis=0) / _DEGREES)
+        scale = np.where(x < self.centre, self.left, self.right)
+        v = np.linalg.solve(self.axes, ((x - self.centre) / scale).T).T
+        bulk = _T_CONSTANT * (1 + v**2 / _DEGREES) ** (-(_DEGREES + 1) / 2)
+        far = np.where(v < 0, np.exp(np.minimum(v, 0) / self.tail_scale) / self.tail_scale, 0.0)
+        result: Array = np.log((1 - self.tail) * bulk + self.tail * far).sum(axis=1)
+        result -= np.log(scale).sum(axis=1)
         return result
 
 
 def _adapted(
     log_density: Density, mode: Array, covariance: Array, rng: np.random.Generator
-) -> _StudentT:
-    """Return a t distribution with the mean and the covariance of the density, roughly."""
-    proposal = _StudentT(mode, np.linalg.cholesky(covariance))
-    for _ in range(3):
+) -> _SplitT:
+    """Return a proposal with roughly the quantiles and the correlations of the density."""
+    sd = np.sqrt(np.diag(covariance))
+    axes = np.linalg.cholesky(covariance / np.outer(sd, sd))
+    proposal = _SplitT(mode, sd, sd, axes)
+    for _ in range(_ROUNDS):
         x = proposal.draw(rng, _PILOT)
         log_weight = log_density(x) - proposal.log_density(x)
+        # Tempered while the proposal is still far off, so that many draws count.
         weight = np.exp(log_weight - log_weight.max())
+        while weight.sum() ** 2 / (weight**2).sum() < _PILOT / 20:
+            log_weight = log_weight / 2
+            weight = np.exp(log_weight - log_weight.max())
         weight /= weight.sum()
-        mean = weight @ x
-        spread = (x - mean).T @ ((x - mean) * weight[:, None])
-        # A t with few degrees of freedom has a wider covariance than its scale matrix.
-        scale = spread * (_DEGREES - 2) / _DEGREES * 1.15
-        proposal = _StudentT(mean, np.linalg.cholesky(scale + 1e-9 * np.eye(len(mean))))
+        low, centre, high = _quantiles(x, weight, (0.1, 0.5, 0.9))
+        left, right = (centre - low) / _REACH, (high - centre) / _REACH
+        v = (x - centre) / np.where(x < centre, left, right)
+        v -= weight @ v
+        spread = v.T @ (v * weight[:, None])
+        size = np.sqrt(np.diag(spread))
+        axes = np.linalg.cholesky(spread / np.outer(size, size) + 1e-9 * np.eye(len(centre)))
+        proposal = _SplitT(centre, left * _WIDER, right * _WIDER, axes)
     return proposal
+
+
+def _quantiles(x: Array, weight: Array, probs: tuple[float, ...]) -> Array:
+    """Return the weighted quantiles of each column."""
+    order = np.argsort(x, axis=0)
+    cumulative = np.cumsum(weight[order], axis=0)
+    return np.stack(
+        [
+            np.take_along_axis(x, order, 0)[(cumulative < p).sum(axis=0), np.arange(x.shape[1])]
+            for p in probs
+        ]
+    )
 
 
 def pareto_k(log_weight: Array) -> float:

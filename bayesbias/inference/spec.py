@@ -116,8 +116,16 @@ class ModelSpec:
                 )
 
     def _check_parameter(self, parameter: Parameter, before: list[str]) -> None:
-        if not parameter.name.isidentifier() or parameter.name.endswith("__"):
-            raise SpecError(f"model {self.name!r}: {parameter.name!r} is no name for a parameter.")
+        taken = {"chain", "draw", "row", "distance", "difference", *FACTORS, *parameter.by}
+        name = parameter.name
+        if not name.isidentifier() or name.endswith("__") or name in taken:
+            raise SpecError(
+                f"model {self.name!r}: {name!r} is no name for a parameter; use letters and "
+                "digits, and none of the table's columns."
+            )
+        for factor in parameter.by:
+            if factor in ("chain", "draw", "row", "cosine_distance", "cosine_similarity"):
+                raise SpecError(f"model {self.name!r}: {name!r} cannot differ by {factor!r}.")
         if len(set(parameter.by)) < len(parameter.by):
             raise SpecError(f"model {self.name!r}: {parameter.name!r} names a factor twice.")
         prior = parameter.prior

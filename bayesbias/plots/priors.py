@@ -11,18 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.errors import SpecError
+from bayesbias.inference.arrays import Array
 from bayesbias.inference.spec import ModelSpec, load_model
 from bayesbias.plots.look import INK, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = npt.NDArray[np.float64]
-
-# No connection's colour: a prior belongs to all of them.
-_FILL = "#767676"
 _POINTS = 400  # of a curve; an even number, so that none lies on the peak of a pooled parameter
-_DRAWS = 20_000  # of the scales that a pooled parameter depends on
+_DRAWS = 20_000  # of the scales that a pooled parameter depends on,
+_QUANTILES = 1000  # of which so many are averaged over
 _SHOWN = 0.99  # the part of a distribution that its axis shows,
 _SHOWN_OF_HEAVY = 0.9  # or this, if the other needs an axis more than _HEAVY times as long
 _HEAVY = 3.0
@@ -79,7 +77,7 @@ def plot_priors(
     rng = np.random.default_rng(0)
     simulated = {p.name: p.prior.draw(rng, _DRAWS) for p in spec.parameters if p.prior.is_positive}
     for ax, name in zip(panels, names, strict=True):
-        _draw(ax, spec, name, simulated)
+        _draw(ax, spec, name, simulated, rng)
     return panels
 
 
@@ -98,7 +96,13 @@ def _new_axes(count: int) -> npt.NDArray[np.object_]:
     return panels[:count]
 
 
-def _draw(ax: Axes, spec: ModelSpec, name: str, simulated: Mapping[str, Array]) -> None:
+def _draw(
+    ax: Axes,
+    spec: ModelSpec,
+    name: str,
+    simulated: Mapping[str, Array],
+    rng: np.random.Generator,
+) -> None:
     prior = spec[name].prior
     if prior.is_positive:
         end, shown = _axis_end(simulated[name])
@@ -109,11 +113,14 @@ def _draw(ax: Axes, spec: ModelSpec, name: str, simulated: Mapping[str, Array]) 
         centre, sd = _normals(spec, name, simulated)
         half, shown = _NORMAL_HALF_WIDTH * float(sd[0]), _SHOWN
         if len(sd) > 1:
-            noise = np.random.default_rng(0).standard_normal(len(sd))
-            half, shown = _axis_end(np.abs(noise * sd))
-        x = centre + np.linspace(-half, half, _POINTS)
-        density = np.array([_normal_density(point - centre, sd).mean() for point in x])
-    ax.fill_between(x, density, color=_FILL, alpha=0.2, linewidth=0)
+            half, shown = _axis_end(np.abs(rng.standard_normal(len(sd)) * sd))
+            sd = np.quantile(sd, (np.arange(_QUANTILES) + 0.5) / _QUANTILES)
+        deviation = np.linspace(-half, half, _POINTS)
+        z = deviation[:, None] / sd
+        density = (np.exp(-0.5 * z**2) / (sd * np.sqrt(2 * np.pi))).mean(axis=1)
+        x = centre + deviation
+    # No connection's colour: a prior belongs to all of them.
+    ax.fill_between(x, density, color=INK, alpha=0.12, linewidth=0)
     ax.plot(x, density, color=INK, linewidth=1.4)
     ax.set_xlim(0 if prior.is_positive else x[0], x[-1])
     # A density without bound leaves the panel at the top, or the rest of it could not be seen.
@@ -159,11 +166,6 @@ def _normals(spec: ModelSpec, name: str, simulated: Mapping[str, Array]) -> tupl
         prior = spec[ancestor].prior
         variance = variance + (n * (simulated[prior.sd] if prior.sd else prior.arguments[1])) ** 2
     return centre, np.sqrt(variance)
-
-
-def _normal_density(x: float, sd: Array) -> Array:
-    result: Array = np.exp(-0.5 * (x / sd) ** 2) / (sd * np.sqrt(2 * np.pi))
-    return result
 
 
 def _ancestors(spec: ModelSpec, name: str) -> list[str]:

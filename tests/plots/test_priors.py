@@ -84,13 +84,13 @@ def test_pooled_parameters_are_averaged_over_what_they_are_pooled_towards() -> N
         )[0]
 
     x, y = curve(by_name["theta"])
-    np.testing.assert_allclose(y[::50], [theta(point) for point in x[::50]], rtol=0.06, atol=0.01)
-    assert 0.98 < integrate.trapezoid(y, x) < 1
+    np.testing.assert_allclose(y[::50], [theta(point) for point in x[::50]], rtol=0.02, atol=0.002)
+    assert 0.985 < integrate.trapezoid(y, x) < 0.995
     # u ~ Normal(0, tau_word), tau_word ~ Exponential(5), has no upper bound at 0.
     x, y = curve(by_name["u"])
     assert np.isfinite(y).all()
     assert y.max() > by_name["u"].get_ylim()[1] > y[len(y) // 4]
-    assert 0.96 < integrate.trapezoid(y, x) < 1.02
+    assert 0.98 < integrate.trapezoid(y, x) < 1
 
 
 def test_a_fixed_standard_deviation_needs_no_simulation() -> None:
@@ -135,7 +135,7 @@ def test_the_same_figure_each_time() -> None:
     assert dict(plt.rcParams) == settings
 
 
-@pytest.mark.parametrize("model", list(bb.MODELS))
+@pytest.mark.parametrize("model", ["connection", "hierarchical", "embeddings"])
 def test_texts_do_not_overlap(model: str) -> None:
     axes = plot_priors(model)
     assert len(axes) == len(bb.load_model(model).parameters)

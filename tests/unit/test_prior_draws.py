@@ -26,9 +26,9 @@ FAMILIES = {
 
 @pytest.fixture(scope="module")
 def table(demo: bb.Embedding) -> pd.DataFrame:
-    """Three protected words, every third attribute, and a few pairs that are not there."""
+    """Three protected words, every sixth attribute, and a few pairs that are not there."""
     table = bb.distance_table(demo, bb.load_study("religion"))
-    words = table["word_to_compare"].unique()[::3]
+    words = table["word_to_compare"].unique()[::6]
     rows = table[table["protected_word"].isin(WORDS) & table["word_to_compare"].isin(words)]
     return rows.drop(rows.index[[1, 30, 31]]).reset_index(drop=True)
 
@@ -130,6 +130,8 @@ def test_differences(table: pd.DataFrame) -> None:
         prior_draws(table, "paired")
 
 
+# Of so few attributes some cells have one row or none.
+@pytest.mark.filterwarnings("ignore:model 'crossed'")
 def test_layout_is_that_of_a_posterior(table: pd.DataFrame) -> None:
     prior = prior_draws(table, draws=7)
     fit = bb.fit(table, engine="exact", draws=7, chains=1)
@@ -142,6 +144,8 @@ def test_layout_is_that_of_a_posterior(table: pd.DataFrame) -> None:
     assert prior.sizes["row"] == len(table)
 
 
+# PyMC 6 itself imports a name from where PyTensor 3 no longer wants it.
+@pytest.mark.filterwarnings("ignore:Importing .* is deprecated:DeprecationWarning")
 @pytest.mark.parametrize("model", ["hierarchical", "crossed"])
 def test_as_pymc_draws(table: pd.DataFrame, model: str) -> None:
     import pymc as pm

@@ -1,0 +1,259 @@
+"""The algebra of the exact engine against one dense multivariate normal."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from brute_force import BruteForce, by_name, deviations, make_table
+
+import bayesbias as bb
+from bayesbias.inference import gaussian, leave_out
+from bayesbias.inference.data import ModelData, model_data
+from bayesbias.inference.gaussian import Compiled, compile_model
+from bayesbias.inference.leave_out import log_density_left_out
+
+
+def own_model(mean: list[str], **parameters: tuple[list[str], str]) -> bb.ModelSpec:
+    return bb.ModelSpec.from_dict(
+        {
+            "name": "own",
+            "mean": mean,
+            "scale": "s",
+            "parameters": {n: {"by": by, "prior": p} for n, (by, p) in parameters.items()},
+        }
+    )
+
+
+WORD, COMPARED, GROUP = ["protected_word"], ["word_to_compare"], ["protected_group"]
+OWN = {
+    # Two crossed terms; one of them pooled in two steps, in factors of another order.
+    "two crossed terms": own_model(
+        ["a", "u"],
+        t=([], "HalfNormal(1)"),
+        top=([], "Normal(0.5, 0.4)"),
+        g=(GROUP, "Normal(top, 0.2)"),
+        a=(["protected_word", "protected_group"], "Normal(0.1 + g + top, t)"),
+        tu=(["connection"], "InverseGamma(3, 0.5)"),
+        u=(["connection", "word_to_compare"], "Normal(0.2, tu)"),
+        s=([], "LogNormal(-1, 0.5)"),
+    ),
+    "three terms": own_model(
+        ["a", "u", "v"],
+        a=(WORD, "Normal(1, 0.5)"),
+        tu=([], "HalfStudentT(3, 0.5)"),
+        u=(COMPARED, "Normal(0, tu)"),
+        v=(["word_class", "protected_word"], "Normal(0, 0.3)"),
+        s=(["connection"], "Gamma(2, 4)"),
+    ),
+    "one mean": own_model(["a"], a=([], "Normal(1, 0.5)"), s=(["connection"], "Exponential(2)")),
+    "residual scale in a prior": own_model(
+        ["a"], s=([], "Exponential(2)"), a=(WORD, "Normal(0.5, s)")
+    ),
+}
+
+LAYOUTS = {"balanced": {}, "unbalanced": {"keep": 0.75, "without": ("x1", "human")}}
+
+
+def cases() -> list:
+    """Every model in every kind of table."""
+    found = []
+    for name in [*bb.MODELS, *OWN]:
+        ways = [(error, None) for error in ("none", "few", "many")]
+        if name in bb.MODELS:
+            ways += [("none", "one"), ("none", "connection")]
+        for kind in LAYOUTS:
+            for error, residual in ways:
+                label = f"{name}-{kind}-{error}-{residual or 'own'}"
+                found.append(pytest.param((name, kind, error, residual), id=label))
+    return found
+
+
+class Case:
+    """A model with a table, compiled, with a few sets of scales."""
+
+    def __init__(self, name: str, kind: str, errors: str = "none", residual: str | None = None):
+        spec = OWN.get(name) or bb.load_model(name).vary(residual=residual)
+        several = 2 if "embedding" in spec.factors else 1
+        self.build(spec, make_table(3, errors=errors, embeddings=several, **LAYOUTS[kind]))
+
+    def build(self, spec: bb.ModelSpec, table: pd.DataFrame) -> None:
+        self.spec, self.table = spec, table
+        self.data: ModelData = model_data(spec, table)
+        self.compiled: Compiled = compile_model(spec, self.data)
+        rng = np.random.default_rng(5)
+        self.log_scales = rng.normal(-1.5, 0.7, size=(3, self.compiled.layout.n_scales))
+        self.brute = BruteForce(spec, table)
+
+    @classmethod
+    def of(cls, spec: bb.ModelSpec, table: pd.DataFrame) -> Case:
+        case = cls.__new__(cls)
+        case.build(spec, table)
+        return case
+
+    def given(self, scales: np.ndarray):
+        return self.brute.given(by_name(self.compiled, scales))
+
+    def check_density(self) -> None:
+        blocks = self.compiled.blocks
+        ours = sum(block.log_density(self.log_scales[:, block.scales]) for block in blocks)
+        theirs = np.array([self.given(scales).log_density() for scales in self.log_scales])
+        np.testing.assert_allclose(ours - ours[0], theirs - theirs[0], rtol=1e-9, atol=1e-8)
+
+    def check_coefficients(self) -> None:
+        for scales in self.log_scales[:2]:
+            mean, covariance = deviations(self.compiled, scales)
+            chain = self.brute.chain
+            expected_mean, expected_covariance = self.given(scales).posterior()
+            np.testing.assert_allclose(chain @ mean, expected_mean, atol=1e-9)
+            found = chain @ covariance @ chain.T
+            np.testing.assert_allclose(found, expected_covariance, atol=1e-9)
+
+    def check_left_out(self, by: str) -> None:
+        level, names = pd.factorize(self.table[by].astype("str"))
+        n, scales = len(names), self.log_scales[:2]
+        ours = log_density_left_out(self.compiled, self.data, scales, level, n)
+        gaussians = [self.given(one) for one in scales]
+        theirs = [[g.log_conditional(level == k) for k in range(n)] for g in gaussians]
+        np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)
+
+
+@cache
+def case_of(*case: str | None) -> Case:
+    return Case(*case)
+
+
+@pytest.mark.parametrize("case", cases())
+def test_density_of_the_scales(case: tuple) -> None:
+    case_of(*case).check_density()
+
+
+@pytest.mark.parametrize("case", cases())
+def test_coefficients_given_the_scales(case: tuple) -> None:
+    case_of(*case).check_coefficients()
+
+
+@pytest.mark.parametrize("by", ["word_to_compare", "protected_word"])
+@pytest.mark.parametrize("case", cases())
+def test_rows_left_out(case: tuple, by: str) -> None:
+    case_of(*case).check_left_out(by)
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize("name", [*bb.MODELS, *OWN])
+def test_variance_of_a_weighted_sum(name: str, kind: str, rng: np.random.Generator) -> None:
+    case = Case(name, kind)
+    scales = case.log_scales
+    weights = rng.normal(size=case.compiled.layout.n_coefficients)
+    found = sum(b.variance(scales[:, b.scales], weights[b.coefficients]) for b in case.compiled.blocks)
+    expected = []
+    for one in scales:
+        covariance = deviations(case.compiled, one)[1]
+        expected.append(weights @ covariance @ weights)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_both_ways_are_taken() -> None:
+    """The tables above have coefficients that are alike, and ones that are not."""
+    balanced = Case("crossed", "balanced").compiled.blocks
+    assert sum(len(group.members) for block in balanced for group in block.groups) >= 10
+    assert len(Case("hierarchical", "balanced").compiled.blocks) == 4
+    many = Case("crossed", "unbalanced", "many").compiled.blocks
+    assert sum(len(block.groups) for block in many) == 0
+
+
+def test_more_distinct_errors_than_are_looked_through() -> None:
+    case = Case.of(bb.load_model("crossed"), make_table(4, words=9, errors="many"))
+    assert max(len(block.classes) for block in case.compiled.blocks) > gaussian._MANY_CLASSES
+    case.check_density()
+    case.check_coefficients()
+    case.check_left_out("word_to_compare")
+
+
+def test_rows_that_are_there_twice() -> None:
+    table = make_table(5, keep=0.8)
+    twice = pd.concat([table, table.sample(15, random_state=1)], ignore_index=True)
+    for name in ("separate", "crossed"):
+        case = Case.of(bb.load_model(name), bb.check_table(twice, duplicates="keep"))
+        case.check_density()
+        case.check_coefficients()
+        case.check_left_out("word_to_compare")
+
+
+@pytest.mark.parametrize("name", ["crossed", "hierarchical", "two crossed terms"])
+def test_in_small_batches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = Case(name, "unbalanced")
+    level = case.table["word_to_compare"].cat.codes.to_numpy(dtype=np.intp)
+
+    def everything() -> list[np.ndarray]:
+        rng = np.random.default_rng(1)
+        found = [b.log_density(case.log_scales[:, b.scales]) for b in case.compiled.blocks]
+        for block in case.compiled.blocks:
+            for part, values in block.draw(case.log_scales[:, block.scales], rng):
+                assert len(range(*part.indices(len(case.log_scales)))) == len(values)
+        args = (case.compiled, case.data, case.log_scales, level, level.max() + 1)
+        return [*found, log_density_left_out(*args)]
+
+    at_once = everything()
+    monkeypatch.setattr(gaussian, "_BUDGET", 1)
+    monkeypatch.setattr(leave_out, "_BUDGET", 1)
+    assert case.compiled.blocks[0].batch == 1
+    for one, other in zip(at_once, everything(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", ["tau", "tau_word"])
+@pytest.mark.parametrize("log_value", [-9.0, -7.0, 4.0])
+def test_extreme_scales(scale: str, log_value: float) -> None:
+    case = Case("crossed", "unbalanced")
+    case.log_scales[:, case.compiled.layout.scales[scale]] = log_value
+    case.log_scales[0] = -1.5
+    case.check_density()
+    case.check_left_out("word_to_compare")
+
+
+@pytest.mark.parametrize("name", ["hierarchical", "crossed"])
+def test_a_tiny_residual_scale(name: str) -> None:
+    # Proposals reach this far into the tail, where rounding must not stop the work.
+    compiled = Case(name, "balanced").compiled
+    for block in compiled.blocks:
+        scales = np.full((3, len(block.scales)), -1.5)
+        scales[1], scales[2] = -20.0, -30.0
+        values = block.log_density(scales)
+        assert np.isfinite(values[0])
+        assert values[1] < values[0] - 1000 or values[1] == -np.inf
+        assert values[2] < values[0] - 1000 or values[2] == -np.inf
+
+
+def test_a_scale_without_any_row() -> None:
+    """One of two embeddings has no human controls: that residual scale is as its prior says."""
+    table = make_table(3, embeddings=2)
+    gone = (table["embedding"] == "e1") & (table["connection"] == "human")
+    case = Case.of(bb.load_model("embeddings"), bb.check_table(table[~gone]))
+    case.check_density()
+    case.check_coefficients()
+    case.check_left_out("word_to_compare")
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+def test_a_mean_that_is_in_twice(kind: str) -> None:
+    """What both terms are pooled towards counts twice, also where it is the largest parameter."""
+    spec = own_model(
+        ["a", "u"],
+        b=(WORD, "Normal(0.5, 0.5)"),
+        a=(WORD, "Normal(b, 0.5)"),
+        u=(WORD, "Normal(b, 0.3)"),
+        s=([], "Exponential(2)"),
+    )
+    case = Case.of(spec, make_table(3, **LAYOUTS[kind]))
+    case.check_density()
+    case.check_coefficients()
+    case.check_left_out("word_to_compare")
+
+
+def test_only_for_a_normal_likelihood() -> None:
+    spec = bb.load_model("separate").vary(likelihood="student_t")
+    with pytest.raises(bb.SpecError, match="'exact' is for a normal likelihood.*'student_t'.*nuts"):
+        compile_model(spec, model_data(spec, make_table()))
