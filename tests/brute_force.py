@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import product
 
 import numpy as np
@@ -47,6 +47,7 @@ SCIPY = {
 }
 
 
+@cache
 def make_table(
     seed: int = 0,
     *,
@@ -56,7 +57,7 @@ def make_table(
     errors: str = "none",
     words: int = 2,
 ) -> pd.DataFrame:
-    """Make a small distance table, its rows in no order.
+    """Make a small distance table, its rows in no order; do not change it in place.
 
     `keep` is the share of rows that stay, at random; `without` a protected word and a connection
     that have no row together; `errors` is "none", "few" or "many" (distinct standard errors).
@@ -169,9 +170,14 @@ class Gaussian:
         """Mean and covariance of y."""
         return self.x @ self.mean, self.x @ self.covariance @ self.x.T + np.diag(self.noise)
 
+    @cached_property
+    def log_likelihood(self) -> float:
+        """The log density of all rows."""
+        return self.log_marginal(np.ones(len(self.y), dtype=bool))
+
     def log_density(self) -> float:
         """Return the log of the joint density of the rows and the logarithms of the scales."""
-        return self.log_marginal(np.ones(len(self.y), dtype=bool)) + self.log_prior
+        return self.log_likelihood + self.log_prior
 
     def log_marginal(self, rows: np.ndarray) -> float:
         """Return the log density of some of the rows."""
@@ -183,7 +189,7 @@ class Gaussian:
 
     def log_conditional(self, out: np.ndarray) -> float:
         """Return log p(rows that are out | the other rows)."""
-        return self.log_marginal(np.ones(len(self.y), dtype=bool)) - self.log_marginal(~out)
+        return self.log_likelihood - self.log_marginal(~out)
 
     def posterior(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and covariance of the coefficients, given the rows."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 VARIANCE_MAX = 0.4
 #: Above this tail index leave-one-out by importance sampling is not to be trusted.
 PARETO_K_MAX = 0.7
-# Numbers in the largest temporary array.
-_BUDGET = 2_000_000
+# Numbers in a temporary array: few enough to stay in the processor's cache.
+_BUDGET = 400_000
 # Rows with the same mean and scale have a log density that is a smooth function of the outcome;
 # with more rows than this it is computed at so many points and interpolated, to rounding error.
 _NODES = 33
@@ -134,39 +136,46 @@ class _Likelihood:
         return total
 
     def variance(self, rows: Codes) -> Array:
-        """Return rows × draws: the squared scale of the likelihood."""
+        """Return rows × draws, or one row for all: the squared scale of the likelihood."""
         values, index = self.scale
-        squared: Array = np.take(values, index[rows], axis=0) ** 2
+        own = index[rows]
+        if self.data.error is None and (own == own[0]).all():
+            own = own[:1]
+        squared: Array = np.take(values, own, axis=0) ** 2
         if self.data.error is not None:
             squared += self.data.error[rows, None] ** 2
         return squared
 
     def log_density(self, rows: Codes) -> Array:
         """Return rows × draws."""
-        return self._density(self.data.y[rows, None], self.mean(rows), self.variance(rows))
+        return self.at(self.data.y[rows, None], self.mean(rows), self.variance(rows))
 
-    def _density(self, y: Array, mean: Array, variance: Array) -> Array:
+    def at(self, y: Array, mean: Array, variance: Array) -> Array:
+        """Return the log density of outcomes; overwrites the means."""
         squares = mean
         np.subtract(y, mean, out=squares)
         np.square(squares, out=squares)
-        squares /= variance
         if self.nu is None:
-            squares *= -0.5
+            squares *= -0.5 / variance
             squares -= 0.5 * np.log(2 * np.pi * variance)
             return squares
         nu = self.nu
         constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
-        squares /= nu
+        squares /= variance * nu
         np.log1p(squares, out=squares)
         squares *= -(nu + 1) / 2
         squares += constant - 0.5 * np.log(variance)
         return squares
 
     def parts(self, rows: Codes) -> Iterator[Codes]:
-        """Return the rows in parts that fit in memory."""
+        """Return the rows in parts that fit in the cache, each of one residual scale."""
         step = max(1, _BUDGET // self.means[0][0].shape[1])
-        for start in range(0, len(rows), step):
-            yield rows[start : start + step]
+        scale = self.scale[1][rows]
+        order = rows[np.argsort(scale, kind="stable")]
+        starts = np.flatnonzero(np.diff(np.sort(scale), prepend=-1))
+        for own in np.split(order, starts[1:]) if len(rows) else []:
+            for start in range(0, len(own), step):
+                yield own[start : start + step]
 
     def cells(self) -> list[Codes]:
         """Return the rows that share mean and scale."""
@@ -199,10 +208,16 @@ def _lppd_and_variance(fit: Fit) -> tuple[Array, Array]:
             if len(rows) > 2 * _NODES:
                 lppd[rows], variance[rows] = _of_cell(density, rows)
                 left[rows] = False
-    for rows in density.parts(np.flatnonzero(left)):
+
+    def part(rows: Codes) -> None:
         values = density.log_density(rows)
-        variance[rows] = values.var(axis=1)
+        mean = values.mean(axis=1)
+        variance[rows] = np.einsum("rs,rs->r", values, values) / values.shape[1] - mean**2
         lppd[rows] = _log_mean(values)
+
+    # NumPy lets go of the interpreter, so threads do share the work.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(part, density.parts(np.flatnonzero(left))))
     return lppd, variance
 
 
@@ -237,7 +252,7 @@ def _of_cell(density: _Likelihood, rows: Codes) -> tuple[Array, Array]:
     def log_mean(x: Array) -> Array:
         x = centre + reach * np.asarray(x)
         at = np.repeat(mean[None], len(x), axis=0)
-        return _log_mean(density._density(x[:, None], at, variance[None]))
+        return _log_mean(density.at(x[:, None], at, variance[None]))
 
     series = np.asarray(chebinterpolate(log_mean, _NODES - 1), dtype=np.float64)  # type: ignore[type-var]
     if np.abs(series[-3:]).max() > 1e-11 * max(1.0, np.abs(series).max()):
@@ -284,11 +299,10 @@ def _smoothed(log_density: Array, efficiency: float) -> tuple[Array, Array, Arra
 def _loo_rows(fit: Fit) -> Elpd:
     density = _Likelihood.of_fit(fit)
     efficiency = _relative_efficiency(fit)
-    parts = [
-        _smoothed(density.log_density(rows), efficiency)
-        for rows in density.parts(np.arange(len(density.data.y)))
-    ]
-    elpd, lppd, k = (np.concatenate(column) for column in zip(*parts, strict=True))
+    n = len(density.data.y)
+    elpd, lppd, k = np.empty(n), np.empty(n), np.empty(n)
+    for rows in density.parts(np.arange(n)):
+        elpd[rows], lppd[rows], k[rows] = _smoothed(density.log_density(rows), efficiency)
     return Elpd.of("LOO", elpd, lppd, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k)
 
 

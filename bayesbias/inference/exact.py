@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayesbias.errors import DataError
-from bayesbias.inference.arrays import Array
+from bayesbias.inference.arrays import Array, Codes
 from bayesbias.inference.data import ModelData
 from bayesbias.inference.gaussian import compile_model, parent_index
 from bayesbias.inference.scales import draw_scales
@@ -29,8 +29,11 @@ def sample_exactly(
     """
     compiled = compile_model(spec, data)
     where = compiled.layout
-    log_scales = np.empty((draws, where.n_scales))
-    coefficients = np.empty((draws, where.n_coefficients))
+    places = where.scales | where.coefficients
+    result = {
+        p.name: np.empty((draws, places[p.name].stop - places[p.name].start))
+        for p in spec.parameters
+    }
     spread = np.log(data.y.std())
     acceptance, worst = 1.0, -np.inf
     for block in compiled.blocks:
@@ -46,17 +49,21 @@ def sample_exactly(
                 )
             acceptance, worst = min(acceptance, found.acceptance), max(worst, found.pareto_k)
             own = found.draws
-            log_scales[:, block.scales] = own
+            _put(result, where.scales, slice(None), block.scales, np.exp(own))
         for part, values in block.draw(own, rng):
-            coefficients[part, block.coefficients] = values
-    result: dict[str, Array] = {}
+            _put(result, where.coefficients, part, block.coefficients, values)
     for p in spec.parameters:
-        if p.prior.is_positive:
-            flat = np.exp(log_scales[:, where.scales[p.name]])
-        else:
-            flat = coefficients[:, where.coefficients[p.name]]
-            for parent in p.prior.mean:
-                values = result[parent].reshape(draws, -1)
-                flat += values[:, parent_index(spec, data, p.name, parent)]
-        result[p.name] = flat.reshape(draws, *data.shape(p.by))
-    return result, {"acceptance": acceptance, "pareto_k": worst}
+        for parent in p.prior.mean:
+            result[p.name] += result[parent][:, parent_index(spec, data, p.name, parent)]
+    shaped = {p.name: result[p.name].reshape(draws, *data.shape(p.by)) for p in spec.parameters}
+    return shaped, {"acceptance": acceptance, "pareto_k": worst}
+
+
+def _put(
+    result: dict[str, Array], places: dict[str, slice], rows: slice, which: Codes, values: Array
+) -> None:
+    """Put values, numbered over all parameters, where they belong."""
+    for name, place in places.items():
+        here = (which >= place.start) & (which < place.stop)
+        if here.any():
+            result[name][rows, which[here] - place.start] = values[:, here]

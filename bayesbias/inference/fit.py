@@ -233,7 +233,7 @@ class Fit:
             words = xr.DataArray(np.ones(len(names)), coords={"protected_word": names})
             result = result * words
         if by == "protected_group":
-            result = result.groupby(self.groups()).mean()
+            result = group_means(result, self.groups())
         if several and by is None:
             result = result.mean("embedding")
         return result
@@ -372,6 +372,12 @@ class Fit:
         from bayesbias.inference.files import save_fit
 
         save_fit(self, path)
+
+
+def group_means(array: xr.DataArray, groups: xr.DataArray) -> xr.DataArray:
+    """Average over the protected words of each group; the groups in the order of the words."""
+    order = list(dict.fromkeys(groups.to_numpy().tolist()))
+    return array.groupby(groups).mean().sel(protected_group=order)
 
 
 def _rope(rope: float | tuple[float, float] | None) -> tuple[float, float] | None:

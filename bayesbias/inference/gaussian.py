@@ -104,12 +104,14 @@ class _Entries:
     def add(self, class_: Codes, terms: list[Codes], weight: Array, y: Array) -> None:
         """Add factors whose mean is the sum of one coefficient of each term."""
         for i in terms:
-            self.linear.append((class_, i, weight * y))
+            own, row, _, value = _summed(class_, i, np.zeros_like(i), weight * y)
+            self.linear.append((own, row, value))
             for j in terms:
-                self.class_.append(class_)
-                self.row.append(i)
-                self.column.append(j)
-                self.value.append(weight)
+                own, row, column, value = _summed(class_, i, j, weight)
+                self.class_.append(own)
+                self.row.append(row)
+                self.column.append(column)
+                self.value.append(value)
 
 
 def parent_index(spec: ModelSpec, data: ModelData, child: str, parent: str) -> Codes:
@@ -139,6 +141,18 @@ def summands(spec: ModelSpec) -> tuple[str, ...]:
     for name in spec.mean:
         visit(name)
     return tuple(found)
+
+
+def _summed(
+    class_: Codes, row: Codes, column: Codes, value: Array
+) -> tuple[Codes, Codes, Codes, Array]:
+    """Add up what belongs to the same class, row and column."""
+    rows, columns = int(row.max()) + 1, int(column.max()) + 1
+    key, place = np.unique((class_ * rows + row) * columns + column, return_inverse=True)
+    class_and_row, own_column = np.divmod(key, columns)
+    own_class, own_row = np.divmod(class_and_row, rows)
+    total: Array = np.bincount(place, value).astype(np.float64)
+    return own_class, own_row, own_column, total
 
 
 @dataclass(frozen=True)
@@ -459,8 +473,9 @@ class Block:
 
     def draw(self, log_scales: Array, rng: np.random.Generator) -> Iterator[tuple[slice, Array]]:
         """Draw the coefficients, one set for each row of scales; yields them batch by batch."""
-        for start in range(0, len(log_scales), self.batch):
-            part = slice(start, min(start + self.batch, len(log_scales)))
+        step = min(self.batch, max(1, _BUDGET // len(self.coefficients)))
+        for start in range(0, len(log_scales), step):
+            part = slice(start, min(start + step, len(log_scales)))
             yield part, self._draw(self.solve(log_scales[part]), rng)
 
     def variance(self, log_scales: Array, weights: Array) -> Array:

@@ -16,7 +16,7 @@ from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.inference.arrays import Array
 from bayesbias.inference.data import prepare_table
 from bayesbias.inference.estimates import expected, flat
-from bayesbias.inference.fit import Fit
+from bayesbias.inference.fit import Fit, group_means
 from bayesbias.inference.fitting import Engine, fit_rows
 from bayesbias.inference.intervals import Kind, check_interval, describe, interval
 from bayesbias.inference.spec import ModelSpec, load_model
@@ -203,7 +203,7 @@ class PairedFit:
         over = ["word_to_compare"] if by is not None else ["word_to_compare", "protected_word"]
         array = expected(fit.spec, fit.posterior, over)
         if by == "protected_group":
-            array = array.groupby(fit.groups()).mean()
+            array = group_means(array, fit.groups())
             array = array.transpose("chain", "draw", "protected_group", "connection")
         return array
 

@@ -139,11 +139,16 @@ class _Grid:
                         moved = True
             if not moved:
                 break
-        shape = (_GRID[n],) * n
-        width = (bounds[1] - bounds[0]) / shape
-        cells = np.indices(shape).reshape(n, -1).T
-        z = bounds[0] + (cells + 0.5) * width
-        log_cell = log_density(mode + z @ axes.T)
+        for size in (_GRID[n] // 3, _GRID[n]):
+            shape = (size,) * n
+            width = (bounds[1] - bounds[0]) / shape
+            cells = np.indices(shape).reshape(n, -1).T
+            z = bounds[0] + (cells + 0.5) * width
+            log_cell = log_density(mode + z @ axes.T)
+            # Look closer, at the part of the box that holds anything.
+            inside = z[log_cell > log_cell.max() - _EDGE]
+            bounds = np.stack([inside.min(axis=0) - width, inside.max(axis=0) + width])
+        bounds = np.stack([z.min(axis=0) - width / 2, z.max(axis=0) + width / 2])
         # A cell's height is that of its centre; one that is much lower than its neighbours would
         # be drawn too seldom for rejection to make up, so every cell gets a share of theirs.
         smooth = np.exp(log_cell - log_cell.max()).reshape(shape)
