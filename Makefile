@@ -5,15 +5,16 @@ BIN = $(VENV)/bin
 PYTEST_ARGS ?=
 VERSIONS ?= 3.11 3.12 3.13
 
-.PHONY: help demo test lint test-all test-lowest benchmarks clean
+.PHONY: help demo test lint test-all test-lowest models benchmarks clean
 
 help:
-	@echo "make demo         install into $(VENV) and build the first distance table"
+	@echo "make demo         install into $(VENV), build a distance table and fit a model"
 	@echo "make test         install into $(VENV) and run the tests"
 	@echo "make lint         ruff and mypy"
 	@echo "make test-all     the tests on every Python of pyenv that is supported"
 	@echo "make test-lowest  the tests on the oldest supported versions of everything"
-	@echo "make benchmarks   speed beside gensim and beside the bare computation"
+	@echo "make models       fit the demo studies again, and write their cards"
+	@echo "make benchmarks   speed beside gensim, PyMC and the bare computation"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -30,7 +31,8 @@ $(VENV)/.installed-test: $(VENV)/.installed pyproject.toml
 
 demo: $(VENV)/.installed
 	@mkdir -p bayesbias-demo
-	$(BIN)/bayesbias table demo demo-100d --study religion --out bayesbias-demo/table.csv
+	$(BIN)/bayesbias table demo --study religion --out bayesbias-demo/table.csv
+	$(BIN)/bayesbias fit bayesbias-demo/table.csv --engine exact --by protected_group --out bayesbias-demo/religion.nc
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -54,9 +56,13 @@ test-lowest: $(BIN)/python
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --editable '.[test]'
 	.venv-lowest/bin/python -m pytest -W ignore::DeprecationWarning -W ignore::FutureWarning $(PYTEST_ARGS)
 
+models: $(VENV)/.installed
+	$(BIN)/python scripts/build_models.py
+
 benchmarks: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/load_text.py
 	$(BIN)/python benchmarks/build_table.py
+	$(BIN)/python benchmarks/exact_engine.py
 
 clean:
 	rm -rf .venv .venv-* bayesbias-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -101,6 +101,8 @@ def documented() -> list[str]:
             isinstance(thing, type) and issubclass(thing, Warning | Exception)
         ):
             continue
+        if not callable(thing):
+            continue
         names.append(f"{thing.__module__}.{name}")
         if isinstance(thing, type):
             members = [m for m in vars(thing) if not m.startswith("_")]
@@ -135,7 +137,12 @@ def test_readme_is_true(code: str, expected: str) -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), warnings.catch_warnings(action="ignore"):
         exec(compile(code, "README.md", "exec"), {})
-    assert printed.getvalue().strip() == expected.strip()
+    # The same seed gives the same draws on one machine; on another, rounding may shift them.
+    for got, wanted in zip(printed.getvalue().split(), expected.split(), strict=True):
+        if re.fullmatch(r"-?[\d.]+", wanted):
+            assert float(got) == pytest.approx(float(wanted), rel=0.01, abs=0.025)
+        else:
+            assert got == wanted
 
 
 def test_readme_links() -> None:
@@ -153,6 +160,7 @@ def test_wheel_holds_the_data(tmp_path: Path) -> None:
         "bayesbias/embeddings/data/demo-100d.npz",
         "bayesbias/embeddings/data/README.md",
         "bayesbias/words/data/weat.toml",
+        *(f"bayesbias/_models/{path.name}" for path in (ROOT / "models").glob("*.toml")),
         "bayesbias/words/data/studies/religion.toml",
     ):
         assert name in names

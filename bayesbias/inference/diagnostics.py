@@ -26,7 +26,7 @@ ESS_MIN = 400
 class Diagnostics:
     """What speaks for and against a fit.
 
-    Attributes
+    Parameters
     ----------
     problems : tuple of str
         Why the draws should not be relied on; empty if nothing was found.
@@ -38,6 +38,13 @@ class Diagnostics:
         The model.
     posterior : xarray.Dataset
         The draws.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> bb.fit(table, "baseline", engine="exact", draws=500, seed=1).diagnostics()
+    2000 independent draws; Pareto k of the proposals ... (below 0.7 is good). No problem found.
     """
 
     problems: tuple[str, ...]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Fit:
     """A model fitted to a table of distances; made by `fit`, `fit_paired` and `load_fit`.
 
-    Attributes
+    Parameters
     ----------
     spec : ModelSpec
         The model.

@@ -24,7 +24,7 @@ _LETTERS = {"A": "associated", "D": "different", "H": "human", "N": "none"}
 class Overview:
     """Contrasts of a data set, and the rows of the thesis's tables 6.1 to 6.3.
 
-    Attributes
+    Parameters
     ----------
     contrasts : DataFrame
         Differences between connections for the whole data set, with intervals and probabilities.
@@ -34,6 +34,17 @@ class Overview:
         words, or yes/no, from the overlap of intervals and the order of means, as there),
         ``probability`` (the same question answered by posterior probability: the expected share of
         words in per cent, or the probability of yes) and ``meaning``.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> found = bb.overview(bb.fit(table, "crossed", engine="exact", seed=1))
+    >>> found.contrasts[["contrast", "mean", "sd"]].round(2)
+                     contrast  mean    sd
+    0       associated - none -0.10  0.05
+    1      associated - human  0.02  0.06
+    2  associated - different -0.05  0.04
     """
 
     contrasts: pd.DataFrame
@@ -59,8 +70,8 @@ class Overview:
             The columns ``answer`` and ``probability``.
         """
         table = self.table.drop(columns="meaning")
+        shares = [isinstance(answer, float) for answer in table["answer"]]
         table["answer"] = [f"{a:.2f}%" if isinstance(a, float) else a for a in table["answer"]]
-        shares = [name[0] != "G" for name in table.index]
         table["probability"] = [
             "" if np.isnan(p) else (f"{p:.1f}%" if share else f"{p:.3f}")
             for p, share in zip(table["probability"], shares, strict=True)
@@ -107,9 +118,15 @@ def overview(
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
     >>> fit = bb.fit(table, "separate", engine="exact", seed=1)
-    >>> bb.overview(fit)
-             contrast   mean    sd  lower  upper  P(<0)  P(in rope)
-        associated - none -0.075 0.021 -0.110 -0.042  1.000       0.113
+    >>> bb.overview(fit).table["answer"]
+    A close to N                 73.333333
+    A close to H                 93.333333
+    H closer than A              46.666667
+    D similar with A                 100.0
+    D closer than A              33.333333
+    General HPDI outside of 0           no
+    General D similar to A              no
+    Name: answer, dtype: object
     """
     check_interval(prob, kind)
     if not isinstance(rope, int | float) or not rope > 0:

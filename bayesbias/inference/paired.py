@@ -29,12 +29,14 @@ _PAIR = ["protected_word", "word_to_compare"]
 class PairedFit:
     """What changed between two tables of the same pairs; made by `fit_paired`.
 
-    Attributes
+    Parameters
     ----------
     difference : Fit
         The model of the differences, after minus before.
-    before, after : Fit
-        The same model of each table on its own.
+    before : Fit
+        The model ``crossed`` of the table before.
+    after : Fit
+        The same of the table after.
 
     Examples
     --------
@@ -280,12 +282,12 @@ def fit_paired(
     >>> before = bb.distance_table(bb.load_embedding("demo"), study)
     >>> after = bb.distance_table(bb.load_embedding("demo-100d"), study)
     >>> paired = bb.fit_paired(before, after, seed=1)
-    >>> paired.effects(by=None)[["connection", "before", "after", "mean", "sd"]].round(2)
-       connection  before  after  mean    sd
-    0  associated    0.77   0.83  0.06  0.02
-    1   different    0.81   0.85  0.04  0.02
-    2       human    0.79   0.82  0.04  0.02
-    3        none    0.84   0.87  0.03  0.01
+    >>> paired.effects(by=None)[["connection", "mean", "sd"]].round(2)
+       connection  mean    sd
+    0  associated  0.04  0.02
+    1   different  0.03  0.02
+    2       human  0.03  0.01
+    3        none  0.02  0.01
     """
     one_of("engine", engine, ("nuts", "exact"))
     at_least("draws", draws, 1)

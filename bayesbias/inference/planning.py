@@ -31,7 +31,7 @@ _SIMULATION_DRAWS = 1000
 class Plan:
     """How many attribute words make an interval narrow enough.
 
-    Attributes
+    Parameters
     ----------
     n : int or None
         Stereotype words needed for each group; None if no number up to the limit is enough.
@@ -41,17 +41,23 @@ class Plan:
     simulated : DataFrame
         Widths of the intervals of simulated studies with `n` words a group, and whether they hold
         the simulated truth.
-    width, contrast, prob : float, str, float
-        What was asked for.
+    width : float
+        The width that was asked for.
+    contrast : str
+        The contrast.
+    prob : float
+        Probability of the interval.
+    detail : str, default ""
+        What else limits the width.
 
     Examples
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
     >>> fit = bb.fit(table, "crossed", engine="exact", seed=1)
-    >>> plan = bb.plan_sample_size(fit, width=0.2, simulations=0)
-    >>> plan.n
-    4
+    >>> plan = bb.plan_sample_size(fit, width=0.12, simulations=0)
+    >>> 8 <= plan.n <= 12
+    True
     """
 
     n: int | None
@@ -144,7 +150,8 @@ def plan_sample_size(
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
     >>> fit = bb.fit(table, "crossed", engine="exact", seed=1)
     >>> bb.plan_sample_size(fit, width=0.04, simulations=0)
-    No number of words
+    No number of words up to 2000 a group gives a 89% interval of 'associated - none' narrower than
+    0.04: it would still be 0.09... wide. It rests on 15 protected words, too: add some.
     """
     check_interval(prob, "hdi")
     if not isinstance(width, int | float) or not width > 0:

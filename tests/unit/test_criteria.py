@@ -1,0 +1,365 @@
+"""Information criteria against sums over an array of draws × rows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from brute_force import OUTCOME, BruteForce, make_table
+from scipy import stats
+from scipy.special import logsumexp
+
+import bayesbias as bb
+from bayesbias.inference import criteria
+from bayesbias.inference.data import model_data
+from bayesbias.inference.exact import sample_exactly
+from bayesbias.inference.fitting import table_hash
+
+OLD_ARVIZ = version("arviz").startswith("0.")
+
+
+def make_fit(
+    spec: bb.ModelSpec,
+    table: pd.DataFrame,
+    *,
+    draws: int = 100,
+    seed: int = 0,
+    spread: float = 0.02,
+) -> bb.Fit:
+    """Make a fit of draws that nobody sampled: the criteria must not care."""
+    rng = np.random.default_rng(seed)
+    data = model_data(spec, table)
+    posterior = {}
+    for p in spec.parameters:
+        shape = (4, draws, *data.shape(p.by))
+        if p.name == "nu":
+            values = rng.uniform(3, 30, shape)
+        elif p.prior.is_positive:
+            values = np.exp(rng.normal(-1.7, spread, shape))
+        elif spec.mean.index(p.name) if p.name in spec.mean else True:
+            values = rng.normal(0, spread, shape)
+        else:
+            values = rng.normal(0.9 if spec.outcome == "distance" else 0.0, spread, shape)
+        posterior[p.name] = (("chain", "draw", *p.by), values)
+    coords = {name: list(levels) for name, levels in data.levels.items()}
+    provenance = {"engine": "exact", "table_sha256": table_hash(table), "pareto_k": 0.0}
+    return bb.Fit(spec, table, xr.Dataset(posterior, coords=coords), xr.Dataset(), provenance)
+
+
+def log_likelihood(fit: bb.Fit) -> np.ndarray:
+    """Return chains × draws × rows, each value looked up by the names of its levels."""
+    table, spec = fit.table, fit.spec
+
+    def of_row(name: str) -> np.ndarray:
+        by = {
+            f: xr.DataArray(table[f].astype(object).to_numpy(), dims="row") for f in spec[name].by
+        }
+        values = fit.posterior[name].sel(by)
+        return (
+            values.transpose("chain", "draw", ...).to_numpy()
+            if by
+            else values.to_numpy()[..., None]
+        )
+
+    mean = sum(of_row(name) for name in spec.mean)
+    error = table["standard_error"].to_numpy() if "standard_error" in table else 0.0
+    scale = np.sqrt(of_row(spec.scale) ** 2 + error**2)
+    y = table[OUTCOME[spec.outcome]].to_numpy()
+    if spec.likelihood == "student_t":
+        return stats.t.logpdf(y, of_row("nu"), mean, scale)
+    return stats.norm.logpdf(y, mean, scale)
+
+
+def assert_waic(fit: bb.Fit) -> bb.Elpd:
+    values = log_likelihood(fit).reshape(-1, len(fit.table))
+    lppd = logsumexp(values, axis=0) - np.log(len(values))
+    variance = values.var(axis=0)
+    found = fit.waic()
+    np.testing.assert_allclose(found.pointwise, lppd - variance, rtol=1e-8, atol=1e-8)
+    assert found.kind == "WAIC"
+    assert found.elpd == pytest.approx((lppd - variance).sum(), rel=1e-9)
+    assert found.deviance == -2 * found.elpd
+    assert found.p == pytest.approx(variance.sum(), rel=1e-7)
+    assert found.se == pytest.approx(np.sqrt(len(lppd) * (lppd - variance).var()), rel=1e-8)
+    assert found.unreliable == (variance > 0.4).sum()
+    assert found.labels == ()
+    return found
+
+
+def crowded(seed: int = 1, *, wide: bool = False, errors: bool = False) -> pd.DataFrame:
+    """Make a table with hundreds of rows in a cell, and one cell with a single distinct value."""
+    rng = np.random.default_rng(seed)
+    n = 300
+    y = rng.normal(0.9, 0.2, 2 * n)
+    if wide:
+        y[:3], y[n : n + 2] = (0.0, 2.0, 0.001), (0.001, 1.999)
+    table = pd.DataFrame(
+        {
+            "protected_word": ["a"] * n + ["b"] * n + ["c"] * 100 + ["d"] * 20,
+            "word_to_compare": [f"w{i}" for i in range(2 * n + 120)],
+            "word_class": "neutral",
+            "cosine_distance": np.clip([*y, *[0.7] * 100, *rng.normal(0.8, 0.1, 20)], 0, 2),
+            "connection": "none",
+            "protected_group": "g",
+        }
+    )
+    if errors:
+        table["standard_error"] = rng.choice([0.0, 0.05], len(table))
+    return bb.check_table(table.sample(frac=1, random_state=seed))
+
+
+# WAIC.
+
+
+@pytest.mark.parametrize("likelihood", ["normal", "student_t"])
+@pytest.mark.parametrize("errors", ["none", "few", "many"])
+@pytest.mark.parametrize("name", list(bb.MODELS))
+def test_waic_of_every_model(name: str, errors: str, likelihood: Any) -> None:
+    spec = bb.load_model(name).vary(likelihood=likelihood)
+    table = make_table(2, keep=0.8, errors=errors, embeddings=2 if name == "embeddings" else 1)
+    assert_waic(make_fit(spec, table))
+
+
+@pytest.mark.parametrize("residual", ["one", "connection"])
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("errors", [False, True])
+def test_waic_of_many_rows_in_a_cell(errors: bool, wide: bool, residual: Any) -> None:
+    table = crowded(errors=errors, wide=wide)
+    for likelihood in ("normal", "student_t"):
+        spec = bb.load_model("baseline").vary(likelihood=likelihood, residual=residual)
+        assert_waic(make_fit(spec, table, spread=0.1))
+
+
+def test_waic_where_a_curve_does_not_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the draws with a tiny scale: the mean density is no smooth function any more."""
+    fit = make_fit(bb.load_model("baseline"), crowded(wide=True))
+    fit.posterior["sigma"][:2] = 0.003
+    curves = []
+    original = criteria.chebval
+    monkeypatch.setattr(criteria, "chebval", lambda *args: curves.append(1) or original(*args))
+    assert_waic(fit)
+    assert len(curves) < 3
+    assert_waic(make_fit(bb.load_model("baseline"), crowded()))
+    assert len(curves) >= 3
+
+
+def test_waic_in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = make_fit(bb.load_model("crossed"), make_table(2, errors="few"))
+    whole = fit.waic(), fit.loo()
+    monkeypatch.setattr(criteria, "_BUDGET", 1)
+    for one, other in zip(whole, (fit.waic(), fit.loo()), strict=True):
+        np.testing.assert_allclose(one.pointwise, other.pointwise, rtol=1e-12)
+
+
+def to_arviz(fit: bb.Fit) -> tuple[Any, Any]:
+    """Return ArviZ and the fit with its log likelihood, in the form of the installed version."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        import arviz as az
+    groups = {
+        "posterior": {str(name): v.to_numpy() for name, v in fit.posterior.data_vars.items()},
+        "log_likelihood": {"y": log_likelihood(fit)},
+    }
+    return az, az.from_dict(**groups) if OLD_ARVIZ else az.from_dict(groups)
+
+
+@pytest.mark.skipif(not OLD_ARVIZ, reason="ArviZ 1 has no WAIC")
+@pytest.mark.parametrize("name", ["baseline", "crossed"])
+def test_waic_is_that_of_arviz(name: str) -> None:
+    fit = make_fit(bb.load_model(name), make_table(2))
+    az, data = to_arviz(fit)
+    theirs = az.waic(data, pointwise=True, scale="log")
+    ours = fit.waic()
+    np.testing.assert_allclose(ours.pointwise, theirs.waic_i, rtol=1e-6)
+    assert ours.elpd == pytest.approx(theirs.elpd_waic, rel=1e-6)
+    assert ours.p == pytest.approx(theirs.p_waic, rel=1e-6)
+    assert ours.se == pytest.approx(theirs.se, rel=1e-6)
+
+
+# Leaving rows out.
+
+
+@pytest.mark.parametrize("likelihood", ["normal", "student_t"])
+@pytest.mark.parametrize("name", ["baseline", "crossed"])
+def test_loo_is_that_of_arviz(name: str, likelihood: Any) -> None:
+    spec = bb.load_model(name).vary(likelihood=likelihood)
+    fit = make_fit(spec, make_table(2, errors="few"), draws=250)
+    az, data = to_arviz(fit)
+    theirs = az.loo(data, pointwise=True, reff=1.0)
+    ours = fit.loo()
+    suffix = "_loo" if OLD_ARVIZ else ""
+    pointwise = theirs.loo_i if OLD_ARVIZ else theirs.elpd_i
+    np.testing.assert_allclose(ours.pointwise, np.asarray(pointwise), rtol=1e-6)
+    np.testing.assert_allclose(ours.pareto_k, np.asarray(theirs.pareto_k), atol=1e-6)
+    assert ours.elpd == pytest.approx(getattr(theirs, f"elpd{suffix}"), rel=1e-6)
+    assert ours.p == pytest.approx(getattr(theirs, f"p{suffix}"), rel=1e-6)
+    assert ours.se == pytest.approx(theirs.se, rel=1e-3)
+
+
+def test_loo_of_a_conjugate_model() -> None:
+    """With a known scale and one mean per word, a row is predicted by a textbook formula."""
+    table = make_table(4)
+    spec = bb.load_model("baseline").vary(priors={"sigma": "LogNormal(-1.6, 0.0001)"})
+    fit = bb.fit(table, spec, engine="exact", draws=2000, seed=3)
+    s2 = np.exp(-3.2)
+    expected = []
+    for _, row in table.iterrows():
+        own = table[table["protected_word"] == row["protected_word"]]
+        others = own["cosine_distance"].sum() - row["cosine_distance"]
+        precision = 1 / 0.25 + (len(own) - 1) / s2
+        mean = (1 / 0.25 + others / s2) / precision
+        expected.append(
+            stats.norm.logpdf(row["cosine_distance"], mean, np.sqrt(s2 + 1 / precision))
+        )
+    np.testing.assert_allclose(fit.loo().pointwise, expected, atol=0.02)
+
+
+@pytest.mark.filterwarnings("ignore:.*cells have one row")
+@pytest.mark.parametrize("by", ["protected_word", "word_to_compare"])
+@pytest.mark.parametrize("name", ["hierarchical", "crossed"])
+def test_levels_left_out_as_if_fitted_again(name: str, by: str) -> None:
+    """Each level is left out, the model fitted to the rest, and the level's rows predicted."""
+    spec, table = bb.load_model(name).vary(residual="one"), make_table(2, keep=0.88, words=4)
+    kept = ["x0", "y1"] if by == "protected_word" else ["xa", "nc"]
+    found = bb.fit(table, spec, engine="exact", draws=1000, seed=1).loo(by=by)
+    assert set(found.labels) == set(table[by])
+    brute = BruteForce(spec, table)
+    for level in kept:
+        assert found.pareto_k[found.labels.index(level)] < 0.7
+        out = (table[by] == level).to_numpy()
+        rest = model_data(spec, bb.check_table(table[~out]))
+        again, _ = sample_exactly(spec, rest, 120, np.random.default_rng(2))
+        scales = {p.name: again[p.name] for p in spec.parameters if p.prior.is_positive}
+        values = np.array(
+            [
+                brute.given({n: np.ravel(v[i]) for n, v in scales.items()}).log_conditional(out)
+                for i in range(120)
+            ]
+        )
+        expected = logsumexp(values) - np.log(len(values))
+        error = np.exp(values - expected).std() / np.sqrt(len(values))
+        ours = found.pointwise[found.labels.index(level)]
+        assert ours == pytest.approx(expected, abs=4 * error + 0.02)
+
+
+def test_levels_left_out_of_a_student_t_model() -> None:
+    """There the draws of all parameters are reweighted."""
+    spec = bb.load_model("baseline").vary(likelihood="student_t")
+    fit = make_fit(spec, make_table(2), draws=250)
+    level, names = pd.factorize(fit.table["word_to_compare"].astype("str"))
+    values = log_likelihood(fit).reshape(-1, len(level))
+    total = np.stack([values[:, level == k].sum(axis=1) for k in range(len(names))])
+    found = fit.loo(by="word_to_compare")
+    # Smoothing changes the plain importance-sampling estimate only a little.
+    plain = -(logsumexp(-total, axis=1) - np.log(total.shape[1]))
+    np.testing.assert_allclose(found.pointwise, plain, atol=0.05)
+    assert found.labels == tuple(names)
+    assert found.pareto_k.shape == (len(names),)
+
+
+@pytest.mark.parametrize("by", ["cosine_distance", "nothing"])
+def test_levels_that_are_not_there(by: str) -> None:
+    fit = make_fit(bb.load_model("baseline"), make_table(2))
+    with pytest.raises(bb.SpecError, match=f"'by' is '{by}'; expected a column of the table"):
+        fit.loo(by=by)
+    with pytest.raises(bb.DataError, match="'embedding' has only one level, 'e0'"):
+        fit.loo(by="embedding")
+
+
+# What is said about them.
+
+
+def test_doubtful_rows_are_counted_and_named() -> None:
+    calm = make_fit(bb.load_model("baseline"), make_table(2))
+    assert calm.waic().warning == ""
+    assert repr(calm.waic()).startswith("WAIC ")
+    wild = make_fit(bb.load_model("baseline"), make_table(2), spread=0.5)
+    found = assert_waic(wild)
+    assert 0 < found.unreliable <= 52
+    assert f"{found.unreliable} of 52 rows" in found.warning
+    assert "0.4" in found.warning
+    assert found.warning in repr(found)
+    left_out = replace(found, kind="LOO", labels=("x",) * 52)
+    assert f"Pareto k is above 0.7 for {found.unreliable} of 52 levels" in left_out.warning
+
+
+# Comparing.
+
+
+@pytest.fixture(scope="module")
+def fits() -> dict[str, bb.Fit]:
+    table = make_table(2)
+    return {name: make_fit(bb.load_model(name), table) for name in ("baseline", "separate")}
+
+
+@pytest.mark.parametrize(
+    ("criterion", "by"), [("waic", None), ("loo", None), ("loo", "word_to_compare")]
+)
+def test_compare(fits: dict[str, bb.Fit], criterion: Any, by: str | None) -> None:
+    label = criterion.upper()
+    table = bb.compare(fits, criterion, by=by)
+    assert list(table.columns) == [label, "SE", f"d{label}", "dSE", f"p{label}", "weight"]
+    assert set(table.index) == set(fits)
+    found = {n: f.waic() if criterion == "waic" else f.loo(by=by) for n, f in fits.items()}
+    first, second = table.index
+    for name in fits:
+        assert table.loc[name, label] == pytest.approx(-2 * found[name].elpd)
+        assert table.loc[name, "SE"] == pytest.approx(2 * found[name].se)
+        assert table.loc[name, f"p{label}"] == pytest.approx(found[name].p)
+    assert table[label].is_monotonic_increasing
+    assert table.loc[first, f"d{label}"] == 0
+    assert np.isnan(table.loc[first, "dSE"])
+    apart = 2 * (found[first].pointwise - found[second].pointwise)
+    assert table.loc[second, f"d{label}"] == pytest.approx(apart.sum())
+    assert table.loc[second, "dSE"] == pytest.approx(np.sqrt(len(apart)) * apart.std())
+    assert table["weight"].sum() == pytest.approx(1)
+    odds = np.exp(-0.5 * table.loc[second, f"d{label}"])
+    assert table.loc[second, "weight"] == pytest.approx(odds / (1 + odds))
+
+
+def test_the_order_of_the_fits_does_not_matter(fits: dict[str, bb.Fit]) -> None:
+    backwards = dict(reversed(fits.items()))
+    pd.testing.assert_frame_equal(bb.compare(fits), bb.compare(backwards))
+
+
+def test_one_fit(fits: dict[str, bb.Fit]) -> None:
+    assert bb.compare({"a": fits["baseline"]})["weight"].tolist() == [1.0]
+
+
+def test_comparisons_that_are_refused(fits: dict[str, bb.Fit]) -> None:
+    other = make_fit(bb.load_model("baseline"), make_table(3))
+    with pytest.raises(bb.DataError, match="'baseline' and 'b' are of different tables"):
+        bb.compare({**fits, "b": other})
+    with pytest.raises(bb.SpecError, match="'criterion' is 'aic'; expected one of 'loo', 'waic'"):
+        bb.compare(fits, "aic")  # type: ignore[arg-type]
+    with pytest.raises(bb.SpecError, match="'fits' is empty"):
+        bb.compare({})
+    with pytest.raises(bb.SpecError, match="'by' is for criterion='loo'"):
+        bb.compare(fits, by="word_to_compare")
+
+
+def test_a_doubtful_comparison_warns(fits: dict[str, bb.Fit]) -> None:
+    wild = make_fit(bb.load_model("separate"), make_table(2), spread=0.5)
+    with pytest.warns(bb.BayesBiasWarning, match="wild.* of 52 rows") as caught:
+        bb.compare({"calm": fits["baseline"], "wild": wild})
+    assert len(caught) == 1
+    assert "calm" not in str(caught[0].message)
+    assert caught[0].filename == __file__
+
+
+def test_the_hash_is_of_the_rows() -> None:
+    table = make_table(2)
+    assert table_hash(table) == table_hash(table.copy())
+    as_text = table.astype({"connection": "str", "embedding": "str"})
+    assert table_hash(as_text) == table_hash(table)
+    changed = table.copy()
+    changed.loc[3, "cosine_distance"] += 1e-12
+    assert table_hash(changed) != table_hash(table)
+    assert table_hash(table[::-1]) != table_hash(table)
+    assert table_hash(table.assign(connection="none")) != table_hash(table)

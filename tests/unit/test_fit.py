@@ -1,0 +1,482 @@
+"""Fits: what they hold, what they say, and what they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from simulated import simulated_table
+
+import bayesbias as bb
+from bayesbias.inference.data import model_data, prepare_table
+from bayesbias.inference.intervals import interval
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    return simulated_table()
+
+
+@pytest.fixture(scope="module")
+def crossed(table: pd.DataFrame) -> bb.Fit:
+    return bb.fit(table, engine="exact", seed=3)
+
+
+def exact(table: pd.DataFrame, model: str = "separate", **options: object) -> bb.Fit:
+    return bb.fit(table, model, engine="exact", draws=200, **options)  # type: ignore[arg-type]
+
+
+def test_the_posterior_has_words_as_coordinates(crossed: bb.Fit) -> None:
+    theta = crossed.posterior["theta"]
+    assert theta.dims == ("chain", "draw", "protected_word", "connection")
+    assert theta.shape == (4, 2000, 6, 4)
+    assert list(theta["connection"].to_numpy()) == ["associated", "different", "human", "none"]
+    assert list(crossed.posterior["u"]["word_to_compare"].to_numpy())[:2] == ["a00", "a01"]
+    assert repr(crossed) == (
+        "<Fit crossed: 120 distances, 6 protected words, 4 × 2000 draws, exact engine>"
+    )
+
+
+def test_means_are_tidy(crossed: bb.Fit, table: pd.DataFrame) -> None:
+    means = crossed.means()
+    assert list(means.columns) == [
+        "protected_word", "connection", "mean", "sd", "lower", "upper", "protected_group", "rows",
+    ]  # fmt: skip
+    assert len(means) == 24
+    one = means.query("protected_word == 'p01' and connection == 'none'").iloc[0]
+    draws = crossed.posterior["theta"].sel(protected_word="p01", connection="none")
+    low, high = interval(draws.to_numpy().ravel(), 0.89)
+    assert (one["mean"], one["lower"], one["upper"]) == pytest.approx(
+        (float(draws.mean()), float(low), float(high))
+    )
+    assert one["rows"] == 6
+    assert one["protected_group"] == "g0"
+    assert means["rows"].sum() == len(table)
+
+
+@pytest.mark.parametrize("model", ["baseline", "connection", "separate", "hierarchical"])
+def test_means_of_every_model_are_near_those_of_the_rows(model: str) -> None:
+    table = simulated_table(5, stereotypes=40, controls=60, tau_word=0.0)
+    means = exact(table, model).means()
+    by = [name for name in ("protected_word", "connection") if name in means.columns]
+    rows = table.groupby(by)["cosine_distance"].mean().reset_index()
+    both = means.merge(rows, on=by)
+    assert len(both) == len(means)
+    # `connection` has the same coefficients for all words.
+    slack = 0.12 if model == "connection" else 0.04
+    assert (both["mean"] - both["cosine_distance"]).abs().max() < slack
+
+
+def test_intervals_of_both_kinds(rng: np.random.Generator) -> None:
+    draws = rng.gamma(2.0, size=(4000, 2))
+    low, high = interval(draws, 0.89, "eti")
+    np.testing.assert_allclose(low, stats.gamma(2).ppf(0.055), rtol=0.1)
+    shorter = np.subtract(*reversed(interval(draws, 0.89)))
+    assert (shorter < high - low).all()
+    inside = (draws >= interval(draws, 0.5)[0]) & (draws <= interval(draws, 0.5)[1])
+    np.testing.assert_allclose(inside.mean(axis=0), 0.5, atol=0.001)
+
+
+def test_hdi_is_that_of_arviz(rng: np.random.Generator) -> None:
+    from bayesbias._compat import ARVIZ_MAJOR, _arviz
+
+    draws = rng.gamma(3.0, size=(1, 2000))
+    az = _arviz()
+    expected = az.hdi(draws[0], hdi_prob=0.89) if ARVIZ_MAJOR == 0 else az.hdi(draws[0], prob=0.89)
+    low, high = interval(draws[0], 0.89)
+    np.testing.assert_allclose([low, high], np.ravel(expected), rtol=1e-9)
+
+
+def test_contrasts(crossed: bb.Fit) -> None:
+    whole = crossed.contrasts("associated - none", rope=0.05)
+    assert list(whole.columns) == [
+        "contrast", "mean", "sd", "lower", "upper", "P(<0)", "P(in rope)",
+    ]  # fmt: skip
+    bar = crossed.draws("bar")
+    difference = bar[:, 0] - bar[:, 3]
+    assert whole["mean"].item() == pytest.approx(difference.mean())
+    assert whole["P(<0)"].item() == (difference < 0).mean()
+    assert whole["P(in rope)"].item() == (np.abs(difference) < 0.05).mean()
+
+    words = crossed.contrasts("associated - (human + none) / 2", by="protected_word")
+    theta = crossed.draws("theta")
+    expected = theta[..., 0] - (theta[..., 2] + theta[..., 3]) / 2
+    np.testing.assert_allclose(words["mean"], expected.mean(axis=0))
+
+    groups = crossed.contrasts("associated - none", by="protected_group")
+    assert list(groups["protected_group"]) == ["g0", "g1"]
+    mean = (theta[..., 0] - theta[..., 3])[:, :3].mean()
+    assert groups["mean"].iloc[0] == pytest.approx(mean)
+
+
+def test_contrasts_of_a_model_without_words(table: pd.DataFrame) -> None:
+    fit = exact(table, "connection")
+    words = fit.contrasts("associated - none", by="protected_word")
+    assert len(words) == 6
+    assert np.ptp(words["mean"]) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("contrast", "message"),
+    [
+        ("asociated - none", "no 'asociated' here.*Did you mean 'associated'"),
+        ("associated", None),
+        ("associated * none", "write it like"),
+        ("associated - none + 1", "write it like"),
+        ("associated -", "write it like"),
+        ("__import__('os')", "write it like"),
+        ("3", "write it like"),
+    ],
+)
+def test_contrasts_are_linear_expressions(
+    crossed: bb.Fit, contrast: str, message: str | None
+) -> None:
+    if message is None:
+        crossed.contrasts(contrast)
+        return
+    with pytest.raises(bb.SpecError, match=message):
+        crossed.contrasts(contrast)
+
+
+def test_bad_options_of_contrasts(crossed: bb.Fit, table: pd.DataFrame) -> None:
+    with pytest.raises(bb.SpecError, match="'by' is 'word'"):
+        crossed.contrasts(by="word")
+    with pytest.raises(bb.SpecError, match="'rope' is"):
+        crossed.contrasts(rope=-0.1)
+    with pytest.raises(bb.SpecError, match="'prob' is 89"):
+        crossed.contrasts(prob=89)
+    with pytest.raises(bb.SpecError, match="does not tell connections apart"):
+        exact(table, "baseline").contrasts()
+
+
+def test_coefficients(table: pd.DataFrame) -> None:
+    found = exact(table, "connection").coefficients()
+    assert list(found["parameter"]) == ["co"] * 4 + ["sigma"]
+    assert list(found["level"]) == ["associated", "different", "human", "none", ""]
+    # The data do not determine co: its spread is that of the prior, whatever the data.
+    assert found["sd"].iloc[0] == pytest.approx(0.5 / np.sqrt(6 + 4), rel=0.2)
+
+
+def test_summary_and_diagnostics(crossed: bb.Fit) -> None:
+    summary = crossed.summary()
+    assert "theta[p00, associated]" in summary.index
+    assert summary.loc["tau_word", "mean"] == pytest.approx(crossed.draws("tau_word").mean())
+    assert (summary["r_hat"] < 1.01).all()
+    found = crossed.diagnostics()
+    assert found.ok
+    assert str(found).startswith("8000 independent draws")
+    assert len(found.table) == len(summary)
+
+
+def test_bad_draws_are_reported(crossed: bb.Fit) -> None:
+    """Chains that disagree, divergences and an interrupt are said in words."""
+    from dataclasses import replace
+
+    import xarray as xr
+
+    chains = crossed.posterior.isel(draw=slice(0, 100)).copy(deep=True)
+    chains["tau_word"] = chains["tau_word"] + chains["chain"]
+    stats_ = xr.Dataset({"diverging": (("chain", "draw"), np.eye(4, 100) > 0)})
+    provenance = {**crossed.provenance, "engine": "nuts", "sampler": "pymc", "interrupted": True}
+    bad = replace(crossed, posterior=chains, sample_stats=stats_, provenance=provenance)
+    found = bad.diagnostics()
+    assert not found.ok
+    text = str(found)
+    assert "4 divergences" in text
+    assert "interrupted" in text
+    assert "R-hat is 1.01 or more" in text
+    assert "tau_word" in text
+    assert "effective sample size is below 400" in text
+
+
+def test_saving_and_loading(crossed: bb.Fit, tmp_path: Path) -> None:
+    path = tmp_path / "fit.nc"
+    crossed.save(path)
+    again = bb.load_fit(path)
+    assert again.spec == crossed.spec
+    assert dict(again.provenance) == dict(crossed.provenance)
+    assert again.provenance["seed"] == 3
+    assert "pymc" in again.provenance["versions"]
+    for name in crossed.posterior.data_vars:
+        np.testing.assert_array_equal(again.posterior[name], crossed.posterior[name])
+    pd.testing.assert_frame_equal(again.means(), crossed.means())
+    pd.testing.assert_frame_equal(again.table, crossed.table)
+    assert again.waic().elpd == pytest.approx(crossed.waic().elpd)
+    assert list(tmp_path.iterdir()) == [path]
+    again.save(path)  # over itself
+    assert bb.load_fit(path).spec == crossed.spec
+
+
+def test_words_of_any_script_are_saved(tmp_path: Path) -> None:
+    table = simulated_table().replace({"p00": "größe", "a00": "слово, 'x'"})
+    fit = exact(table)
+    fit.save(tmp_path / "fit.nc")
+    again = bb.load_fit(tmp_path / "fit.nc")
+    assert "größe" in again.posterior["protected_word"].to_numpy()
+    assert "слово, 'x'" in list(again.table["word_to_compare"])
+
+
+def test_files_that_are_no_fits(crossed: bb.Fit, tmp_path: Path) -> None:
+    with pytest.raises(bb.SpecError, match=r"written to a \.nc file"):
+        crossed.save(tmp_path / "fit.csv")
+    with pytest.raises(bb.NotFoundError, match="there is no file"):
+        bb.load_fit(tmp_path / "none.nc")
+    text = tmp_path / "text.nc"
+    text.write_text("no netCDF")
+    with pytest.raises(bb.DataError, match="cannot be read as netCDF"):
+        bb.load_fit(text)
+    crossed.posterior.isel(draw=slice(0, 2)).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    with pytest.raises(bb.DataError, match="not a fit saved by bayesbias"):
+        bb.load_fit(tmp_path / "other.nc")
+    crossed.save(tmp_path / "cut.nc")
+    data = (tmp_path / "cut.nc").read_bytes()
+    (tmp_path / "cut.nc").write_bytes(data[: len(data) // 2])
+    with pytest.raises(bb.DataError, match="cannot be read as netCDF"):
+        bb.load_fit(tmp_path / "cut.nc")
+
+
+def test_to_arviz(crossed: bb.Fit) -> None:
+    native = crossed.to_arviz()
+    assert "posterior" in native
+    assert native["posterior"]["bar"].shape == (4, 2000, 4)
+
+
+def test_seeds(table: pd.DataFrame) -> None:
+    first, second, other = (exact(table, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.draws("theta"), second.draws("theta"))
+    assert (first.draws("theta") != other.draws("theta")).any()
+    chosen = exact(table, seed=None)
+    again = exact(table, seed=chosen.provenance["seed"])
+    np.testing.assert_array_equal(chosen.draws("theta"), again.draws("theta"))
+    with pytest.raises(bb.SpecError, match="'seed' is -1"):
+        exact(table, seed=-1)
+
+
+def test_priors_by_name_change_the_posterior(table: pd.DataFrame) -> None:
+    tight = exact(table, "connection", priors={"co": "Normal(0, 0.001)"})
+    assert np.abs(tight.draws("co")).max() < 0.01
+    assert str(tight.spec["co"].prior) == "Normal(0, 0.001)"
+    with pytest.raises(bb.SpecError, match="'priors' has 'coo'.*Did you mean 'co'"):
+        exact(table, "connection", priors={"coo": "Normal(0, 1)"})
+
+
+def test_residual_scales(table: pd.DataFrame) -> None:
+    assert exact(table, residual="connection").draws("sigma").shape == (800, 4)
+    assert exact(table, "hierarchical", residual="one").draws("s").shape == (800,)
+    with pytest.raises(bb.SpecError, match="'residual' is 'word'"):
+        exact(table, residual="word")
+
+
+def test_student_t_is_for_nuts(table: pd.DataFrame) -> None:
+    with pytest.raises(bb.SpecError, match="use engine='nuts'"):
+        exact(table, likelihood="student_t")
+
+
+def test_sub_studies_drop_levels(table: pd.DataFrame) -> None:
+    fit = exact(prepare_table(table).query("protected_group == 'g1'"), "crossed")
+    assert list(fit.posterior["protected_word"].to_numpy()) == ["p10", "p11", "p12"]
+    assert len(fit.posterior["connection"]) == 4
+    few = exact(table[table["connection"].isin(["associated", "none"])], "crossed")
+    assert list(few.posterior["connection"].to_numpy()) == ["associated", "none"]
+    assert few.posterior.sizes["word_to_compare"] == 2 * 4 + 6
+    with pytest.raises(bb.SpecError, match="no 'human' here"):
+        few.contrasts("associated - human")
+
+
+def test_duplicates_are_dropped_and_counted(table: pd.DataFrame) -> None:
+    twice = pd.concat([table, table.iloc[:30]])
+    with pytest.warns(bb.BayesBiasWarning, match="30 of 150 rows are there twice"):
+        fit = exact(twice)
+    assert len(fit.table) == 120
+    assert len(exact(twice, duplicates="keep").table) == 150
+
+
+def test_cells_without_rows_are_marked(table: pd.DataFrame) -> None:
+    gone = (table["protected_word"] == "p00") & (table["connection"] == "human")
+    with pytest.warns(bb.BayesBiasWarning, match="1 of 24 cells have no row.*p00 – human"):
+        fit = exact(table[~gone], "hierarchical", seed=4)
+    cell = fit.means().query("protected_word == 'p00' and connection == 'human'").iloc[0]
+    assert cell["rows"] == 0
+    # The estimate is the population's: its spread is that of bar and tau.
+    bar, tau = fit.draws("bar")[:, 2], fit.draws("tau")[:, 2]
+    assert cell["mean"] == pytest.approx(bar.mean(), abs=0.03)
+    assert cell["sd"] == pytest.approx(np.sqrt(bar.var() + (tau**2).mean()), rel=0.25)
+    assert "p00 – human" in str(fit.diagnostics())
+
+
+def test_cells_with_one_row_are_marked(table: pd.DataFrame) -> None:
+    human = table[(table["protected_word"] == "p00") & (table["connection"] == "human")]
+    with pytest.warns(bb.BayesBiasWarning, match="1 of 24 cells have one row"):
+        exact(table.drop(human.index[1:]))
+
+
+def test_one_protected_word_is_marked(table: pd.DataFrame) -> None:
+    with pytest.warns(bb.BayesBiasWarning, match="tau has only one theta to learn from"):
+        fit = exact(table[table["protected_word"] == "p00"], "hierarchical")
+    assert fit.draws("tau").mean() > 0.2  # the prior's mean is 0.5
+
+
+def test_bad_tables_are_refused_before_sampling(table: pd.DataFrame) -> None:
+    def refused(message: str, bad: object, **options: object) -> None:
+        with pytest.raises(bb.BayesBiasError, match=message):
+            bb.fit(bad, **options)  # type: ignore[arg-type]
+
+    refused("expected a pandas DataFrame", [1])
+    refused("has no rows", table.iloc[:0])
+    gap = table["cosine_distance"].where(table.index > 0)
+    refused("'cosine_distance' is missing in 1 row", table.assign(cosine_distance=gap))
+    refused("all 120 values are 0.5", table.assign(cosine_distance=0.5), model="separate")
+    flat = table["cosine_distance"].where(table["connection"] != "human", 0.7)
+    refused("all 36 values of 'human' are 0.7", table.assign(cosine_distance=flat))
+    refused("'model' is 'croosed'.*Did you mean 'crossed'", table, model="croosed")
+    refused("'engine' is 'stan'", table, engine="stan")
+    refused("'sampler' is 'stan'", table, sampler="stan")
+    refused("'draws' is 0", table, draws=0)
+    refused("'chains' is 0", table, chains=0)
+    refused("'target_accept' is 2", table, target_accept=2)
+    refused("holds only 'simulated'", table, model="embeddings")
+    refused("use fit_paired", table, model="paired")
+    two = pd.concat([table, table.assign(embedding="other")])
+    refused("holds 2 embeddings.*does not tell them apart", two)
+    spec = bb.load_model("baseline").to_dict()
+    spec["parameters"]["m"]["by"] = ["corpus"]
+    refused("needs the column 'corpus'", table, model=bb.ModelSpec.from_dict(spec))
+    refused("holds numbers", table.assign(corpus=0.5), model=bb.ModelSpec.from_dict(spec))
+
+
+def test_a_column_of_the_user_can_be_a_factor(table: pd.DataFrame) -> None:
+    spec = bb.load_model("baseline").to_dict()
+    spec["parameters"]["m"]["by"] = ["corpus"]
+    halves = table.assign(corpus=np.where(np.arange(len(table)) % 2, "odd", "even"))
+    fit = exact(halves, bb.ModelSpec.from_dict(spec))  # type: ignore[arg-type]
+    assert list(fit.posterior["corpus"].to_numpy()) == ["even", "odd"]
+
+
+def test_several_embeddings() -> None:
+    table = pd.concat(
+        [
+            simulated_table(1, embedding="x"),
+            simulated_table(2, embedding="y", theta={"associated": 1.0}),
+        ]
+    )
+    fit = exact(table, "embeddings")
+    by = fit.contrasts("associated - none", by="embedding")
+    assert list(by["embedding"]) == ["x", "y"]
+    assert by["mean"].iloc[0] < by["mean"].iloc[1]
+    both = fit.contrasts("associated - none")
+    assert both["mean"].item() == pytest.approx(by["mean"].mean())
+    assert set(fit.means().columns) > {"protected_word", "connection", "embedding"}
+
+
+def test_standard_errors_enter_the_model(table: pd.DataFrame) -> None:
+    certain = exact(table, "separate", seed=1)
+    error = np.full(len(table), 0.07)
+    fit = exact(table.assign(standard_error=error), "separate", seed=1)
+    # The spread of the rows is shared between the known error and sigma.
+    total = np.sqrt(fit.draws("sigma") ** 2 + 0.07**2).mean()
+    assert total == pytest.approx(certain.draws("sigma").mean(), rel=0.05)
+    with pytest.raises(bb.DataError, match="'standard_error' is -1.0 in row 0"):
+        exact(table.assign(standard_error=-1.0))
+    with pytest.raises(bb.DataError, match="'standard_error' is nan"):
+        exact(table.assign(standard_error=np.nan))
+
+
+def test_rows_with_large_errors_count_less(table: pd.DataFrame) -> None:
+    """A distance with a huge known error does not move the mean; without, it does."""
+    human = table.index[(table["protected_word"] == "p00") & (table["connection"] == "human")]
+    wrong = table.assign(cosine_distance=table["cosine_distance"].where(table.index != human[0], 2))
+    error = np.where(table.index == human[0], 5.0, 0.0)
+    cell = "protected_word == 'p00' and connection == 'human'"
+    true, moved, known = (
+        exact(t, seed=2).means().query(cell)["mean"].item()
+        for t in (table.drop(human[0]), wrong, wrong.assign(standard_error=error))
+    )
+    assert moved > true + 0.1
+    assert known == pytest.approx(true, abs=0.03)
+
+
+def test_replicates_become_means_and_errors(rng: np.random.Generator) -> None:
+    table = simulated_table(words=4, controls=30)
+    noise = rng.normal(0, 0.03, (5, len(table)))
+    replicated = pd.concat(
+        [
+            table.assign(cosine_distance=table["cosine_distance"] + noise[r], replicate=r)
+            for r in range(5)
+        ],
+        ignore_index=True,
+    )
+    replicated["cosine_distance"] = replicated["cosine_distance"].clip(0, 2)
+    prepared = prepare_table(replicated)
+    assert len(prepared) == len(table)
+    assert "replicate" not in prepared
+    np.testing.assert_allclose(prepared["standard_error"], 0.03 / np.sqrt(5), rtol=0.15)
+    mean = replicated.groupby(["protected_word", "word_to_compare"])["cosine_distance"].mean()
+    keys = pd.MultiIndex.from_frame(prepared[["protected_word", "word_to_compare"]].astype(str))
+    np.testing.assert_allclose(prepared["cosine_distance"], mean.loc[keys])
+    data = model_data(bb.load_model("crossed"), prepared)
+    assert data.error is not None
+    with pytest.raises(bb.DataError, match="has one replicate only"):
+        prepare_table(replicated.drop(index=range(len(table), 5 * len(table) - 1)))
+    with pytest.raises(bb.SpecError, match="remove one of the two columns"):
+        prepare_table(replicated.assign(standard_error=0.1))
+
+
+def test_pymc_model_is_readable(table: pd.DataFrame) -> None:
+    model = exact(table, "crossed").pymc_model()
+    assert model.named_vars_to_dims["theta"] == ("protected_word", "connection")
+    assert list(model.coords["connection"]) == ["associated", "different", "human", "none"]
+    assert {v.name for v in model.free_RVs} == {
+        "bar", "tau", "theta_offset", "tau_word", "u_offset", "s",
+    }  # fmt: skip
+    assert "distance_observed" in model.named_vars
+
+
+@pytest.mark.parametrize("model", ["baseline", "connection", "separate", "hierarchical", "crossed"])
+@pytest.mark.parametrize("likelihood", ["normal", "student_t"])
+def test_every_pymc_model_has_the_density_of_its_spec(
+    table: pd.DataFrame, model: str, likelihood: str
+) -> None:
+    """At one point, PyMC's log density is that of the priors and the rows, by SciPy."""
+    spec = bb.load_model(model).vary(likelihood=likelihood)  # type: ignore[arg-type]
+    errors = np.linspace(0.01, 0.05, len(table))
+    data = model_data(spec, prepare_table(table.assign(standard_error=errors)))
+    from bayesbias.inference.gaussian import parent_index
+    from bayesbias.inference.pymc_model import build_pymc_model
+
+    built = build_pymc_model(spec, data)
+    point = built.initial_point(random_seed=1)
+    rng = np.random.default_rng(2)
+    point = {name: value + rng.normal(0, 0.1, np.shape(value)) for name, value in point.items()}
+    values: dict[str, np.ndarray] = {}
+    expected = 0.0
+    for p in spec.parameters:
+        shape = data.shape(p.by)
+        if p.prior.is_positive:
+            log = point[f"{p.name}_log__"]
+            values[p.name] = np.exp(log)
+            expected += float((p.prior.log_density(np.exp(log)) + log).sum())
+        elif p.prior.parents:
+            offset = point[f"{p.name}_offset"].ravel()
+            expected += float(stats.norm.logpdf(offset).sum())
+            mean = np.zeros(offset.shape) + p.prior.arguments[0]
+            for parent in p.prior.mean:
+                mean += values[parent].ravel()[parent_index(spec, data, p.name, parent)]
+            assert p.prior.sd is not None
+            sd = np.ravel(values[p.prior.sd])[parent_index(spec, data, p.name, p.prior.sd)]
+            values[p.name] = (mean + sd * offset).reshape(shape)
+        else:
+            values[p.name] = point[p.name]
+            expected += float(stats.norm.logpdf(point[p.name], *p.prior.arguments).sum())
+    mean = sum(np.ravel(values[n])[data.index(spec[n].by)] for n in spec.mean)
+    scale = np.ravel(values[spec.scale])[data.index(spec[spec.scale].by)]
+    scale = np.sqrt(scale**2 + errors**2)
+    if likelihood == "normal":
+        expected += float(stats.norm.logpdf(data.y, mean, scale).sum())
+    else:
+        expected += float(stats.t.logpdf(data.y, values["nu"], mean, scale).sum())
+    assert float(built.compile_logp(mode="FAST_COMPILE")(point)) == pytest.approx(
+        expected, rel=1e-9
+    )

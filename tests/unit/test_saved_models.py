@@ -1,0 +1,45 @@
+"""The fits that come with the project can be rebuilt."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayesbias as bb
+
+FITS = Path(__file__).resolve().parents[2] / "models" / "fits"
+
+
+@pytest.mark.parametrize("study", ["religion", "gender", "race"])
+def test_each_has_its_card(study: str) -> None:
+    fit = bb.load_fit(FITS / f"{study}.nc")
+    card = (FITS / f"{study}.md").read_text("utf-8")
+    assert fit.spec == bb.load_model("crossed")
+    assert str(fit.spec) in card
+    assert f"{len(fit.table)} distances" in card
+    for heading in ("Model", "What came out", "Models compared", "Table", "Diagnostics", "rebuild"):
+        assert heading in card
+
+
+def test_one_is_rebuilt() -> None:
+    saved = bb.load_fit(FITS / "race.nc")
+    table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("race"))
+    rebuilt = bb.fit(table, "crossed", engine="exact", draws=1000, seed=9)
+    n = saved.posterior.sizes["chain"] * saved.posterior.sizes["draw"]
+    for parameter in saved.spec.parameters:
+        old, new = saved.draws(parameter.name), rebuilt.draws(parameter.name)
+        sd = new.std(axis=0)
+        # Two independent sets of draws; the largest of a few hundred differences is below 5 errors.
+        error = sd * np.sqrt(1 / n + 1 / len(new))
+        assert (np.abs(old.mean(axis=0) - new.mean(axis=0)) < 5 * error).all()
+        np.testing.assert_allclose(old.std(axis=0), sd, rtol=0.2)
+
+
+def test_every_model_has_a_card() -> None:
+    for name in bb.MODELS:
+        card = re.sub(r"\[[^]]*\]", "", (FITS.parent / f"{name}.md").read_text("utf-8"))
+        for parameter in bb.load_model(name).parameters:
+            assert f"~ {parameter.prior}" in card, f"{name}: {parameter.name}"
