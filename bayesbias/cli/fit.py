@@ -134,8 +134,11 @@ def fit(
     if table.lower().endswith(".nc"):
         result = load_fit(table)
     else:
+        rows = _rows(table, options)
+        if show == "contrasts":
+            _check_contrast(rows, contrast)
         result = _fit_table(
-            _rows(table, options),
+            rows,
             model,
             options,
             quiet,
@@ -240,6 +243,14 @@ def _fit_table(
     names = ("engine", "sampler", "draws", "chains", "seed", "duplicates")
     chosen = {name: options[name] for name in names}
     return fit_model(rows, model, progress=not quiet, **chosen, **more)  # type: ignore[arg-type]
+
+
+def _check_contrast(rows: pd.DataFrame, contrast: str) -> None:
+    """Refuse a contrast of connections that the rows do not have, before anything is fitted."""
+    from bayesbias.constants import CONNECTIONS
+    from bayesbias.inference.estimates import contrast_weights
+
+    contrast_weights(contrast, tuple(c for c in CONNECTIONS if (rows["connection"] == c).any()))
 
 
 def _priors(texts: tuple[str, ...]) -> dict[str, str]:

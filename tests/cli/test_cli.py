@@ -38,6 +38,8 @@ def run(capsys: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
 COMMANDS = [
     (),
     ("table",),
+    ("fit",),
+    ("compare",),
     ("words",),
     ("words", "list"),
     ("words", "show"),

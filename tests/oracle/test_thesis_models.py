@@ -125,6 +125,7 @@ def test_probability_of_bias(thesis: Path) -> None:
         assert found["P(<0)"].item() == pytest.approx(expected, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "waic", "loo", "within"),
     [("hierarchical", -2430.0, -2428.9, 2), ("crossed", -5766.6, -5759.6, 3)],

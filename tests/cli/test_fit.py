@@ -1,0 +1,124 @@
+"""`bayesbias fit` and `bayesbias compare`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from simulated import simulated_table
+
+import bayesbias as bb
+from bayesbias.cli import main
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("table") / "table.csv"
+    bb.write_table(simulated_table(), path)
+    return str(path)
+
+
+FAST = ["--engine", "exact", "--draws", "200"]
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    return int(stop.value.code or 0)
+
+
+def test_fit_prints_contrasts(table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["fit", table, *FAST, "--by", "protected_group", "--rope", "0.05", "--format", "json"])
+    printed = capsys.readouterr()
+    rows = json.loads(printed.out)
+    assert [row["protected_group"] for row in rows] == ["g0", "g1"]
+    assert set(rows[0]) >= {"mean", "lower", "upper", "P(<0)", "P(in rope)"}
+    assert "independent draws" in printed.err
+
+
+def test_fit_is_written_and_read(
+    table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "fit.nc")
+    main(["fit", table, *FAST, "--seed", "7", "--out", path, "--format", "csv"])
+    first = capsys.readouterr()
+    assert f"written to {path}" in first.err
+    assert bb.load_fit(path).provenance["seed"] == 7
+    main(["fit", path, "--format", "csv", "--quiet"])
+    again = capsys.readouterr()
+    assert again.out == first.out
+    assert again.err == ""
+
+
+@pytest.mark.parametrize(
+    ("show", "expected"),
+    [
+        ("means", "protected_word,connection,mean"),
+        ("coefficients", "parameter,level,mean"),
+        ("overview", "question,answer,probability"),
+        ("summary", "parameter,mean,sd"),
+    ],
+)
+def test_what_can_be_shown(
+    table: str, show: str, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["fit", table, *FAST, "--model", "separate", "--show", show, "--format", "csv"])
+    assert capsys.readouterr().out.startswith(expected)
+
+
+def test_models_priors_and_rows_can_be_chosen(
+    table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "fit.nc")
+    where = "protected_group == 'g1'"
+    options = ["--model", "connection", "--prior", "co=Normal(0, 1)", "--residual", "connection"]
+    main(["fit", table, *FAST, *options, "--where", where, "--out", path, "--quiet"])
+    fit = bb.load_fit(path)
+    assert str(fit.spec["co"].prior) == "Normal(0, 1)"
+    assert fit.draws("sigma").shape == (800, 4)
+    assert set(fit.table["protected_group"]) == {"g1"}
+
+
+def test_compare_fits_models(table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["-m", "baseline", "-m", "connection", "--format", "json"]
+    main(["compare", table, *FAST, *options])
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["model"] for row in rows} == {"baseline", "connection"}
+    assert list(rows[0]) == ["model", "WAIC", "SE", "dWAIC", "dSE", "pWAIC", "weight"]
+    assert rows[0]["dSE"] is None
+
+
+def test_compare_reads_fits(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [str(tmp_path / f"{name}.nc") for name in ("baseline", "connection")]
+    for path in paths:
+        main(["fit", table, *FAST, "-m", Path(path).stem, "-o", path, "-q", "--show", "means"])
+    capsys.readouterr()
+    main(["compare", *paths, "--criterion", "loo", "--by", "word_to_compare", "--format", "csv"])
+    assert capsys.readouterr().out.startswith("model,LOO,SE,dLOO")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "none.csv"], "there is no file 'none.csv'"),
+        (["fit", "TABLE", "--model", "nonsense"], "'model' is 'nonsense'"),
+        (["fit", "TABLE", "--out", "fit.csv"], "written to a .nc file"),
+        (["fit", "TABLE", "--where", "no_column == 1"], "cannot be read"),
+        (["fit", "TABLE", "--where", "protected_group == 'x'"], "leaves no rows"),
+        (["fit", "TABLE", "--prior", "co"], "NAME=PRIOR"),
+        (["fit", "TABLE", "--prior", "nope=Normal(0, 1)"], "'priors' has 'nope'"),
+        (["fit", "TABLE", "--contrast", "a - b"], "no 'a' here"),
+        (["compare", "TABLE", "TABLE"], "give one table, or fits"),
+        (["compare", "TABLE", "--by", "word_to_compare"], "'by' is for criterion='loo'"),
+    ],
+)
+def test_bad_input_is_one_line(
+    table: str, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [table if argument == "TABLE" else argument for argument in arguments]
+    assert run(*given, *FAST, "--quiet") == 2
+    printed = capsys.readouterr()
+    assert message in printed.err
+    assert "Traceback" not in printed.err
+    assert printed.out == ""

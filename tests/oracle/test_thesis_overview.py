@@ -1,0 +1,80 @@
+"""The thesis's overview tables and what debiasing did, on the original authors' religion tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import bayesbias as bb
+
+pytestmark = pytest.mark.oracle
+
+# Dobrzeniecka (2021), tables 6.1 to 6.3, column Religion.
+ROWS = ("A close to N", "A close to H", "H closer than A", "D similar with A", "D closer than A")
+PUBLISHED = {
+    "religionGoogle": (66.67, 66.67, 20.0, 93.33, 33.33),
+    "religionReddit": (66.67, 60.0, 33.33, 100.0, 33.33),
+    "debiasedReligionReddit": (73.33, 46.67, 66.67, 100.0, 66.67),
+}
+GENERAL = {
+    "religionGoogle": ("no", "no"),
+    "religionReddit": ("no", "no"),
+    "debiasedReligionReddit": ("no", "yes"),
+}
+
+
+def separate(thesis: Path, name: str) -> bb.Fit:
+    return bb.fit(bb.read_table(thesis / f"{name}.csv"), "separate", engine="exact", seed=1)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_overview(thesis: Path, name: str) -> None:
+    """The tables were made by hand from figures: a word or two of the fifteen may differ."""
+    table = bb.overview(separate(thesis, name)).table
+    differences = [
+        abs(table.loc[row, "answer"] - published)
+        for row, published in zip(ROWS, PUBLISHED[name], strict=True)
+    ]
+    assert max(differences) < 2 * 100 / 15 + 0.1
+    assert sum(d > 1 for d in differences) <= (0 if name == "religionGoogle" else 2)
+    general = ("General HPDI outside of 0", "General D similar to A")
+    assert tuple(table.loc[list(general), "answer"]) == GENERAL[name]
+
+
+def test_what_moved(thesis: Path) -> None:
+    after = separate(thesis, "debiasedReligionReddit")
+    table = bb.overview(after, before=separate(thesis, "religionReddit")).table
+    assert table.loc["General H moved closer to A", "answer"] == "yes"
+    # Published as "no": co of none fell by 0.017, less than the coefficients are determined to.
+    assert table.loc["General N moved closer", "answer"] == "yes"
+
+
+def test_mac_of_the_tables(thesis: Path) -> None:
+    """Mean of means of the associated and different distances; Manzini has 0.859 and 0.934."""
+    for name, expected in (("religionReddit", 0.861), ("debiasedReligionReddit", 0.948)):
+        table = bb.read_table(thesis / f"{name}.csv")
+        stereotypes = table[table["connection"].isin(["associated", "different"])]
+        by = ["protected_word", "word_class"]
+        means = stereotypes.groupby(by, observed=True)["cosine_distance"].mean()
+        assert means.mean() == pytest.approx(expected, abs=0.002)
+
+
+def test_debiasing(thesis: Path) -> None:
+    """The paired intervals are little more than half as wide as those of two fits."""
+    before, after = (
+        bb.read_table(thesis / f"{name}.csv")
+        for name in ("religionReddit", "debiasedReligionReddit")
+    )
+    paired = bb.fit_paired(before, after, seed=1)
+    narrowing = paired.narrowing()
+    assert narrowing["means of words"] == pytest.approx(0.56, abs=0.02)
+    assert narrowing["associated - none, words"] == pytest.approx(0.58, abs=0.02)
+    assert narrowing["associated - none, data set"] == pytest.approx(0.55, abs=0.03)
+    effects = paired.effects(by=None).set_index("connection")
+    assert effects.loc["associated", "mean"] == pytest.approx(0.110, abs=0.006)
+    assert effects.loc["associated", "P(towards 1)"] > 0.97
+    gap = paired.gap_closed().iloc[0]
+    assert gap["change"] == pytest.approx(0.119, abs=0.006)
+    assert 0.4 < gap["closed_lower"] < 0.8
+    assert gap["closed"] == pytest.approx(1.03, abs=0.1)
