@@ -47,7 +47,8 @@ def smooth_weights(log_ratios: Array, relative_efficiency: float) -> tuple[Array
         return np.asarray(weights), np.atleast_1d(np.asarray(k))
     from arviz_stats.base import array_stats
 
-    weights, k = array_stats.psislw(log_ratios, r_eff=relative_efficiency, axis=-1)
+    # It takes log likelihoods, whose negatives are the ratios.
+    weights, k = array_stats.psislw(-log_ratios, r_eff=relative_efficiency, axis=-1)
     return np.asarray(weights), np.atleast_1d(np.asarray(k))
 
 

@@ -113,6 +113,28 @@ def test_pooling_by_quadrature() -> None:
         assert_normal((fit.draws("bar")[:, c] - centre) * np.sqrt(precision), 0, 1)
 
 
+def test_a_single_row() -> None:
+    """One distance says little, but the posterior exists: between the prior and the row."""
+    table = make_table(6).head(1)
+    with pytest.warns(bb.BayesBiasWarning, match="1 of 1 cells have one row"):
+        fit = bb.fit(table, "baseline", engine="exact", draws=500)
+    y = table["cosine_distance"].item()
+    low, high = sorted([y, 1.0])
+    assert low - 0.01 < fit.draws("m").mean() < high + 0.01
+
+
+@pytest.mark.parametrize("name", HIERARCHIES)
+def test_distances_without_any_noise_are_refused(name: str) -> None:
+    """Sums of a number per word and one per attribute: the residual scale wants to be zero."""
+    table = make_table(6).drop(columns="cosine_similarity")
+    of_word = {word: 0.6 + 0.05 * i for i, word in enumerate(["x0", "x1", "y0", "y1"])}
+    distance = table["protected_word"].astype("str").map(of_word).astype(float)
+    if name == "crossed":
+        distance += 0.01 * table["word_to_compare"].cat.codes
+    with pytest.raises(bb.DataError):
+        bb.fit(table.assign(cosine_distance=distance), name, engine="exact", draws=100)
+
+
 # Calibration: parameters are drawn from the prior and data from them; the rank of each parameter
 # among the draws of its posterior is then uniform (Talts et al. 2018).
 
