@@ -7,7 +7,7 @@ import numpy as np
 from bayesbias.errors import DataError
 from bayesbias.inference.arrays import Array, Codes
 from bayesbias.inference.data import ModelData
-from bayesbias.inference.gaussian import compile_model, parent_index
+from bayesbias.inference.gaussian import START, compile_model, parent_index
 from bayesbias.inference.scales import draw_scales
 from bayesbias.inference.spec import ModelSpec
 
@@ -34,18 +34,27 @@ def sample_exactly(
         p.name: np.empty((draws, places[p.name].stop - places[p.name].start))
         for p in spec.parameters
     }
-    spread = np.log(data.y.std())
     acceptance, worst = 1.0, -np.inf
+    # A scale that nothing depends on (of a level without rows) keeps its prior.
+    used = np.concatenate([block.scales for block in compiled.blocks])
+    for s in np.setdiff1d(np.arange(where.n_scales), used):
+        prior = where.priors[s].draw(rng, (draws, 1))
+        _put(result, where.scales, slice(None), np.array([s]), prior)
     for block in compiled.blocks:
         own: Array = np.zeros((draws, 0))
         if len(block.scales):
-            start = np.full(len(block.scales), spread - 0.7)
+            start = np.full(len(block.scales), block.floor + START)
             found = draw_scales(block.log_density, start, draws, rng)
             if len(found.draws) < draws or found.pareto_k > PARETO_K_MAX:
                 raise DataError(
                     f"the exact engine cannot draw from model {spec.name!r} on this table: of its "
                     f"proposals {found.acceptance:.2%} were accepted (Pareto k "
                     f"{found.pareto_k:.2f}); use engine='nuts'."
+                )
+            if found.draws.min() < block.floor + 1:
+                raise DataError(
+                    f"model {spec.name!r} explains the outcomes without any noise, so that the "
+                    "posterior of a scale has no bottom; leave a parameter out, or use more rows."
                 )
             acceptance, worst = min(acceptance, found.acceptance), max(worst, found.pareto_k)
             own = found.draws

@@ -17,6 +17,7 @@ the balanced two-way layout, and where the layout is not balanced there are only
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -33,6 +34,12 @@ from bayesbias.inference.spec import ModelSpec
 
 # Numbers in the largest temporary array; more evaluations at a time would only cost memory.
 _BUDGET = 4_000_000
+# A scale is not looked for below exp(-14) of the outcomes' standard deviation, nor above exp(26).
+_FLOOR = 14.0
+#: Where to start looking for a scale, above the floor: at half of the outcomes' standard deviation.
+START = _FLOOR - 0.7
+_RANGE = 20.0
+_ROUNDING = 1e-14
 # With more classes than this (known standard errors), hardly any two coefficients are alike.
 _MANY_CLASSES = 200
 
@@ -101,13 +108,15 @@ class _Entries:
     value: list[Array]
     linear: list[tuple[Codes, Codes, Array]]
 
-    def add(self, class_: Codes, terms: list[Codes], weight: Array, y: Array) -> None:
-        """Add factors whose mean is the sum of one coefficient of each term."""
-        for i in terms:
-            own, row, _, value = _summed(class_, i, np.zeros_like(i), weight * y)
+    def add(
+        self, class_: Codes, terms: list[Codes], times: list[int], weight: Array, y: Array
+    ) -> None:
+        """Add factors whose mean is the sum of one coefficient of each term, so many times."""
+        for i, n_i in zip(terms, times, strict=True):
+            own, row, _, value = _summed(class_, i, np.zeros_like(i), n_i * weight * y)
             self.linear.append((own, row, value))
-            for j in terms:
-                own, row, column, value = _summed(class_, i, j, weight)
+            for j, n_j in zip(terms, times, strict=True):
+                own, row, column, value = _summed(class_, i, j, n_i * n_j * weight)
                 self.class_.append(own)
                 self.row.append(row)
                 self.column.append(column)
@@ -126,21 +135,21 @@ def parent_index(spec: ModelSpec, data: ModelData, child: str, parent: str) -> C
     return result
 
 
-def summands(spec: ModelSpec) -> tuple[str, ...]:
-    """Return the coefficients whose sum is the mean of a row, each with a prior mean that is known.
+def summands(spec: ModelSpec) -> Counter[str]:
+    """Return the coefficients whose sum is the mean of a row, and how often each is in it.
 
     A coefficient that is pooled towards others stands for its deviation from them here.
     """
-    found: list[str] = []
+    found: Counter[str] = Counter()
 
     def visit(name: str) -> None:
-        found.append(name)
+        found[name] += 1
         for parent in spec[name].prior.mean:
             visit(parent)
 
     for name in spec.mean:
         visit(name)
-    return tuple(found)
+    return found
 
 
 def _summed(
@@ -161,8 +170,10 @@ class Compiled:
 
     layout: Layout
     blocks: list[Block]
+    centre: float  # taken from the outcomes
     row_class: Codes  # of each row
     row_terms: list[Codes]  # for each summand, the coefficient of each row
+    row_times: list[int]  # how often it counts
 
 
 def compile_model(spec: ModelSpec, data: ModelData) -> Compiled:
@@ -180,12 +191,22 @@ def compile_model(spec: ModelSpec, data: ModelData) -> Compiled:
             variance_of.append(variance)
         return numbers[key]
 
+    # Sums of squares about a far-away zero would lose the digits that matter. What is taken from
+    # the outcomes is taken from the prior mean of a coefficient that is in every row.
+    centre = float(data.y.mean()) if len(data.y) else 0.0
+    y = data.y - centre
+    parts = summands(spec)
+    root = next(name for name in parts if not spec[name].prior.mean)
+    shift = np.zeros(where.n_coefficients)
+    shift[where.coefficients[root]] = centre / parts[root]
+
     entries = _Entries([], [], [], [], [])
     total: list[tuple[Codes, Array, Array]] = []  # class, number of factors, sum of squares
 
     residual = where.scales[spec.scale].start + data.index(spec[spec.scale].by)
     variance = np.zeros(len(data.y)) if data.error is None else data.error**2
-    terms = [where.coefficients[n].start + data.index(spec[n].by) for n in summands(spec)]
+    terms = [where.coefficients[name].start + data.index(spec[name].by) for name in parts]
+    times = list(parts.values())
     if data.error is None:
         distinct, inverse = np.unique(residual, return_inverse=True)
         class_ = np.array([class_number(int(r), 0.0) for r in distinct])[inverse]
@@ -195,26 +216,28 @@ def compile_model(spec: ModelSpec, data: ModelData) -> Compiled:
         class_ = np.array([class_number(int(r), v) for r, v in unique.tolist()])[inverse.ravel()]
     cell, members = _cells([class_, *terms])
     n = np.bincount(cell, minlength=len(members)).astype(np.float64)
-    mean = np.bincount(cell, data.y, minlength=len(members)) / n
-    entries.add(class_[members], [t[members] for t in terms], n, mean)
-    total.append((class_, np.ones(len(data.y)), data.y**2))
+    mean = np.bincount(cell, y, minlength=len(members)) / n
+    entries.add(class_[members], [t[members] for t in terms], times, n, mean)
+    total.append((class_, np.ones(len(y)), y**2))
 
     for p in spec.parameters:
         if p.prior.is_positive:
             continue
         place = where.coefficients[p.name]
         own = np.arange(place.start, place.stop)
-        constant = np.full(len(own), p.prior.arguments[0])
+        constant = p.prior.arguments[0] - shift[own]
         if p.prior.sd is None:
             of_prior = np.full(len(own), class_number(-1, p.prior.arguments[1] ** 2))
         else:
             scales = where.scales[p.prior.sd].start + parent_index(spec, data, p.name, p.prior.sd)
             of_prior = np.array([class_number(int(s), 0.0) for s in scales])
-        entries.add(of_prior, [own], np.ones(len(own)), constant)
+        entries.add(of_prior, [own], [1], np.ones(len(own)), constant)
         total.append((of_prior, np.ones(len(own)), constant**2))
 
     classes = _Classes(np.array(scale_of, dtype=np.intp), np.array(variance_of))
-    return Compiled(where, list(_split(classes, entries, total, where)), class_, terms)
+    floor = np.log(y.std() if np.ptp(y) else 1.0) - _FLOOR
+    blocks = list(_split(classes, entries, total, where, shift, float(floor)))
+    return Compiled(where, blocks, centre, class_, terms, times)
 
 
 def _cells(codes: list[Codes]) -> tuple[Codes, Codes]:
@@ -231,6 +254,8 @@ def _split(
     entries: _Entries,
     total: list[tuple[Codes, Array, Array]],
     where: Layout,
+    shift: Array,
+    floor: float,
 ) -> Iterator[Block]:
     n, k = where.n_coefficients, len(classes)
     class_, row = np.concatenate(entries.class_), np.concatenate(entries.row)
@@ -260,6 +285,8 @@ def _split(
     for b in range(n_blocks):
         own = np.flatnonzero(block[:n] == b)
         scales = np.flatnonzero(block[n:] == b)
+        if not len(own):
+            continue  # a scale that nothing depends on
         local = np.full(n, -1)
         local[own] = np.arange(len(own))
         inside, linear = block[row] == b, block[linear_row] == b
@@ -289,6 +316,8 @@ def _split(
             coefficients=own,
             scales=scales,
             class_numbers=which,
+            shift=shift[own],
+            floor=floor,
             priors=[where.priors[s] for s in scales],
         )
 
@@ -325,6 +354,8 @@ class Block:
     coefficients: Codes  # places among all coefficients
     scales: Codes  # places among all scales
     class_numbers: Codes  # of the block's classes among all classes
+    shift: Array  # what to add to the coefficients, as the outcomes were centred
+    floor: float  # of the log scales
     priors: list[Prior]
     groups: list[_Group]
     single: Codes  # of the block's coefficients, those in no group
@@ -353,6 +384,8 @@ class Block:
         coefficients: Codes,
         scales: Codes,
         class_numbers: Codes,
+        shift: Array,
+        floor: float,
         priors: list[Prior],
     ) -> Block:
         """Arrange the sums of a block so that it is cheap to solve again and again."""
@@ -412,6 +445,8 @@ class Block:
             coefficients=coefficients,
             scales=scales,
             class_numbers=class_numbers,
+            shift=shift,
+            floor=floor,
             priors=priors,
             groups=groups,
             single=single,
@@ -445,6 +480,8 @@ class Block:
         linear = times(precision, self.matrix_linear)
         own, rest = linear[:, self.eliminated], linear[:, self.dense]
         scaled = coupling / diagonal[:, :, None]
+        # What is left may be smaller than the rounding of what it is the difference of.
+        dense[:, np.arange(d), np.arange(d)] *= 1 + _ROUNDING
         dense -= np.matmul(coupling.transpose(0, 2, 1), scaled)
         rest = rest - np.einsum("sed,se->sd", scaled, own)
         cholesky = np.linalg.cholesky(dense)
@@ -465,11 +502,17 @@ class Block:
         return Solution(precision, diagonal, coupling, own, cholesky, mean, log_density)
 
     def log_density(self, log_scales: Array) -> Array:
-        """Return the log of the posterior density of the scales' logarithms, up to a constant."""
-        parts = range(0, len(log_scales), self.batch)
-        return np.concatenate(
-            [self.solve(log_scales[i : i + self.batch]).log_density for i in parts]
-        )
+        """Return the log of the posterior density of the scales' logarithms, up to a constant.
+
+        A scale below a millionth of the outcomes' own is nothing but rounding error; there is
+        hardly any probability of it, and none is given.
+        """
+        result = np.full(len(log_scales), -np.inf)
+        which = np.flatnonzero((np.abs(log_scales - self.floor - _RANGE) < _RANGE).all(axis=1))
+        for i in range(0, len(which), self.batch):
+            part = which[i : i + self.batch]
+            result[part] = self.solve(log_scales[part]).log_density
+        return result
 
     def draw(self, log_scales: Array, rng: np.random.Generator) -> Iterator[tuple[slice, Array]]:
         """Draw the coefficients, one set for each row of scales; yields them batch by batch."""
@@ -519,6 +562,7 @@ class Block:
             own -= own.mean(axis=1, keepdims=True)
             own += coordinates[:, [group.place]] / np.sqrt(len(group.members))
             result[:, group.members] = own
+        result += self.shift
         return result
 
 

@@ -40,6 +40,7 @@ def log_density_left_out(
         How many levels there are.
     """
     result = np.zeros((len(log_scales), n_levels))
+    y = data.y - compiled.centre
     for block in compiled.blocks:
         rows = _Rows.of_block(block, compiled)
         if not len(rows.number):
@@ -51,7 +52,7 @@ def log_density_left_out(
             for start in range(0, len(log_scales), step):
                 part = slice(start, start + step)
                 at = block.solve(log_scales[part][:, block.scales])
-                density = _density(block, at, rows, pattern.rows, data.y)
+                density = _density(block, at, rows, pattern.rows, y)
                 result[part, pattern.levels] += density
     return result
 
@@ -68,6 +69,7 @@ class _Rows:
     dense_factor: Array
     group: Codes  # -1: in none
     member: Codes  # place within the group
+    group_factor: Array  # how often the member counts
 
     @classmethod
     def of_block(cls, block: Block, compiled: Compiled) -> _Rows:
@@ -91,18 +93,21 @@ class _Rows:
         # One summand is eliminated, for every row the same one.
         one = int(gone[terms[0]].argmax()) if len(terms) else 0
         own, others = terms[:, one], np.delete(terms, one, axis=1)
-        in_group = terms[np.arange(len(terms)), (group[terms] >= 0).argmax(axis=1)]
+        often = np.array(compiled.row_times, dtype=np.float64)
+        grouped = (group[terms] >= 0).argmax(axis=1)
+        in_group = terms[np.arange(len(terms)), grouped]
         renumber = np.full(int(block.class_numbers.max()) + 1, -1)
         renumber[block.class_numbers] = np.arange(len(block.class_numbers))
         return cls(
             number=number,
             class_=renumber[compiled.row_class[number]],
             eliminated=position[place[own]],
-            eliminated_factor=factor[own],
+            eliminated_factor=factor[own] * often[one],
             dense=position[place[others]],
-            dense_factor=factor[others],
+            dense_factor=factor[others] * np.delete(often, one),
             group=group[in_group],
             member=member[in_group],
+            group_factor=often[grouped],
         )
 
 
@@ -150,11 +155,12 @@ def _density(block: Block, at: Solution, rows: _Rows, which: Codes, y: Array) ->
             continue
         precision = at.precision @ block.deviation_diagonal[:, g]
         same = rows.member[first][:, None] == rows.member[first]
-        both = np.outer(here, here)
+        often = here * rows.group_factor[first]
+        both = np.outer(often, often)
         v += (both * (same - 1 / len(group.members))) / precision[:, None, None]
         deviations = times(at.precision, group.linear) / precision[:, None]
         deviations -= deviations.mean(axis=1, keepdims=True)
-        expected[:, :, here] += deviations[:, rows.member[which][:, here]]
+        expected[:, :, here] += often[here] * deviations[:, rows.member[which][:, here]]
     residual = 1 / at.precision[:, rows.class_[first]]
     remaining = -v
     remaining[:, np.arange(n), np.arange(n)] += residual

@@ -12,7 +12,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Any
+from math import prod
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -59,16 +60,14 @@ _MAX_TREE_DEPTH = 10
 
 #: Up to this many unknowns a dense mass matrix can be learned in the warm-up.
 _SMALL = 150
-#: How far nutpie draws the eigenvalues of its mass matrix towards one. With its own 1e-5 the
-#: decompositions take minutes while there are fewer draws than unknowns.
-_GAMMA = 0.01
 #: Seconds between two looks at what nutpie has drawn.
 _POLL = 0.25
 #: An interrupted chain counts if it has this many draws after the warm-up.
 _FEWEST = 10
 
-# Draws and statistics by name, one row per draw, chains one after another, and their number.
-_Values = Mapping[str, npt.NDArray[Any]]
+_Values: TypeAlias = Mapping[str, npt.NDArray[Any]]
+#: Draws and statistics by name, chains one after another, and the number of chains.
+_Raw: TypeAlias = tuple[_Values, _Values, int]
 
 
 @dataclass(frozen=True)
@@ -203,16 +202,20 @@ def sample_nuts(
         seed=int(np.random.SeedSequence(seed).generate_state(1)[0]),
         target_accept=target_accept,
         progress=progress,
-        small=sum(data.counts(p.by).size for p in spec.parameters) <= _SMALL,
+        small=sum(prod(data.shape(p.by)) for p in spec.parameters) <= _SMALL,
     )
     run = {"nutpie": _nutpie, "pymc": _pymc, "numpyro": _numpyro, "blackjax": _blackjax}[sampler]
+    # Imported here because it takes seconds, and before PyMC is silenced because it sets its level.
+    from bayesbias.inference.pymc_model import build_pymc_model
+
     with _quiet():
-        values, stats, kept = run(spec, data, settings)
-    interrupted = len(values[spec.scale]) < draws * chains
+        values, stats, kept = run(build_pymc_model(spec, data), spec, data, settings)
+    n = len(values[spec.scale])
+    interrupted = n < draws * chains
     if interrupted:
         warn(
-            f"interrupted: {len(values[spec.scale])} of {draws * chains} draws were kept, "
-            f"{len(values[spec.scale]) // kept} of each of {kept} chains"
+            f"interrupted: {n} of {draws * chains} draws were kept ({kept} of {chains} chains, "
+            f"{n // kept} draws each)"
         )
     posterior = dataset(spec, data, values, kept)
     by_chain = {
@@ -242,25 +245,19 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _nutpie(spec: ModelSpec, data: ModelData, settings: _Settings) -> tuple[_Values, _Values, int]:
+def _nutpie(model: Any, spec: ModelSpec, data: ModelData, settings: _Settings) -> _Raw:
     """Sample with nutpie, which runs in threads of its own while we look on."""
     import nutpie
 
-    from bayesbias.inference.pymc_model import build_pymc_model
-
     with progress_bar("compiling the model", total=None, show=settings.progress, unit="steps"):
         compiled = nutpie.compile_pymc_model(
-            build_pymc_model(spec, data),
+            model,
             backend="numba",
             gradient_backend="pytensor",
             default_initialization_strategy="support_point",
             var_names=[p.name for p in spec.parameters],
             freeze_model=False,
         )
-    # A low-rank mass matrix finds ridges, such as that of 'm' and 'co' in model 'connection', where
-    # a diagonal one leaves a hundredth of the effective draws. Its name changed within 0.16.
-    renamed = "adaptation" in inspect.signature(nutpie.sample).parameters
-    low_rank = {"adaptation": "low_rank"} if renamed else {"low_rank_modified_mass_matrix": True}
     running = nutpie.sample(
         compiled,
         draws=settings.draws,
@@ -270,12 +267,11 @@ def _nutpie(spec: ModelSpec, data: ModelData, settings: _Settings) -> tuple[_Val
         seed=settings.seed,
         target_accept=settings.target_accept,
         maxdepth=_MAX_TREE_DEPTH,
-        mass_matrix_gamma=_GAMMA,
         save_warmup=False,
         progress_bar=False,
         return_raw_trace=True,
         blocking=False,
-        **low_rank,
+        **_low_rank(nutpie.sample),
     )
     try:
         trace = _wait(running, settings)
@@ -286,6 +282,19 @@ def _nutpie(spec: ModelSpec, data: ModelData, settings: _Settings) -> tuple[_Val
         running.cancel()
         raise
     return _from_arrow(spec, data, settings, *trace.get_arrow_trace())
+
+
+def _low_rank(sample: Callable[..., Any]) -> dict[str, Any]:
+    """Return the options of a low-rank mass matrix.
+
+    It finds ridges, such as that of ``m`` and ``co`` in model 'connection', where a diagonal one
+    leaves a fortieth of the effective draws. Gamma draws its eigenvalues towards one; with nutpie's
+    own, 1e-5, it takes minutes to decompose as long as there are fewer draws than unknowns. Before
+    0.16.9 the same gamma does much more: there 1e-2 hides the ridge.
+    """
+    if "adaptation" in inspect.signature(sample).parameters:
+        return {"adaptation": "low_rank", "mass_matrix_gamma": 1e-2}
+    return {"low_rank_modified_mass_matrix": True, "mass_matrix_gamma": 3e-5}
 
 
 def _wait(running: Any, settings: _Settings) -> Any:
@@ -306,7 +315,7 @@ def _wait(running: Any, settings: _Settings) -> Any:
 
 def _from_arrow(
     spec: ModelSpec, data: ModelData, settings: _Settings, draws: list[Any], stats: list[Any]
-) -> tuple[_Values, _Values, int]:
+) -> _Raw:
     """Read nutpie's tables, one of draws and one of statistics for each chain."""
     import pyarrow as pa
 
@@ -341,11 +350,9 @@ def _most(lengths: list[int], draws: int) -> tuple[list[int], int]:
     return sorted(worth[: best + 1]), lengths[worth[best]]
 
 
-def _pymc(spec: ModelSpec, data: ModelData, settings: _Settings) -> tuple[_Values, _Values, int]:
+def _pymc(model: Any, spec: ModelSpec, data: ModelData, settings: _Settings) -> _Raw:
     """Sample with PyMC's own sampler, one process for each chain."""
     import pymc as pm
-
-    from bayesbias.inference.pymc_model import build_pymc_model
 
     with ExitStack() as stack:
         try:
@@ -371,7 +378,7 @@ def _pymc(spec: ModelSpec, data: ModelData, settings: _Settings) -> tuple[_Value
                 callback=_counter(stack, settings),
                 mp_ctx=None,
                 blas_cores="auto",
-                model=build_pymc_model(spec, data),
+                model=model,
                 compile_kwargs=None,
                 nuts={"target_accept": settings.target_accept, "max_treedepth": _MAX_TREE_DEPTH},
             )
@@ -411,7 +418,7 @@ def _counter(stack: ExitStack, settings: _Settings) -> Callable[..., None]:
     return count
 
 
-def _numpyro(spec: ModelSpec, data: ModelData, settings: _Settings) -> tuple[_Values, _Values, int]:
+def _numpyro(model: Any, spec: ModelSpec, data: ModelData, settings: _Settings) -> _Raw:
     """Sample with NumPyro."""
     options = {
         "adapt_step_size": True,
@@ -419,23 +426,19 @@ def _numpyro(spec: ModelSpec, data: ModelData, settings: _Settings) -> tuple[_Va
         "dense_mass": settings.small,
         "max_tree_depth": _MAX_TREE_DEPTH,
     }
-    return _jax("numpyro", spec, data, settings, options)
+    return _jax("numpyro", model, spec, settings, options)
 
 
-def _blackjax(
-    spec: ModelSpec, data: ModelData, settings: _Settings
-) -> tuple[_Values, _Values, int]:
+def _blackjax(model: Any, spec: ModelSpec, data: ModelData, settings: _Settings) -> _Raw:
     """Sample with BlackJAX."""
-    return _jax("blackjax", spec, data, settings, {"is_mass_matrix_diagonal": not settings.small})
+    return _jax("blackjax", model, spec, settings, {"is_mass_matrix_diagonal": not settings.small})
 
 
 def _jax(
-    sampler: str, spec: ModelSpec, data: ModelData, settings: _Settings, options: dict[str, Any]
-) -> tuple[_Values, _Values, int]:
+    sampler: str, model: Any, spec: ModelSpec, settings: _Settings, options: dict[str, Any]
+) -> _Raw:
     """Sample with JAX: one computation, which cannot be looked into while it runs."""
     from pymc.sampling.jax import sample_jax_nuts
-
-    from bayesbias.inference.pymc_model import build_pymc_model
 
     with progress_bar("sampling", total=None, show=settings.progress, unit="steps"):
         result = sample_jax_nuts(
@@ -446,7 +449,7 @@ def _jax(
             random_seed=settings.seed,
             initvals=None,
             jitter=True,
-            model=build_pymc_model(spec, data),
+            model=model,
             var_names=[p.name for p in spec.parameters],
             nuts_kwargs=options,
             progressbar=False,
@@ -460,7 +463,7 @@ def _jax(
     return _from_groups(spec, result)
 
 
-def _from_groups(spec: ModelSpec, result: Any) -> tuple[_Values, _Values, int]:
+def _from_groups(spec: ModelSpec, result: Any) -> _Raw:
     """Read PyMC's result, which is an InferenceData (PyMC 5) or a DataTree (PyMC 6)."""
     posterior, stats = result["posterior"], result["sample_stats"]
 

@@ -31,6 +31,7 @@ _TAIL = 0.1
 _TAIL_RATE = 0.6
 _T_CONSTANT = gamma((_DEGREES + 1) / 2) / (sqrt(_DEGREES * pi) * gamma(_DEGREES / 2))
 _LIMIT = 60  # rounds of proposals before giving up
+_NOWHERE = 1e10
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ def _laplace(log_density: Density, start: Array) -> tuple[Array, Array]:
     offsets = np.concatenate([np.zeros((1, n)), step * np.eye(n), -step * np.eye(n)])
 
     def negative(x: Array) -> tuple[float, Array]:
-        values = -log_density(x + offsets)
+        # Outside of where there is any density the search is sent back, not lost.
+        values = np.minimum(-log_density(x + offsets), _NOWHERE)
         return float(values[0]), (values[1 : n + 1] - values[n + 1 :]) / (2 * step)
 
     mode = optimize.minimize(negative, start, jac=True, method="BFGS", options={"gtol": 1e-3}).x
@@ -102,7 +104,7 @@ def _laplace(log_density: Density, start: Array) -> tuple[Array, Array]:
             for a, b in ((1, 1), (1, -1), (-1, 1), (-1, -1))
         ]
     )
-    f = log_density(points).reshape(-1, 4)
+    f = np.maximum(log_density(points), -_NOWHERE).reshape(-1, 4)
     curvature = np.empty((n, n))
     for (i, j), (pp, pm, mp, mm) in zip(pairs, f, strict=True):
         curvature[i, j] = curvature[j, i] = -(pp - pm - mp + mm) / (4 * wide**2)

@@ -230,10 +230,14 @@ def test_a_scale_without_any_row() -> None:
     """One of two embeddings has no human controls: that residual scale is as its prior says."""
     table = make_table(3, embeddings=2)
     gone = (table["embedding"] == "e1") & (table["connection"] == "human")
-    case = Case.of(bb.load_model("embeddings"), bb.check_table(table[~gone]))
-    case.check_density()
+    rows = bb.check_table(table[~gone])
+    case = Case.of(bb.load_model("embeddings"), rows)
     case.check_coefficients()
     case.check_left_out("word_to_compare")
+    with pytest.warns(bb.BayesBiasWarning, match="have no row"):
+        fit = bb.fit(rows, "embeddings", engine="exact", draws=500, seed=1)
+    unused = fit.posterior["s"].sel(connection="human", embedding="e1").to_numpy().ravel()
+    assert stats.kstest(unused, stats.expon(scale=0.5).cdf).pvalue > 0.001
 
 
 @pytest.mark.parametrize("kind", LAYOUTS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import keyword
-
 import numpy as np
 import pytest
 from brute_force import SCIPY
@@ -134,9 +132,7 @@ def test_what_is_refused(text: object, message: str) -> None:
         Prior.parse(text, "m")
 
 
-names = st.from_regex(r"[a-z][a-z_]{0,5}[0-9]?", fullmatch=True).filter(
-    lambda name: not keyword.iskeyword(name)
-)
+names = st.sampled_from(["bar", "tau", "t_1", "_x", "Größe", "e1"])
 numbers = st.floats(-1e6, 1e6, allow_subnormal=False)
 positive = st.floats(1e-6, 1e6)
 
