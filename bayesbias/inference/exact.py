@@ -51,7 +51,7 @@ def sample_exactly(
                     f"proposals {found.acceptance:.2%} were accepted (Pareto k "
                     f"{found.pareto_k:.2f}); use engine='nuts'."
                 )
-            if found.draws.min() < block.floor + 1:
+            if (found.draws < block.floor + 1).mean() > 0.01:
                 raise DataError(
                     f"model {spec.name!r} explains the outcomes without any noise, so that the "
                     "posterior of a scale has no bottom; leave a parameter out, or use more rows."

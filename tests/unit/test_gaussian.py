@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from brute_force import BruteForce, by_name, deviations, make_table
+from scipy import stats
 
 import bayesbias as bb
 from bayesbias.inference import gaussian, leave_out
