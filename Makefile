@@ -35,7 +35,7 @@ demo: $(VENV)/.installed
 	$(BIN)/bayesbias fit bayesbias-demo/table.csv --engine exact --by protected_group --out bayesbias-demo/religion.nc
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -54,7 +54,7 @@ test-lowest: $(BIN)/python
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable .
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --editable '.[test]'
-	.venv-lowest/bin/python -m pytest -W ignore::DeprecationWarning -W ignore::FutureWarning $(PYTEST_ARGS)
+	.venv-lowest/bin/python -m pytest -n auto -W ignore::DeprecationWarning -W ignore::FutureWarning $(PYTEST_ARGS)
 
 models: $(VENV)/.installed
 	$(BIN)/python scripts/build_models.py

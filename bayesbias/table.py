@@ -557,7 +557,8 @@ def _infer_groups(table: pd.DataFrame) -> pd.Series[Any]:
     own = table.loc[table["connection"] == "associated", ["protected_word", "word_class"]]
     first = own.drop_duplicates("protected_word").set_index("protected_word")["word_class"]
     groups = first.astype("str").str.removesuffix("_stereotype")
-    return table["protected_word"].astype("str").map(groups.to_dict()).fillna(_UNKNOWN_GROUP)
+    of_word = groups.to_dict()
+    return table["protected_word"].astype("str").map(lambda word: of_word.get(word, _UNKNOWN_GROUP))
 
 
 def _without_duplicates(table: pd.DataFrame) -> pd.DataFrame:

@@ -262,7 +262,8 @@ def _of_cell(density: _Likelihood, rows: Codes) -> tuple[Array, Array]:
 
     series = np.asarray(chebinterpolate(log_mean, _NODES - 1), dtype=np.float64)  # type: ignore[type-var]
     if np.abs(series[-3:]).max() > 1e-11 * max(1.0, np.abs(series).max()):
-        return _log_mean(density.log_density(rows)), spread
+        parts = [_log_mean(density.log_density(rows[i : i + 50])) for i in range(0, len(rows), 50)]
+        return np.concatenate(parts), spread
     return np.asarray(chebval(d / reach, series)), spread
 
 
@@ -319,20 +320,29 @@ def _loo_levels_exactly(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
     every = max(1, len(log_scales) // _SCALE_DRAWS)
     left_out = log_density_left_out(compiled, fit.data, log_scales[::every], level, len(names)).T
     elpd, _, k = _smoothed(left_out, 1.0)
-    lppd = np.zeros(len(names))
-    np.add.at(lppd, level, _lppd_and_variance(fit)[0])
+    density = _Likelihood.of_fit(fit)
+    lppd = np.array([_log_mean(_total(density, rows))[0] for rows in _rows_of(level)])
     return _elpd(
         "LOO", elpd, lppd, labels=names, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k
     )
 
 
+def _rows_of(level: Codes) -> list[Codes]:
+    """Return the rows of each level."""
+    return np.split(np.argsort(level, kind="stable"), np.cumsum(np.bincount(level))[:-1])
+
+
+def _total(density: _Likelihood, rows: Codes) -> Array:
+    """Return 1 × draws: the log density of all these rows together."""
+    parts = [density.log_density(part).sum(axis=0) for part in density.parts(rows)]
+    total: Array = np.sum(parts, axis=0)[None]
+    return total
+
+
 def _loo_levels_by_weights(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
     """Reweight the draws of all parameters: rough, and Pareto k says how rough."""
     density = _Likelihood.of_fit(fit)
-    draws = density.means[0][0].shape[1]
-    total = np.zeros((len(names), draws))
-    for rows in density.parts(np.arange(len(level))):
-        np.add.at(total, level[rows], density.log_density(rows))
+    total = np.concatenate([_total(density, rows) for rows in _rows_of(level)])
     elpd, lppd, k = _smoothed(total, _relative_efficiency(fit))
     return _elpd(
         "LOO", elpd, lppd, labels=names, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k

@@ -61,7 +61,7 @@ _MAX_TREE_DEPTH = 10
 #: Up to this many unknowns a dense mass matrix can be learned in the warm-up.
 _SMALL = 150
 #: Seconds between two looks at what nutpie has drawn.
-_POLL = 0.25
+_POLL = 0.5
 #: An interrupted chain counts if it has this many draws after the warm-up.
 _FEWEST = 10
 

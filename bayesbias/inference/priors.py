@@ -137,7 +137,7 @@ class Prior:
             raise SpecError(f"the prior of {name!r} is {text!r}; {example}")
         try:
             tree = ast.parse(text.strip(), mode="eval").body
-        except SyntaxError:
+        except (SyntaxError, ValueError, RecursionError):
             raise SpecError(f"the prior of {name!r} is {text!r}; {example}") from None
         if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.keywords:
             raise SpecError(f"the prior of {name!r} is {text!r}; {example}")
@@ -187,12 +187,18 @@ class Prior:
         return np.asarray(FAMILIES[self.family].draw(rng, size, *self.arguments))
 
     def __str__(self) -> str:
-        parts = [f"{number:g}" for number in self.arguments]
+        parts = [_short(number) for number in self.arguments]
         if self.mean:
             parts[0] = " + ".join([*([parts[0]] if self.arguments[0] else []), *self.mean])
         if self.sd:
             parts[1] = self.sd
         return f"{self.family}({', '.join(parts)})"
+
+
+def _short(number: float) -> str:
+    """Return a number with as many digits as it has."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number)
 
 
 def _sum(node: ast.expr, text: str, name: str) -> tuple[float, tuple[str, ...]]:
@@ -204,10 +210,11 @@ def _sum(node: ast.expr, text: str, name: str) -> tuple[float, tuple[str, ...]]:
         return 0.0, (node.id,)
     try:
         value = ast.literal_eval(node)
-    except ValueError:
-        value = None
-    if isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value):
-        return float(value), ()
+        number = float(value) if isinstance(value, int | float) else np.nan
+    except (ValueError, TypeError, OverflowError):
+        value, number = None, np.nan
+    if not isinstance(value, bool) and np.isfinite(number):
+        return number, ()
     raise SpecError(
         f"the prior of {name!r} is {text!r}; expected numbers, names and sums of them, not "
         f"{quoted([ast.unparse(node)])}."

@@ -106,6 +106,12 @@ class ModelSpec:
                 f"only positive values; it is {self[self.scale].prior}."
             )
         self._check_used()
+        if self.likelihood == "student_t":
+            self._check_known(("nu",), names, "a Student-t likelihood")
+            if self["nu"].by or not self["nu"].prior.is_positive:
+                raise SpecError(
+                    f"model {self.name!r}: 'nu', the degrees of freedom, is one positive number."
+                )
 
     def _check_known(self, wanted: tuple[str, ...], names: list[str], where: str) -> None:
         for name in wanted:
@@ -137,8 +143,8 @@ class ModelSpec:
                     f"model {self.name!r}: {parameter.name!r} has {name!r} in its prior, which "
                     f"differs by {quoted(sorted(beyond))}; {parameter.name!r} does not."
                 )
-            if self[name].prior.is_positive != (name == prior.sd):
-                role = "standard deviation" if name == prior.sd else "mean"
+            role = "mean" if name in prior.mean else "standard deviation"
+            if self[name].prior.is_positive != (role != "mean"):
                 raise SpecError(
                     f"model {self.name!r}: {name!r} cannot be the {role} of {parameter.name!r}; "
                     f"its prior is {self[name].prior}."
@@ -152,7 +158,10 @@ class ModelSpec:
             used.update(parameter.prior.parents)
 
     def __getitem__(self, name: str) -> Parameter:
-        return next(parameter for parameter in self.parameters if parameter.name == name)
+        for parameter in self.parameters:
+            if parameter.name == name:
+                return parameter
+        raise KeyError(name)
 
     @property
     def factors(self) -> tuple[str, ...]:
@@ -192,8 +201,9 @@ class ModelSpec:
         spec = self
         if likelihood is not None:
             one_of("likelihood", likelihood, LIKELIHOODS)
-            parameters = _for_likelihood(spec.parameters, likelihood)
-            spec = replace(spec, likelihood=likelihood, parameters=parameters)
+            if likelihood != spec.likelihood:
+                parameters = _for_likelihood(spec.parameters, likelihood)
+                spec = replace(spec, likelihood=likelihood, parameters=parameters)
         if residual is not None:
             by = (
                 ("connection",)
@@ -266,7 +276,9 @@ class ModelSpec:
         return cls(
             name=str(name),
             title=str(data.get("title", name)),
-            parameters=_for_likelihood(parameters, likelihood),
+            parameters=(
+                parameters if likelihood == "normal" else _for_likelihood(parameters, likelihood)
+            ),
             mean=_names(f"mean of model {name}", data["mean"]),
             scale=str(data["scale"]),
             likelihood=likelihood,  # type: ignore[arg-type]
