@@ -36,6 +36,12 @@ if TYPE_CHECKING:
     from bayesbias.inference import overview as overview
     from bayesbias.inference import plan_sample_size as plan_sample_size
     from bayesbias.inference import prior_draws as prior_draws
+    from bayesbias.metrics import METRICS as METRICS
+    from bayesbias.metrics import WEAT as WEAT
+    from bayesbias.metrics import Metric as Metric
+    from bayesbias.metrics import Score as Score
+    from bayesbias.metrics import WEATEffectSize as WEATEffectSize
+    from bayesbias.metrics import WordVectors as WordVectors
     from bayesbias.plots import plot_distances as plot_distances
     from bayesbias.plots import plot_priors as plot_priors
     from bayesbias.table import check_table as check_table
@@ -82,6 +88,14 @@ _HOME = {
         "overview",
         "plan_sample_size",
         "prior_draws",
+    ),
+    "bayesbias.metrics": (
+        "METRICS",
+        "WEAT",
+        "Metric",
+        "Score",
+        "WEATEffectSize",
+        "WordVectors",
     ),
     "bayesbias.plots": ("plot_distances", "plot_priors"),
     "bayesbias.table": ("check_table", "distance_table", "read_table", "write_table"),

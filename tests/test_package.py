@@ -21,15 +21,27 @@ PACKAGE = Path(bb.__file__).parent
 README = ROOT / "README.md"
 
 # Each room may import from itself and from the rooms named here.
-FOUNDATION = ("errors", "constants", "_validate", "_files", "_progress", "_compat")
+FOUNDATION = (
+    "errors",
+    "constants",
+    "_arrays",
+    "_compat",
+    "_files",
+    "_intervals",
+    "_progress",
+    "_validate",
+)
+MEASURING = ("embeddings", "words", "table", "inference", "metrics", "evaluation")
 ROOMS = {
     **dict.fromkeys(FOUNDATION, FOUNDATION),
     "embeddings": FOUNDATION,
     "words": (*FOUNDATION, "embeddings"),
     "table": (*FOUNDATION, "embeddings", "words"),
     "inference": (*FOUNDATION, "table"),
-    "plots": (*FOUNDATION, "embeddings", "words", "table", "inference"),
-    "cli": (*FOUNDATION, "embeddings", "words", "table", "inference", "plots"),
+    "metrics": (*FOUNDATION, "embeddings", "words"),
+    "evaluation": (*FOUNDATION, "embeddings", "words", "table", "inference", "metrics"),
+    "plots": (*FOUNDATION, *MEASURING),
+    "cli": (*FOUNDATION, *MEASURING, "plots"),
     "__main__": ("cli",),
 }
 

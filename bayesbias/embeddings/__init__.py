@@ -1,6 +1,12 @@
 """Word vectors: the embedding, its files, looking words up."""
 
-from bayesbias.embeddings.embedding import Embedding, as_embeddings, describe, unit_vectors
+from bayesbias.embeddings.embedding import (
+    Embedding,
+    as_embeddings,
+    describe,
+    unit_rows,
+    unit_vectors,
+)
 from bayesbias.embeddings.files import FORMATS, guess_format, load_embedding
 from bayesbias.embeddings.lookup import Lookup
 from bayesbias.embeddings.named import DOWNLOADS, NAMED
@@ -15,5 +21,6 @@ __all__ = [
     "describe",
     "guess_format",
     "load_embedding",
+    "unit_rows",
     "unit_vectors",
 ]

@@ -359,17 +359,24 @@ def unit_vectors(embedding: Embedding, rows: npt.NDArray[np.intp]) -> npt.NDArra
         If a row is zero, NaN or infinite: it has no direction, so no cosine. The word is named.
     """
     chosen = np.asarray(embedding.vectors[rows], dtype=np.float64)
-    norms = np.linalg.norm(chosen, axis=1)
+    return unit_rows(chosen, [embedding.words[row] for row in rows], embedding.name)
+
+
+def unit_rows(
+    vectors: npt.NDArray[np.floating], words: Sequence[str], name: str
+) -> npt.NDArray[np.float64]:
+    """Return vectors scaled to length one; a vector without a direction is refused by its word."""
+    norms = np.linalg.norm(vectors, axis=1)
     bad = np.flatnonzero(~(np.isfinite(norms) & (norms > 0)))
     if bad.size:
-        words = [embedding.words[rows[i]] for i in bad]
         what = "zero" if not norms[bad[0]] else "NaN or infinite"
+        named = quoted([words[int(i)] for i in bad])
         raise DataError(
-            f"embedding {embedding.name!r}: the vector of {quoted(words)} is {what}, so its cosine "
-            "with another is not defined; leave the word out of the lists."
+            f"embedding {name!r}: the vector of {named} is {what}, so its "
+            "cosine with another is not defined; leave the word out of the lists."
         )
-    chosen /= norms[:, None]
-    return chosen
+    result: npt.NDArray[np.float64] = vectors / norms[:, None]
+    return result
 
 
 def _as_float32(vectors: npt.ArrayLike, name: str) -> npt.NDArray[np.float32]:

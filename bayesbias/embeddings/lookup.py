@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -85,18 +86,25 @@ def spellings(word: str, fallbacks: tuple[str, ...]) -> Iterator[str]:
                 yield spelling
 
 
-def look_up(index: Mapping[str, int], words: Iterable[str], fallbacks: Iterable[str]) -> Lookup:
-    """Find each word by the first of its spellings that the index holds."""
+def look_up(
+    index: Mapping[str, int],
+    words: Iterable[str],
+    fallbacks: Iterable[str],
+    *,
+    every: bool = False,
+) -> Lookup:
+    """Find each word by the first of its spellings that the index holds, or by every one."""
     ways = check_fallbacks(fallbacks)
     found: list[str] = []
     missing: list[str] = []
     rows: list[int] = []
     spelling: list[str] = []
     for word in word_list("words", words):
-        match = next((s for s in spellings(word, ways) if s in index), None)
-        if match is None:
+        known = (s for s in spellings(word, ways) if s in index)
+        matches = list(known if every else islice(known, 1))
+        if not matches:
             missing.append(word)
-        else:
+        for match in matches:
             found.append(word)
             rows.append(index[match])
             spelling.append(match)

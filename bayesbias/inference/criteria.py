@@ -13,9 +13,9 @@ import pandas as pd
 from numpy.polynomial.chebyshev import chebinterpolate, chebval
 from scipy.special import gammaln, logsumexp
 
+from bayesbias._arrays import Array, Codes
 from bayesbias._validate import one_of
 from bayesbias.errors import DataError, SpecError, warn
-from bayesbias.inference.arrays import Array, Codes
 from bayesbias.inference.data import ModelData
 from bayesbias.inference.gaussian import compile_model
 from bayesbias.inference.leave_out import log_density_left_out

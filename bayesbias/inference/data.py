@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
+from bayesbias._arrays import Array, Codes
 from bayesbias._validate import one_of, quoted
 from bayesbias.errors import DataError, SpecError, warn
-from bayesbias.inference.arrays import Array, Codes
 from bayesbias.inference.spec import ModelSpec
 from bayesbias.table import check_table
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import numpy as np
 import xarray as xr
 
+from bayesbias._arrays import Array
 from bayesbias._validate import did_you_mean, quoted
 from bayesbias.errors import SpecError
-from bayesbias.inference.arrays import Array
 from bayesbias.inference.spec import FACTORS, ModelSpec
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayesbias._arrays import Array, Codes
 from bayesbias.errors import DataError
-from bayesbias.inference.arrays import Array, Codes
 from bayesbias.inference.data import ModelData
 from bayesbias.inference.gaussian import START, compile_model, parent_index
 from bayesbias.inference.scales import draw_scales

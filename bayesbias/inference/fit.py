@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesbias._arrays import Array
+from bayesbias._intervals import Kind, check_interval, describe
 from bayesbias._validate import one_of, quoted
 from bayesbias.errors import SpecError
-from bayesbias.inference.arrays import Array
 from bayesbias.inference.data import ModelData, model_data
 from bayesbias.inference.estimates import contrast_weights, expected, flat
-from bayesbias.inference.intervals import Kind, check_interval, describe
 from bayesbias.inference.spec import ModelSpec
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from bayesbias._arrays import Array, Codes
 from bayesbias.errors import SpecError
-from bayesbias.inference.arrays import Array, Codes
 from bayesbias.inference.data import ModelData
 from bayesbias.inference.priors import Prior
 from bayesbias.inference.spec import ModelSpec

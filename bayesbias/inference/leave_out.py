@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesbias.inference.arrays import Array, Codes
+from bayesbias._arrays import Array, Codes
 from bayesbias.inference.data import ModelData
 from bayesbias.inference.gaussian import Block, Compiled, Solution, times
 

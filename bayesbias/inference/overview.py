@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from bayesbias._intervals import Kind, check_interval, interval
 from bayesbias.errors import SpecError
 from bayesbias.inference.estimates import expected, flat
 from bayesbias.inference.fit import Fit
 from bayesbias.inference.fitting import fit_rows
-from bayesbias.inference.intervals import Kind, check_interval, interval
 from bayesbias.inference.spec import load_model
 
 # Two coefficients nearer to each other than this are called similar in the thesis's tables: the

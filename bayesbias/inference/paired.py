@@ -11,14 +11,14 @@ import pandas as pd
 import xarray as xr
 from scipy.special import ndtri
 
+from bayesbias._arrays import Array
+from bayesbias._intervals import Kind, check_interval, describe, interval
 from bayesbias._validate import at_least, one_of, quoted
 from bayesbias.errors import DataError, SpecError, warn
-from bayesbias.inference.arrays import Array
 from bayesbias.inference.data import prepare_table
 from bayesbias.inference.estimates import expected, flat
 from bayesbias.inference.fit import Fit, group_means
 from bayesbias.inference.fitting import Engine, fit_rows
-from bayesbias.inference.intervals import Kind, check_interval, describe, interval
 from bayesbias.inference.spec import ModelSpec, load_model
 
 By = Literal["protected_word", "protected_group"]

@@ -8,17 +8,17 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from bayesbias._arrays import Array
+from bayesbias._intervals import check_interval, interval
 from bayesbias._progress import progress_bar
 from bayesbias._validate import at_least, one_of, quoted
 from bayesbias.constants import CONTROL_CONNECTIONS
 from bayesbias.errors import DataError, SpecError
-from bayesbias.inference.arrays import Array
 from bayesbias.inference.data import ModelData, dataset
 from bayesbias.inference.estimates import contrast_weights, expected, flat
 from bayesbias.inference.exact import sample_exactly
 from bayesbias.inference.fit import Fit
 from bayesbias.inference.gaussian import Compiled, compile_model
-from bayesbias.inference.intervals import check_interval, interval
 from bayesbias.inference.spec import ModelSpec
 
 By = Literal["protected_word"]

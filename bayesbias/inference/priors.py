@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias._arrays import Array
 from bayesbias._validate import one_of, quoted
 from bayesbias.errors import SpecError
-from bayesbias.inference.arrays import Array
 
 
 @dataclass(frozen=True)

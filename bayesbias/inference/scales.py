@@ -14,7 +14,7 @@ from math import gamma, pi, sqrt
 import numpy as np
 from scipy import optimize
 
-from bayesbias.inference.arrays import Array
+from bayesbias._arrays import Array
 
 Density = Callable[[Array], Array]
 

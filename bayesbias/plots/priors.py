@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias._arrays import Array
 from bayesbias.errors import SpecError
-from bayesbias.inference.arrays import Array
 from bayesbias.inference.spec import ModelSpec, load_model
 from bayesbias.plots.look import INK, tidy
 

@@ -11,8 +11,8 @@ from scipy import stats
 from simulated import simulated_table
 
 import bayesbias as bb
+from bayesbias._intervals import interval
 from bayesbias.inference.data import model_data, prepare_table
-from bayesbias.inference.intervals import interval
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from bayesbias._arrays import Array
 from bayesbias._validate import one_of
 from bayesbias.errors import SpecError
-from bayesbias.inference.arrays import Array
 
 Kind = Literal["hdi", "eti"]
 

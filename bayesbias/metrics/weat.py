@@ -1,0 +1,152 @@
+"""WEAT, the word embedding association test, and its effect size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayesbias._arrays import Array
+from bayesbias.metrics.base import Metric
+from bayesbias.metrics.vectors import WordVectors
+from bayesbias.metrics.weighting import cosines, ones, shares, total
+from bayesbias.words.query import Template
+
+
+@dataclass(frozen=True)
+class WEAT(Metric):
+    """Word embedding association test (Caliskan et al. 2017).
+
+    Positive: the first targets are closer to the first attributes (and the second to the second)
+    than the other way round; 0 is neutral. The value is the sum over target words, so it grows
+    with the lists; the effect size, between −2 and 2, does not.
+
+    Parameters
+    ----------
+    return_effect_size : bool, default False
+        Whether the value is the effect size; both are in the result in any case.
+    ddof : int, default 0
+        0 divides the variance of the effect size by the number of words, as WEFE does, 1 by one
+        less, as the paper may have.
+
+    Notes
+    -----
+    With s(t) = mean cos(t, A₁) − mean cos(t, A₂), the value is Σ s(T₁) − Σ s(T₂), the effect size
+    (mean s(T₁) − mean s(T₂)) / sd s(T₁ ∪ T₂).
+
+    References
+    ----------
+    Caliskan, Bryson, Narayanan (2017), doi:10.1126/science.aal4230.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> query, emb = bb.load_query("weat_7"), bb.load_embedding("demo")
+    >>> score = bb.WEAT().run_query(query, emb, calculate_p_value=True)
+    >>> round(score.value, 3), round(score["effect_size"], 2), round(score.p_value, 3)
+    (0.468, 1.54, 0.0)
+    """
+
+    return_effect_size: bool = False
+    ddof: int = 0
+
+    name: ClassVar[str] = "weat"
+    template: ClassVar[Template] = (2, 2)
+    orientation: ClassVar[str] = (
+        "above 0: the first targets are closer to the first attributes; further from 0 is more "
+        "biased"
+    )
+    undefined: ClassVar[str] = (
+        "all target words are equally close to the attributes, so the effect size has no scale"
+    )
+    empty_details: ClassVar[Mapping[str, Any]] = {
+        "weat": np.nan,
+        "effect_size": np.nan,
+        "p_value": np.nan,
+    }
+
+    def weighted(
+        self,
+        targets: Sequence[WordVectors],
+        attributes: Sequence[WordVectors],
+        target_weights: Sequence[Array],
+        attribute_weights: Sequence[Array],
+    ) -> Array:
+        """Return the value for each draw of weights of the words."""
+        association = [_associations(words, attributes, attribute_weights) for words in targets]
+        if self.return_effect_size:
+            return _effect_size(association, target_weights, self.ddof)
+        first, second = (total(s, w) for s, w in zip(association, target_weights, strict=True))
+        result: Array = first - second
+        return result
+
+    def details(
+        self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
+    ) -> dict[str, Any]:
+        """Return both numbers, and the p-value's place."""
+        association = [_associations(words, attributes, ones(attributes)) for words in targets]
+        size = _effect_size(association, ones(targets), self.ddof)
+        return {
+            "weat": float(association[0].sum() - association[1].sum()),
+            "effect_size": float(size[0]),
+            "p_value": np.nan,
+        }
+
+
+@dataclass(frozen=True)
+class WEATEffectSize(WEAT):
+    """The effect size of WEAT, between −2 and 2, as a metric of its own.
+
+    Positive: the first targets are closer to the first attributes than the second targets are;
+    0 is neutral. The same as ``WEAT(return_effect_size=True)``.
+
+    Parameters
+    ----------
+    return_effect_size : bool, default True
+        Whether the value is the effect size.
+    ddof : int, default 0
+        0 divides the variance by the number of words, 1 by one less.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> query, emb = bb.load_query("weat_7"), bb.load_embedding("demo")
+    >>> bb.WEATEffectSize().posterior(query, emb, draws=1000)
+    <Score weat_es = 1.54 [0.45, 1.91], Math and Arts wrt Male terms and Female terms, demo>
+    """
+
+    return_effect_size: bool = True
+
+    name: ClassVar[str] = "weat_es"
+    value_range: ClassVar[tuple[float, float]] = (-2.0, 2.0)
+
+
+def _associations(
+    words: WordVectors, attributes: Sequence[WordVectors], weights: Sequence[Array]
+) -> Array:
+    """Return the mean cosine with the first attributes less that with the second, by word."""
+    first, second = (
+        shares(w) @ cosines(words, a).T for a, w in zip(attributes, weights, strict=True)
+    )
+    result: Array = first - second
+    return result
+
+
+def _effect_size(values: Sequence[Array], weights: Sequence[Array], ddof: int) -> Array:
+    counts = [w.sum(axis=1) for w in weights]
+    sums = [total(s, w) for s, w in zip(values, weights, strict=True)]
+    number = counts[0] + counts[1]
+    mean = (sums[0] + sums[1]) / number
+    squares = sum(
+        (w * (s - mean[:, None]) ** 2).sum(axis=1) for s, w in zip(values, weights, strict=True)
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = np.sqrt(squares / (number - ddof))
+        # What is left of equal associations after rounding is no scale.
+        defined = spread > 1e-12
+        result: Array = np.where(
+            defined, (sums[0] / counts[0] - sums[1] / counts[1]) / spread, np.nan
+        )
+    return result
