@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from bayesbias.errors import NotFoundError as NotFoundError
     from bayesbias.errors import SpecError as SpecError
     from bayesbias.errors import VocabularyError as VocabularyError
+    from bayesbias.evaluation import RankPosterior as RankPosterior
+    from bayesbias.evaluation import query_scores as query_scores
+    from bayesbias.evaluation import rank as rank
+    from bayesbias.evaluation import rank_correlations as rank_correlations
+    from bayesbias.evaluation import rank_posterior as rank_posterior
+    from bayesbias.evaluation import run_queries as run_queries
     from bayesbias.inference import MODELS as MODELS
     from bayesbias.inference import Diagnostics as Diagnostics
     from bayesbias.inference import Elpd as Elpd
@@ -36,12 +42,31 @@ if TYPE_CHECKING:
     from bayesbias.inference import overview as overview
     from bayesbias.inference import plan_sample_size as plan_sample_size
     from bayesbias.inference import prior_draws as prior_draws
+    from bayesbias.metrics import ECT as ECT
+    from bayesbias.metrics import GIPE as GIPE
+    from bayesbias.metrics import MAC as MAC
     from bayesbias.metrics import METRICS as METRICS
+    from bayesbias.metrics import NAS as NAS
+    from bayesbias.metrics import RIPA as RIPA
+    from bayesbias.metrics import RND as RND
+    from bayesbias.metrics import RNSB as RNSB
+    from bayesbias.metrics import SAME as SAME
     from bayesbias.metrics import WEAT as WEAT
+    from bayesbias.metrics import ClassificationTest as ClassificationTest
+    from bayesbias.metrics import ClusterTest as ClusterTest
+    from bayesbias.metrics import DirectBias as DirectBias
+    from bayesbias.metrics import GeneralizedWEAT as GeneralizedWEAT
+    from bayesbias.metrics import IndirectBias as IndirectBias
     from bayesbias.metrics import Metric as Metric
+    from bayesbias.metrics import Neighbourhood as Neighbourhood
+    from bayesbias.metrics import ProximityBias as ProximityBias
+    from bayesbias.metrics import RNSBGroups as RNSBGroups
     from bayesbias.metrics import Score as Score
+    from bayesbias.metrics import SemAxis as SemAxis
     from bayesbias.metrics import WEATEffectSize as WEATEffectSize
     from bayesbias.metrics import WordVectors as WordVectors
+    from bayesbias.metrics import analogies as analogies
+    from bayesbias.metrics import complete_analogy as complete_analogy
     from bayesbias.plots import plot_distances as plot_distances
     from bayesbias.plots import plot_priors as plot_priors
     from bayesbias.table import check_table as check_table
@@ -71,6 +96,14 @@ _HOME = {
         "SpecError",
         "VocabularyError",
     ),
+    "bayesbias.evaluation": (
+        "RankPosterior",
+        "query_scores",
+        "rank",
+        "rank_correlations",
+        "rank_posterior",
+        "run_queries",
+    ),
     "bayesbias.inference": (
         "MODELS",
         "Diagnostics",
@@ -91,8 +124,27 @@ _HOME = {
     ),
     "bayesbias.metrics": (
         "METRICS",
+        "RND",
+        "RNSB",
+        "MAC",
+        "ECT",
+        "RIPA",
+        "DirectBias",
+        "IndirectBias",
+        "NAS",
+        "SAME",
+        "GeneralizedWEAT",
+        "SemAxis",
+        "Neighbourhood",
+        "ClusterTest",
+        "ClassificationTest",
+        "ProximityBias",
+        "GIPE",
+        "analogies",
+        "complete_analogy",
         "WEAT",
         "Metric",
+        "RNSBGroups",
         "Score",
         "WEATEffectSize",
         "WordVectors",

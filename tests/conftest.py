@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import bayesbias as bb
 
 matplotlib.use("Agg")
+
+# How long an example takes depends on what else the machine does, and is no property.
+settings.register_profile("untimed", deadline=None, max_examples=50)
+settings.load_profile("untimed")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -50,3 +58,22 @@ def thesis() -> Path:
     if not folder.is_dir():
         pytest.skip("the original authors' tables are not here")
     return folder
+
+
+@pytest.fixture(scope="session")
+def oracle() -> list[dict[str, Any]]:
+    """What WEFE 1.0.1 says of its test model."""
+    path = SHARED / "wefe" / "oracle.json"
+    if not path.is_file():
+        pytest.skip("WEFE's numbers are not here")
+    records: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))["records"]
+    return records
+
+
+@pytest.fixture(scope="session")
+def wefe_model() -> bb.Embedding:
+    """WEFE's test model: a part of GoogleNews without a licence of its own, so it does not ship."""
+    path = os.environ.get("BAYESBIAS_WEFE_MODEL")
+    if not path:
+        pytest.skip("no WEFE model: `make oracle` fetches it and says how to name it")
+    return bb.load_embedding(path, "test_w2v")

@@ -10,6 +10,7 @@ from bayesbias.embeddings.embedding import (
 from bayesbias.embeddings.files import FORMATS, guess_format, load_embedding
 from bayesbias.embeddings.lookup import Lookup
 from bayesbias.embeddings.named import DOWNLOADS, NAMED
+from bayesbias.embeddings.neighbours import nearest
 
 __all__ = [
     "DOWNLOADS",
@@ -21,6 +22,7 @@ __all__ = [
     "describe",
     "guess_format",
     "load_embedding",
+    "nearest",
     "unit_rows",
     "unit_vectors",
 ]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._validate import quoted
+from bayesbias._validate import quoted, word_list
 from bayesbias.constants import DEFAULT_FALLBACKS
-from bayesbias.embeddings.lookup import Lookup, look_up
+from bayesbias.embeddings.lookup import Lookup, check_fallbacks, look_up
 from bayesbias.errors import DataError, SpecError, VocabularyError, warn
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class Embedding:
         Lookup(found=('José', 'NASA'), missing=('xyzzy',), rows=array([0, 1]),
                spelling=('jose', 'nasa'))
         """
-        return look_up(self._index, words, fallbacks)
+        return look_up(self._index, word_list("words", words), check_fallbacks(fallbacks))
 
     def subset(self, words: Iterable[str], name: str | None = None) -> Embedding:
         """Return the embedding of these words only, in their order.

@@ -87,21 +87,21 @@ def spellings(word: str, fallbacks: tuple[str, ...]) -> Iterator[str]:
 
 
 def look_up(
-    index: Mapping[str, int],
-    words: Iterable[str],
-    fallbacks: Iterable[str],
-    *,
-    every: bool = False,
+    index: Mapping[str, int], words: Iterable[str], ways: tuple[str, ...], *, every: bool = False
 ) -> Lookup:
     """Find each word by the first of its spellings that the index holds, or by every one."""
-    ways = check_fallbacks(fallbacks)
     found: list[str] = []
     missing: list[str] = []
     rows: list[int] = []
     spelling: list[str] = []
-    for word in word_list("words", words):
-        known = (s for s in spellings(word, ways) if s in index)
-        matches = list(known if every else islice(known, 1))
+    # Most words are there as they are, and need no list of spellings.
+    exact_first = ways[:1] == ("exact",) and not every
+    for word in words:
+        if exact_first and word in index:
+            matches = [word]
+        else:
+            known = (s for s in spellings(word, ways) if s in index)
+            matches = list(known if every else islice(known, 1))
         if not matches:
             missing.append(word)
         for match in matches:

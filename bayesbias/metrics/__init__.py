@@ -1,7 +1,21 @@
 """Metrics: one class each, one registry."""
 
+from bayesbias.metrics.analogies import analogies, complete_analogy
 from bayesbias.metrics.base import Metric
+from bayesbias.metrics.direction import DirectBias, IndirectBias
+from bayesbias.metrics.ect import ECT
+from bayesbias.metrics.generalized_weat import GeneralizedWEAT
+from bayesbias.metrics.mac import MAC
+from bayesbias.metrics.nas import NAS
+from bayesbias.metrics.neighbourhood import Neighbourhood
+from bayesbias.metrics.proximity import GIPE, ProximityBias
+from bayesbias.metrics.residual import ClassificationTest, ClusterTest
+from bayesbias.metrics.ripa import RIPA
+from bayesbias.metrics.rnd import RND
+from bayesbias.metrics.rnsb import RNSB, RNSBGroups
+from bayesbias.metrics.same import SAME
 from bayesbias.metrics.score import Score
+from bayesbias.metrics.semaxis import SemAxis
 from bayesbias.metrics.vectors import WordVectors
 from bayesbias.metrics.weat import WEAT, WEATEffectSize
 
@@ -11,14 +25,50 @@ METRICS: dict[str, type[Metric]] = {
     for metric in (
         WEAT,
         WEATEffectSize,
+        RND,
+        RNSB,
+        RNSBGroups,
+        MAC,
+        ECT,
+        RIPA,
+        DirectBias,
+        IndirectBias,
+        NAS,
+        SAME,
+        GeneralizedWEAT,
+        SemAxis,
+        Neighbourhood,
+        ClusterTest,
+        ClassificationTest,
+        ProximityBias,
+        GIPE,
     )
 }
 
 __all__ = [
+    "ECT",
+    "GIPE",
+    "MAC",
     "METRICS",
+    "NAS",
+    "RIPA",
+    "RND",
+    "RNSB",
+    "SAME",
     "WEAT",
+    "ClassificationTest",
+    "ClusterTest",
+    "DirectBias",
+    "GeneralizedWEAT",
+    "IndirectBias",
     "Metric",
+    "Neighbourhood",
+    "ProximityBias",
+    "RNSBGroups",
     "Score",
+    "SemAxis",
     "WEATEffectSize",
     "WordVectors",
+    "analogies",
+    "complete_analogy",
 ]

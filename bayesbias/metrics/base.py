@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # Weights handled at once, in numbers.
 _BLOCK = 4_000_000
+# Partitions of the targets that are tried first.
+_FEW = 50
 
 
 class Metric:
@@ -64,7 +66,7 @@ class Metric:
     >>> query = bb.load_query("weat_6").subqueries((2, 1))[0]
     >>> score = MeanGap().posterior(query, bb.load_embedding("demo"), draws=500)
     >>> score
-    <Score mean_gap = 0.19 [0.15, 0.24], Male names and Female names wrt Career, demo>
+    <Score mean_gap = 0.19 [0.14, 0.23], Male names and Female names wrt Career, demo>
     >>> score.p_above
     1.0
     """
@@ -85,18 +87,12 @@ class Metric:
     least_words: ClassVar[tuple[int, int]] = (1, 1)
     #: Whether more of the embedding is needed than the words of the query.
     whole_embedding: ClassVar[bool] = False
+    #: Why a permutation of the targets tests nothing, if so.
+    no_p_value: ClassVar[str | None] = None
     #: What it means when no number comes out.
     undefined: ClassVar[str] = "the value is not defined for these vectors"
-    #: The keys of `details` with their values when nothing could be measured.
+    #: The details of `measure` when nothing could be measured.
     empty_details: ClassVar[Mapping[str, Any]] = {}
-
-    def __init_subclass__(cls, **arguments: Any) -> None:
-        super().__init_subclass__(**arguments)
-        if cls.value is Metric.value and cls.weighted is Metric.weighted:
-            raise SpecError(
-                f"the metric {cls.__name__!r} has no method 'value(self, targets, attributes)'; "
-                "write one that returns a number."
-            )
 
     @property
     def takes_weights(self) -> bool:
@@ -156,10 +152,10 @@ class Metric:
                 values[draw] = self.value(chosen[: len(targets)], chosen[len(targets) :])
         return values
 
-    def details(
+    def measure(
         self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
-    ) -> dict[str, Any]:
-        """Return what else there is to say, word by word for instance.
+    ) -> tuple[float, dict[str, Any]]:
+        """Return the value and what else there is to say, word by word for instance.
 
         Parameters
         ----------
@@ -168,10 +164,27 @@ class Metric:
 
         Returns
         -------
-        dict
+        value : float
+            The value.
+        details : dict
             Further keys of the `Score`; the value itself is added under the metric's name.
         """
-        return {}
+        return float(self.value(targets, attributes)), {}
+
+    def doubts(self, details: Mapping[str, Any]) -> tuple[str, ...]:
+        """Say what speaks against a value, by the details that `measure` returned.
+
+        Parameters
+        ----------
+        details : mapping
+            The details.
+
+        Returns
+        -------
+        tuple of str
+            Notes of the `Score`; none by default.
+        """
+        return ()
 
     def check_query(self, query: Query) -> None:
         """Refuse a query that the metric cannot take.
@@ -184,8 +197,16 @@ class Metric:
         Raises
         ------
         SpecError
-            If the numbers of sets do not fit the template, or pairs are not complete.
+            If the numbers of sets do not fit the template, pairs are not complete, or the metric
+            has no method `value`.
         """
+        # Not when the class is made: in another process it is empty at first.
+        own = type(self)
+        if own.value is Metric.value and own.weighted is Metric.weighted:
+            raise SpecError(
+                f"the metric {own.__name__!r} has no method 'value(self, targets, attributes)'; "
+                "write one that returns a number."
+            )
         if not isinstance(query, Query):
             raise SpecError(
                 f"'query' is {type(query).__name__}; expected a Query: load_query('weat_7')."
@@ -327,7 +348,8 @@ class Metric:
 
         The words of each set are taken as a sample of words that could have been listed: a
         Bayesian bootstrap gives them Dirichlet weights, draw by draw (an ordinary bootstrap, for
-        metrics without `weighted`). The same seed gives the same weights in all embeddings.
+        metrics without `weighted`). The same seed gives a list the same weights in all embeddings
+        and in all queries that hold it, so that draws can be compared and averaged.
 
         Parameters
         ----------
@@ -369,11 +391,7 @@ class Metric:
         drawn = None
         if score.reason is None:
             weights = bootstrap(
-                found,
-                draws,
-                generator(query, seed),
-                whole=not metric.takes_weights,
-                paired=metric.paired,
+                query, found, draws, seed, whole=not metric.takes_weights, paired=metric.paired
             )
             drawn = metric._evaluate(found.targets, found.attributes, weights)
             lost = int((~np.isfinite(drawn)).sum())
@@ -431,11 +449,10 @@ class Metric:
         value = metric._point(found)
         weights, left_out = leave_one_out(found.sets, metric.paired)
         without = metric._evaluate(found.targets, found.attributes, weights)
-        labels = list(query.word_sets())
         rows = []
         for (i, j), rest in zip(left_out, without.tolist(), strict=True):
             pair = metric.paired and i == 0
-            word, label = found.sets[i].words[j], labels[i]
+            word, label = found.sets[i].words[j], found.labels[i]
             if pair:
                 word = f"{word} – {found.sets[1].words[j]}"
                 label = f"target: {query.target_names[0]} – {query.target_names[1]}"
@@ -518,23 +535,20 @@ class Metric:
             raise SpecError(f"nothing can be measured: {found.reason}.")
         if calculate_p_value:
             metric._check_two_targets(query)
+        weights = bootstrap(
+            query, found, draws, seed, whole=not metric.takes_weights, paired=metric.paired
+        )[:-1]
         rows = []
         for i, word in enumerate(found.attributes[0].words):
             alone = dataclasses.replace(found, attributes=(found.attributes[0].take([i]),))
-            rng = generator(query, seed)
-            weights = bootstrap(
-                dataclasses.replace(found, places=found.places[:-1], sizes=found.sizes[:-1]),
-                draws,
-                rng,
-                whole=not metric.takes_weights,
-                paired=metric.paired,
-            )
             score = metric._score(query, embedding, alone)
             drawn = metric._evaluate(alone.targets, alone.attributes, [*weights, np.ones((1, 1))])
             score = dataclasses.replace(score, draws=drawn, prob=prob, kind=kind)
             p = np.nan
             if calculate_p_value and score.reason is None:
-                p, _ = metric._p_value(alone, p_value_iterations, p_value_test_type, "auto", rng)
+                p, _ = metric._p_value(
+                    alone, p_value_iterations, p_value_test_type, "auto", generator(query, seed)
+                )
             rows.append((word, score.value, score.lower, score.upper, score.p_above, p))
         columns = ["word", "value", "lower", "upper", "p_above", "p_value"]
         frame = pd.DataFrame(rows, columns=columns)
@@ -583,7 +597,7 @@ class Metric:
             paired=self.paired,
             least=self.least_words,
         )
-        if found.reason is not None:
+        if found.reason is not None or type(self).expand is Metric.expand:
             return found
         targets, attributes = self.expand(found.targets, found.attributes, embedding)
         return dataclasses.replace(found, targets=targets, attributes=attributes)
@@ -593,24 +607,30 @@ class Metric:
 
     def _score(self, query: Query, embedding: Embedding, found: Gathered) -> Score:
         value, details, reason = np.nan, {self.name: np.nan, **self.empty_details}, found.reason
+        notes = found.notes
         if reason is None:
-            value = self._point(found)
-            details = {self.name: value, **self.details(found.targets, found.attributes)}
+            value, more = self.measure(found.targets, found.attributes)
+            details = {self.name: value, **more}
             reason = None if np.isfinite(value) else self.undefined
-        labels = list(query.word_sets())
+            notes = (*notes, *self.doubts(more))
+        sets = zip(found.labels, found.sets, strict=True)
         return Score(
             value=value,
             metric=self.name,
             query_name=query.name,
             embedding=embedding.name,
             details=details,
-            words={label: words.words for label, words in zip(labels, found.sets, strict=True)},
+            words={label: words.words for label, words in sets},
             lost=found.lost,
             reason=reason,
-            notes=found.notes,
+            notes=notes,
             neutral_value=self.neutral_value,
             value_range=self.value_range,
         )
+
+    def _numbers(self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]) -> int:
+        """Return how many numbers one draw holds in memory; blocks of draws go by it."""
+        return sum(map(len, (*targets, *attributes)))
 
     def _evaluate(
         self,
@@ -620,7 +640,7 @@ class Metric:
     ) -> Array:
         """Return the values for weights of target and attribute sets, in blocks of draws."""
         draws = max(len(w) for w in weights)
-        step = max(1, _BLOCK // sum(w.shape[1] for w in weights))
+        step = max(1, _BLOCK // self._numbers(targets, attributes))
         parts = []
         for start in range(0, draws, step):
             block = [w if len(w) == 1 else w[start : start + step] for w in weights]
@@ -647,7 +667,9 @@ class Metric:
         rng: np.random.Generator,
     ) -> tuple[float, str | None]:
         """Return the p-value, and why there is none if so."""
-        partitions = Partitions(found.targets, found.rows[:2], paired=self.paired)
+        if self.no_p_value is not None:
+            return np.nan, f"no p-value: {self.no_p_value}"
+        partitions = Partitions(found.targets, paired=self.paired)
         fixed = ones(found.attributes)
 
         def deviations(weights: list[Array]) -> Array:
@@ -664,18 +686,18 @@ class Metric:
                 "p_value_method='exact'; use 'approximate'."
             )
         observed = float(deviations(partitions.observed())[0])
+        # A few partitions tell whether the metric sees them at all.
+        few = deviations(next(partitions.random(_FEW, np.random.default_rng(0))))
+        if np.ptp(np.append(few, observed)) <= 1e-9 * max(np.abs(few).max(), 1e-300):
+            return np.nan, "no p-value: it does not matter to the metric which set a word is in"
         blocks: Iterator[list[Array]] = (
             partitions.every() if exact else partitions.random(iterations, rng)
         )
         extreme = number = 0
-        low, high = observed, observed
         for weights in blocks:
             values = deviations(weights)
             extreme += int(as_extreme(values, observed, test).sum())
             number += len(values)
-            low, high = min(low, float(values.min())), max(high, float(values.max()))
-        if high - low <= 1e-9 * max(abs(low), abs(high), 1e-300):
-            return np.nan, "no p-value: it does not matter to the metric which set a word is in"
         return (extreme / number if exact else (extreme + 1) / (number + 1)), None
 
 

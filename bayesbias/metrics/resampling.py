@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, combinations, islice
 from typing import Literal
 from zlib import crc32
@@ -11,7 +12,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._arrays import Array, Codes
+from bayesbias._arrays import Array
 from bayesbias.metrics.vectors import Gathered, WordVectors
 from bayesbias.words import Query
 
@@ -29,30 +30,32 @@ _TIE = 1e-9
 def generator(query: Query, seed: int) -> np.random.Generator:
     """Return random numbers that depend on the query and the seed only.
 
-    Embeddings and metrics that are asked the same query get the same weights of words, so their
-    draws can be compared one by one.
+    Embeddings and metrics that are asked the same query get the same permutations.
     """
     text = "\n".join(word for words in query.word_sets().values() for word in ("", *words))
     return np.random.default_rng([seed, crc32(text.encode())])
 
 
 def bootstrap(
-    found: Gathered, draws: int, rng: np.random.Generator, *, whole: bool, paired: bool
+    query: Query, found: Gathered, draws: int, seed: int, *, whole: bool, paired: bool
 ) -> list[Array]:
     """Return weights of each set: Dirichlet, or whole numbers for what cannot take others.
 
-    Dirichlet weights are drawn for all words of the lists, also for those an embedding lacks.
+    Dirichlet weights are drawn for all words of the lists, also for those an embedding lacks. They
+    depend on the list and the seed only: queries that share a list share its weights, so averages
+    over queries are as uncertain as their common words make them.
     """
     weights: list[Array] = []
-    for i, (places, size) in enumerate(zip(found.places, found.sizes, strict=True)):
+    for i, (words, places) in enumerate(zip(query.word_sets().values(), found.places, strict=True)):
         if paired and i == 1:
             weights.append(weights[0])
             continue
+        rng = np.random.default_rng([seed, crc32("\n".join(words).encode())])
         n = len(places)
         if whole:
             weights.append(rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(np.float64))
             continue
-        drawn = rng.standard_exponential((draws, size))[:, places]
+        drawn = rng.standard_exponential((draws, len(words)))[:, places]
         weights.append(drawn * (n / drawn.sum(axis=1, keepdims=True)))
     return weights
 
@@ -77,9 +80,7 @@ class Partitions:
     Words in both sets stay in both. For pairs, the words of each pair are swapped or not.
     """
 
-    def __init__(
-        self, targets: Sequence[WordVectors], rows: Sequence[Codes], *, paired: bool
-    ) -> None:
+    def __init__(self, targets: Sequence[WordVectors], *, paired: bool) -> None:
         first, second = targets
         if paired:
             self.n = len(first)
@@ -87,11 +88,12 @@ class Partitions:
             self.targets = [_joined(first, second), _joined(second, first)]
             self.fixed = 0
         else:
-            alone = [np.flatnonzero(~np.isin(rows[i], rows[1 - i])).tolist() for i in range(2)]
-            shared = np.flatnonzero(np.isin(rows[0], rows[1])).tolist()
-            self.n, self.first = len(alone[0]) + len(alone[1]), len(alone[0])
+            in_both = [np.isin(first.rows, second.rows), np.isin(second.rows, first.rows)]
+            one, other = (np.flatnonzero(~both) for both in in_both)
+            shared = first.take(np.flatnonzero(in_both[0]))
+            self.n, self.first = len(one) + len(other), len(one)
             self.count = math.comb(self.n, self.first)
-            pool = _joined(_joined(first.take(alone[0]), second.take(alone[1])), first.take(shared))
+            pool = _joined(_joined(first.take(one), second.take(other)), shared)
             self.targets = [pool, pool]
             self.fixed = len(shared)
         self.paired = paired
@@ -135,11 +137,11 @@ class Partitions:
 
 
 def _joined(first: WordVectors, second: WordVectors) -> WordVectors:
-    return WordVectors(
-        first.name,
-        first.words + second.words,
-        np.vstack([first.vectors, second.vectors]),
-        first.embedding,
+    return replace(
+        first,
+        words=first.words + second.words,
+        vectors=np.vstack([first.vectors, second.vectors]),
+        rows=np.concatenate([first.rows, second.rows]),
     )
 
 

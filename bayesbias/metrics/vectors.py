@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
 from bayesbias._arrays import Array, Codes
 from bayesbias._validate import one_of, quoted, share
-from bayesbias.embeddings import Embedding, unit_rows
+from bayesbias.embeddings import Embedding, Lookup, unit_rows
 from bayesbias.embeddings.lookup import check_fallbacks, look_up
 from bayesbias.errors import SpecError
 from bayesbias.words import Query, WordSet
@@ -33,6 +34,8 @@ class WordVectors:
         Their vectors in double precision, as long as they are in the embedding.
     embedding : str, default "embedding"
         The name of the embedding, for messages.
+    rows : ndarray of int, optional
+        The rows of the words in the embedding; empty for words that are from none.
 
     Examples
     --------
@@ -48,6 +51,7 @@ class WordVectors:
     words: tuple[str, ...]
     vectors: Array
     embedding: str = "embedding"
+    rows: Codes = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     def __len__(self) -> int:
         return len(self.words)
@@ -76,7 +80,8 @@ class WordVectors:
         """
         places = np.asarray(rows, dtype=np.intp)
         words = tuple(self.words[i] for i in places)
-        return WordVectors(self.name, words, self.vectors[places], self.embedding)
+        known = self.rows[places] if len(self.rows) else self.rows
+        return replace(self, words=words, vectors=self.vectors[places], rows=known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +90,10 @@ class Gathered:
 
     targets: tuple[WordVectors, ...]
     attributes: tuple[WordVectors, ...]
-    #: For each set, the vocabulary row and the place in the query's list of each word used.
-    rows: tuple[Codes, ...]
+    #: For each set, the place in the query's list of each word used.
     places: tuple[Codes, ...]
-    #: The length of each list of the query.
-    sizes: tuple[int, ...]
+    #: For each set, a label that says which side it is on.
+    labels: tuple[str, ...]
     #: Labels of sets and the words of them that were not found.
     lost: dict[str, tuple[str, ...]]
     #: Why nothing can be measured, if so.
@@ -120,27 +124,21 @@ def gather(
     every = one_of("strategy", strategy, ("first", "all")) == "all"
     if every and paired:
         raise SpecError("a metric of pairs takes one spelling of each word; use strategy='first'.")
-    labels = list(query.word_sets())
+    labels = tuple(query.word_sets())
     lists = [*query.target_sets, *query.attribute_sets]
     n_targets = len(query.target_sets)
-    found, lost = [], {}
+    found: list[_Found] = []
+    lost = {}
     for label, words in zip(labels, lists, strict=True):
-        rows, places, missing = _find(embedding, words, ways, every)
-        found.append((rows, places))
-        if missing:
-            lost[label] = missing
-    reasons = _too_many_lost(lists, labels, lost, threshold, embedding.name)
-    if paired:
-        found[:2] = _complete_pairs(found[0], found[1])
-    else:
-        found = [_distinct(rows, places) for rows, places in found]
-    sets = []
-    for (rows, places), words in zip(found, lists, strict=True):
-        vectors = np.asarray(embedding.vectors[rows], dtype=np.float64)
-        chosen = WordVectors(words.name, tuple(words[i] for i in places), vectors, embedding.name)
-        if normalize:
-            chosen = WordVectors(chosen.name, chosen.words, chosen.unit, embedding.name)
-        sets.append(chosen)
+        result = look_up(embedding.index, words.words, ways, every=every)
+        found.append(_places(words, result))
+        if result.missing:
+            lost[label] = result.missing
+    reasons = _too_many_lost(lists, labels, lost, threshold, embedding.name) if lost else []
+    found = [*_complete_pairs(found[:2]), *found[2:]] if paired else [_distinct(f) for f in found]
+    sets = _take(embedding, lists, found)
+    if normalize:
+        sets = [replace(chosen, vectors=chosen.unit) for chosen in sets]
     for i, (label, chosen) in enumerate(zip(labels, sets, strict=True)):
         needed = least[0] if i < n_targets else least[1]
         if len(chosen) < needed and not reasons:
@@ -149,36 +147,60 @@ def gather(
     return Gathered(
         targets=tuple(sets[:n_targets]),
         attributes=tuple(sets[n_targets:]),
-        rows=tuple(rows for rows, _ in found),
-        places=tuple(places for _, places in found),
-        sizes=tuple(len(words) for words in lists),
+        places=tuple(np.array(places, dtype=np.intp) for places, _ in found),
+        labels=labels,
         lost=lost,
         reason="; ".join(reasons) or None,
-        notes=tuple(_overlaps(embedding, labels, [rows for rows, _ in found], n_targets)),
+        notes=tuple(_overlaps(embedding, labels, [rows for _, rows in found], n_targets)),
     )
 
 
-def _find(
-    embedding: Embedding, words: WordSet, ways: tuple[str, ...], every: bool
-) -> tuple[Codes, Codes, tuple[str, ...]]:
-    result = look_up(embedding.index, words, ways, every=every)
-    place = {word: i for i, word in enumerate(words)}
-    places = np.array([place[word] for word in result.found], dtype=np.intp)
-    return result.rows, places, result.missing
+# Places of words in a list, and their rows in the vocabulary.
+_Found = tuple[list[int], list[int]]
 
 
-def _distinct(rows: Codes, places: Codes) -> tuple[Codes, Codes]:
+def _places(words: WordSet, result: Lookup) -> _Found:
+    rows = result.rows.tolist()
+    if result.found == words.words:
+        return list(range(len(rows))), rows
+    place = {word: i for i, word in enumerate(words.words)}
+    return [place[word] for word in result.found], rows
+
+
+def _distinct(found: _Found) -> _Found:
     """Use a vector once that several words of a list have in common."""
-    first = np.sort(np.unique(rows, return_index=True)[1])
-    return rows[first], places[first]
+    places, rows = found
+    if len(set(rows)) == len(rows):
+        return found
+    first = {row: place for place, row in zip(places[::-1], rows[::-1], strict=True)}
+    kept = sorted((place, row) for row, place in first.items())
+    return [place for place, _ in kept], [row for _, row in kept]
 
 
-def _complete_pairs(
-    first: tuple[Codes, Codes], second: tuple[Codes, Codes]
-) -> list[tuple[Codes, Codes]]:
+def _complete_pairs(found: Sequence[_Found]) -> list[_Found]:
     """Keep the pairs of which both words were found."""
-    both = np.intersect1d(first[1], second[1])
-    return [(rows[np.isin(places, both)], both) for rows, places in (first, second)]
+    both = set(found[0][0]) & set(found[1][0])
+    kept = []
+    for places, rows in found:
+        pairs = [(p, row) for p, row in zip(places, rows, strict=True) if p in both]
+        kept.append(([p for p, _ in pairs], [row for _, row in pairs]))
+    return kept
+
+
+def _take(
+    embedding: Embedding, lists: Sequence[WordSet], found: Sequence[_Found]
+) -> list[WordVectors]:
+    """Read all vectors at once, and give each set its own."""
+    rows = np.array([row for _, some in found for row in some], dtype=np.intp)
+    vectors = np.asarray(embedding.vectors[rows], dtype=np.float64)
+    sets, start = [], 0
+    for words, (places, some) in zip(lists, found, strict=True):
+        part = slice(start, start + len(some))
+        start = part.stop
+        listed = words.words
+        used = listed if len(places) == len(listed) else tuple(listed[i] for i in places)
+        sets.append(WordVectors(words.name, used, vectors[part], embedding.name, rows[part]))
+    return sets
 
 
 def _too_many_lost(
@@ -202,19 +224,18 @@ def _too_many_lost(
 
 
 def _overlaps(
-    embedding: Embedding, labels: Sequence[str], rows: Sequence[Codes], n_targets: int
+    embedding: Embedding, labels: Sequence[str], rows: Sequence[list[int]], n_targets: int
 ) -> list[str]:
     """Say which words stand in several sets that are set against each other."""
     notes = []
-    for i in range(len(rows)):
-        for j in range(i + 1, len(rows)):
-            shared = np.intersect1d(rows[i], rows[j])
-            if shared.size:
-                words = [embedding.words[row] for row in shared]
-                effect = (
-                    "they are as close to one as to the other"
-                    if (i < n_targets) == (j < n_targets)
-                    else "each is at distance 0 from itself"
-                )
-                notes.append(f"{labels[i]!r} and {labels[j]!r} share {quoted(words, 5)}: {effect}")
+    for (i, first), (j, second) in combinations(enumerate(map(set, rows)), 2):
+        shared = sorted(first & second)
+        if shared:
+            words = [embedding.words[row] for row in shared]
+            effect = (
+                "they are as close to one as to the other"
+                if (i < n_targets) == (j < n_targets)
+                else "each is at distance 0 from itself"
+            )
+            notes.append(f"{labels[i]!r} and {labels[j]!r} share {quoted(words, 5)}: {effect}")
     return notes

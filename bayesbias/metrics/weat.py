@@ -82,17 +82,15 @@ class WEAT(Metric):
         result: Array = first - second
         return result
 
-    def details(
+    def measure(
         self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
-    ) -> dict[str, Any]:
-        """Return both numbers, and the p-value's place."""
+    ) -> tuple[float, dict[str, Any]]:
+        """Return the value, and both numbers with the place of the p-value."""
         association = [_associations(words, attributes, ones(attributes)) for words in targets]
-        size = _effect_size(association, ones(targets), self.ddof)
-        return {
-            "weat": float(association[0].sum() - association[1].sum()),
-            "effect_size": float(size[0]),
-            "p_value": np.nan,
-        }
+        size = float(_effect_size(association, ones(targets), self.ddof)[0])
+        weat = float(association[0].sum() - association[1].sum())
+        value = size if self.return_effect_size else weat
+        return value, {"weat": weat, "effect_size": size, "p_value": np.nan}
 
 
 @dataclass(frozen=True)
@@ -114,7 +112,7 @@ class WEATEffectSize(WEAT):
     >>> import bayesbias as bb
     >>> query, emb = bb.load_query("weat_7"), bb.load_embedding("demo")
     >>> bb.WEATEffectSize().posterior(query, emb, draws=1000)
-    <Score weat_es = 1.54 [0.45, 1.91], Math and Arts wrt Male terms and Female terms, demo>
+    <Score weat_es = 1.54 [0.24, 1.89], Math and Arts wrt Male terms and Female terms, demo>
     """
 
     return_effect_size: bool = True

@@ -69,14 +69,15 @@ def directions(vectors: Array) -> Array:
 
 
 def ranks(values: Array, weights: Array) -> Array:
-    """Return the mean rank of each value within its draw, ties and repeated words averaged."""
+    """Return the mean rank of each cosine within its draw, ties and repeated words averaged."""
+    values, weights = np.broadcast_arrays(values, weights)
     draws, n = values.shape
-    weights = np.broadcast_to(weights, values.shape)
     order = np.argsort(values, axis=1)
     ordered = np.take_along_axis(values, order, axis=1)
     counted = np.take_along_axis(weights, order, axis=1)
-    new = np.ones((draws, n), dtype=bool)  # whether a value is not tied with the one before
-    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    # A value that differs from the one before by rounding alone is tied with it.
+    new = np.ones((draws, n), dtype=bool)
+    new[:, 1:] = np.diff(ordered, axis=1) > 1e-12
     starts = np.flatnonzero(new)
     of_tie = np.add.reduceat(counted.ravel(), starts)
     before = np.cumsum(counted, axis=1) - counted

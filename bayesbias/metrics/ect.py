@@ -1,0 +1,95 @@
+"""ECT, the embedding coherence test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayesbias._arrays import Array
+from bayesbias.errors import SpecError
+from bayesbias.metrics.base import Metric
+from bayesbias.metrics.vectors import WordVectors
+from bayesbias.metrics.weighting import centres, correlation, directions, ones, ranks
+from bayesbias.words import Query
+from bayesbias.words.query import Template
+
+
+@dataclass(frozen=True)
+class ECT(Metric):
+    """Embedding coherence test (Dev & Phillips 2019), for two groups or more.
+
+    1: the groups have the attributes in the same order of closeness, which is unbiased; smaller is
+    more biased, −1 is the reverse order.
+
+    Notes
+    -----
+    The Spearman correlation, over attributes a, of cos(a, mean T₁) and cos(a, mean T₂); with more
+    than two groups the mean over all pairs of groups.
+
+    References
+    ----------
+    Dev, Phillips (2019), proceedings.mlr.press/v89/dev19a.html.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> query = bb.load_query("weat_1").subqueries((2, 1))[0]
+    >>> bb.ECT().posterior(query, bb.load_embedding("demo"), draws=1000)
+    <Score ect = 0.83 [0.64, 0.93], Flowers and Insects wrt Pleasant, demo>
+    """
+
+    name: ClassVar[str] = "ect"
+    template: ClassVar[Template] = ("n", 1)
+    value_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    neutral_value: ClassVar[float] = 1.0
+    orientation: ClassVar[str] = "1: all groups have the attributes in the same order; less is bias"
+    least_words: ClassVar[tuple[int, int]] = (1, 2)
+    undefined: ClassVar[str] = (
+        "a group is equally close to all attributes, or its mean is zero, so there is no order"
+    )
+    empty_details: ClassVar[Mapping[str, Any]] = {"correlations": {}}
+
+    def check_query(self, query: Query) -> None:
+        """Refuse a query without two groups."""
+        super().check_query(query)
+        if len(query.target_sets) < 2:
+            raise SpecError(
+                f"the metric 'ect' compares groups, and the query {query.name!r} has one target "
+                "set; give two or more."
+            )
+
+    def weighted(
+        self,
+        targets: Sequence[WordVectors],
+        attributes: Sequence[WordVectors],
+        target_weights: Sequence[Array],
+        attribute_weights: Sequence[Array],
+    ) -> Array:
+        """Return the value for each draw of weights of the words."""
+        pairs = _correlations(targets, attributes[0], target_weights, attribute_weights[0])
+        result: Array = pairs.mean(axis=0)
+        return result
+
+    def measure(
+        self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
+    ) -> tuple[float, dict[str, Any]]:
+        """Return the value, and the correlation of each pair of groups."""
+        pairs = _correlations(targets, attributes[0], ones(targets), ones(attributes)[0])[:, 0]
+        names = combinations([words.name for words in targets], 2)
+        by_pair = dict(zip(names, pairs.tolist(), strict=True))
+        return float(pairs.mean()), {"correlations": by_pair}
+
+
+def _correlations(
+    targets: Sequence[WordVectors], words: WordVectors, weights: Sequence[Array], counted: Array
+) -> Array:
+    """Return the correlation of every two groups, pairs × draws."""
+    ranked = [
+        ranks(directions(centres(t, w)) @ words.unit.T, counted)
+        for t, w in zip(targets, weights, strict=True)
+    ]
+    return np.array([correlation(x, y, counted) for x, y in combinations(ranked, 2)])

@@ -1,0 +1,110 @@
+"""SAME, scoring association means of word embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayesbias._arrays import Array
+from bayesbias.errors import SpecError
+from bayesbias.metrics.base import Metric
+from bayesbias.metrics.vectors import WordVectors
+from bayesbias.metrics.weighting import directions, ones, shares, total
+from bayesbias.words import Query
+from bayesbias.words.query import Template
+
+
+@dataclass(frozen=True)
+class SAME(Metric):
+    """How much of each attribute word points along the differences of the groups (SAME).
+
+    0: the words say nothing of the groups; larger is more biased, up to 1. Groups are the target
+    sets, the words looked at the attribute set (the paper calls these the other way round).
+
+    Notes
+    -----
+    For a word a of length one, the length of its projection on the space of the differences of the
+    groups' mean vectors (of vectors of length one); the value is the mean over words. With two
+    groups it is the mean of abs(cos(a, mean T₁ − mean T₂)). For each pair of groups ``skew`` is
+    the mean of the signed cosine, above 0 towards the first, and ``stereotype`` its standard
+    deviation: words may lean to both sides and cancel out in the one, not in the other.
+
+    References
+    ----------
+    Schröder, Schulz, Kenneweg, Feldhans, Hinder, Hammer (2021), arXiv:2111.07864.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> query = bb.load_query("weat_6").subqueries((2, 1))[0]
+    >>> bb.SAME().posterior(query, bb.load_embedding("demo"), draws=1000)
+    <Score same = 0.25 [0.17, 0.29], Male names and Female names wrt Career, demo>
+    """
+
+    name: ClassVar[str] = "same"
+    template: ClassVar[Template] = ("n", 1)
+    value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    orientation: ClassVar[str] = "0: the attributes do not depend on the groups; larger is bias"
+    undefined: ClassVar[str] = "groups have the same mean vector, so there is no direction"
+    empty_details: ClassVar[Mapping[str, Any]] = {"word_values": {}, "skew": {}, "stereotype": {}}
+
+    def check_query(self, query: Query) -> None:
+        """Refuse a query without two groups."""
+        super().check_query(query)
+        if len(query.target_sets) < 2:
+            raise SpecError(
+                f"the metric 'same' compares groups, and the query {query.name!r} has one target "
+                "set; give two or more."
+            )
+
+    def weighted(
+        self,
+        targets: Sequence[WordVectors],
+        attributes: Sequence[WordVectors],
+        target_weights: Sequence[Array],
+        attribute_weights: Sequence[Array],
+    ) -> Array:
+        """Return the value for each draw of weights of the words."""
+        means = _means(targets, target_weights)
+        return total(_lengths(means, attributes[0]), shares(attribute_weights[0]))
+
+    def measure(
+        self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
+    ) -> tuple[float, dict[str, Any]]:
+        """Return the value, that of each word, and skew and stereotype of pairs of groups."""
+        words = attributes[0]
+        means = _means(targets, ones(targets))
+        lengths = _lengths(means, words)[0]
+        signed = {
+            (targets[i].name, targets[j].name): words.unit @ directions(means[i] - means[j])[0]
+            for i, j in combinations(range(len(targets)), 2)
+        }
+        return float(lengths.mean()), {
+            "word_values": dict(zip(words.words, lengths.tolist(), strict=True)),
+            "skew": {pair: float(values.mean()) for pair, values in signed.items()},
+            "stereotype": {pair: float(values.std()) for pair, values in signed.items()},
+        }
+
+
+def _means(targets: Sequence[WordVectors], weights: Sequence[Array]) -> list[Array]:
+    return [shares(w) @ words.unit for words, w in zip(targets, weights, strict=True)]
+
+
+def _lengths(means: Sequence[Array], words: WordVectors) -> Array:
+    """Return the length of each word's projection on the differences of the means."""
+    first = directions(means[1] - means[0])
+    projected = (first @ words.unit.T) ** 2
+    found = [first]
+    for mean in means[2:]:
+        # What the earlier directions have said already is not said again.
+        rest = mean - means[0]
+        for direction in found:
+            rest = rest - (rest * direction).sum(axis=1, keepdims=True) * direction
+        found.append(directions(rest))
+        projected = projected + (found[-1] @ words.unit.T) ** 2
+    result: Array = np.sqrt(projected)
+    return result
