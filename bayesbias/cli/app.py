@@ -13,6 +13,7 @@ import click
 from bayesbias import __version__
 from bayesbias.cli.embedding import embedding
 from bayesbias.cli.fit import compare, fit
+from bayesbias.cli.metrics import metrics, rank
 from bayesbias.cli.table import table
 from bayesbias.cli.words import words
 from bayesbias.errors import BayesBiasError, BayesBiasWarning
@@ -33,7 +34,7 @@ def app(verbose: int) -> None:
         logger.addHandler(logging.StreamHandler())
 
 
-for _command in (table, fit, compare, words, embedding):
+for _command in (table, fit, compare, metrics, rank, words, embedding):
     app.add_command(_command)
 
 

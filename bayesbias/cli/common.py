@@ -32,7 +32,7 @@ def format_option(command: F) -> F:
     return click.option(
         "--format",
         "output",
-        type=click.Choice(["table", "csv", "json"]),
+        type=click.Choice(["table", "csv", "json", "markdown"]),
         default="table",
         show_default=True,
         help="How to print the result.",
@@ -86,7 +86,7 @@ def _hush(context: click.Context, option: click.Parameter, value: bool) -> bool:
 
 def load_embeddings(
     sources: Iterable[str],
-    lists: Study | Query | None = None,
+    lists: Study | Query | Iterable[Query] | None = None,
     *,
     fallbacks: tuple[str, ...] = DEFAULT_FALLBACKS,
     limit: int | None = None,
@@ -101,7 +101,8 @@ def load_embeddings(
 
     wanted = None
     if lists is not None:
-        wanted = [word for words in lists.word_sets().values() for word in words]
+        several = lists if isinstance(lists, Iterable) else [lists]
+        wanted = [word for item in several for words in item.word_sets().values() for word in words]
     loaded = []
     for source in sources:
         name, equals, path = source.partition("=")
@@ -129,21 +130,62 @@ def say(message: str, quiet: bool) -> None:
 
 def print_frame(frame: pd.DataFrame, output: str, digits: int = 3) -> None:
     """Print a frame to standard output: for reading, rounded, or for programs, in full."""
+    if output == "table":
+        _print_rich(frame, digits)
+    else:
+        click.echo(render(frame, output, digits), nl=False)
+
+
+def render(frame: pd.DataFrame, output: str, digits: int = 3) -> str:
+    """Return a frame as CSV or JSON, in full, or as a Markdown table, rounded."""
     if output == "csv":
         # Only columns of objects can hold lists; the others are left as they are.
         flat = frame.copy()
         for name in frame.columns:
             if frame[name].dtype == object:
                 flat[name] = frame[name].map(_flat)
-        click.echo(flat.to_csv(index=False), nl=False)
-    elif output == "json":
+        return str(flat.to_csv(index=False))
+    if output == "json":
         records = [
             {key: None if value != value else value for key, value in record.items()}
             for record in frame.to_dict("records")
         ]
-        click.echo(json.dumps(records, ensure_ascii=False, indent=2))
-    else:
-        _print_rich(frame, digits)
+        return json.dumps(records, ensure_ascii=False, indent=2) + "\n"
+    rows = [[str(name).replace("_", " ") for name in frame.columns]]
+    rows.append(["---:" if dtype.kind in "fiu" else "---" for dtype in frame.dtypes])
+    rows += [[_text(value, digits) for value in row] for row in frame.itertuples(index=False)]
+    bars = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    return "".join(f"| {' | '.join(row)} |\n" for row in bars)
+
+
+#: What the suffix of a file says about its format.
+_FORMATS = {".csv": "csv", ".json": "json", ".md": "markdown"}
+
+
+def frame_format(path: str) -> str:
+    """Return the format of a file to be written, and refuse it before long work if it cannot be."""
+    from pathlib import Path
+
+    from bayesbias._files import check_folder
+    from bayesbias._validate import quoted
+    from bayesbias.errors import SpecError
+
+    suffix = Path(path).suffix.lower()
+    if suffix not in _FORMATS:
+        raise SpecError(f"{path}: the suffix is {suffix!r}; expected one of {quoted(_FORMATS)}.")
+    check_folder(Path(path))
+    return _FORMATS[suffix]
+
+
+def write_frame(frame: pd.DataFrame, path: str) -> None:
+    """Write a frame to a file, in the format of its suffix."""
+    from pathlib import Path
+
+    from bayesbias._files import atomic
+
+    text = render(frame, frame_format(path))
+    with atomic(Path(path)) as (temporary,):
+        temporary.write_text(text, "utf-8")
 
 
 def _flat(value: object) -> object:
@@ -169,10 +211,16 @@ def _print_rich(frame: pd.DataFrame, digits: int) -> None:
 def _cell(value: object, digits: int) -> str:
     from rich.markup import escape
 
+    return escape(_text(value, digits))
+
+
+def _text(value: object, digits: int) -> str:
     if isinstance(value, float):
         if value != value:
             return "–"
-        return f"{value:.{digits}f}"
+        # A p-value of 0.00008 is not 0.
+        tiny = 0 < abs(value) < 0.5 * 10**-digits
+        return f"{value:.1g}" if tiny else f"{value:.{digits}f}"
     if isinstance(value, list):
-        return escape(", ".join(map(str, value[:6])) + (f" (+{len(value) - 6})" * (len(value) > 6)))
-    return escape(f"{value:,}" if isinstance(value, int) else str(value))
+        return ", ".join(map(str, value[:6])) + (f" (+{len(value) - 6})" * (len(value) > 6))
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,356 @@
+"""The commands `bayesbias metrics` and `bayesbias rank`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from bayesbias.cli.common import (
+    fallback_option,
+    format_option,
+    frame_format,
+    load_embeddings,
+    loading_options,
+    print_frame,
+    quiet_option,
+    say,
+    write_frame,
+)
+from bayesbias.constants import LOST_VOCABULARY_THRESHOLD
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.embeddings import Embedding
+    from bayesbias.metrics import Metric
+    from bayesbias.metrics.resampling import Test
+    from bayesbias.words import Query
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def measuring_options(command: F) -> F:
+    """Add the options of measuring queries."""
+    for option in (
+        click.option("--seed", default=0, show_default=True, help="Same seed, same result."),
+        click.option(
+            "-j", "--jobs", default=1, show_default=True, help="Processes; -1 for all cores."
+        ),
+        click.option(
+            "--lost",
+            "threshold",
+            type=click.FloatRange(0, 1),
+            default=LOST_VOCABULARY_THRESHOLD,
+            show_default=True,
+            help="Share of any word set that an embedding may lack.",
+        ),
+        click.option("--normalize", is_flag=True, help="Scale vectors to length one first."),
+        click.option(
+            "--option",
+            "options",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Option of a metric, such as distance=cos; may be given several times.",
+        ),
+        click.option(
+            "--prob", type=float, default=0.89, show_default=True, help="Probability of intervals."
+        ),
+        click.option(
+            "--draws",
+            default=4000,
+            show_default=True,
+            help="Draws of the words' weights; 0 for values without intervals.",
+        ),
+        click.option("-o", "--out", metavar="FILE", help="Write the table: .csv, .json or .md."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command(
+    epilog="Example: bayesbias metrics weat_7 demo demo-100d --metric weat_es --metric ect"
+)
+@click.argument("queries", metavar="[QUERY]", required=False)
+@click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
+@click.option(
+    "-m",
+    "--metric",
+    "names",
+    multiple=True,
+    help="Name of a metric; may be given several times. By default weat_es.",
+)
+@click.option("--list", "listing", is_flag=True, help="List the metrics, and stop.")
+@click.option("--p-values", is_flag=True, help="Test by permutation, where there are two targets.")
+@click.option(
+    "--test",
+    type=click.Choice(["two-sided", "right-sided", "left-sided"]),
+    default="two-sided",
+    show_default=True,
+    help="Which values count against chance.",
+)
+@click.option(
+    "--permutations", default=10_000, show_default=True, help="Drawn where not all are enumerated."
+)
+@click.option("--influence", is_flag=True, help="Print how much each word changes the value.")
+@measuring_options
+@fallback_option
+@loading_options
+@format_option
+@quiet_option
+def metrics(
+    queries: str | None,
+    embeddings: tuple[str, ...],
+    names: tuple[str, ...],
+    listing: bool,
+    p_values: bool,
+    test: Test,
+    permutations: int,
+    influence: bool,
+    out: str | None,
+    draws: int,
+    prob: float,
+    options: tuple[str, ...],
+    normalize: bool,
+    threshold: float,
+    jobs: int,
+    seed: int,
+    fallbacks: tuple[str, ...],
+    limit: int | None,
+    trust: bool,
+    output: str,
+    quiet: bool,
+) -> None:
+    """Measure a query, or a set of queries, by one metric or several, with intervals.
+
+    QUERY is a query (weat_7, gender_1, a file), or a set of queries (weat, gender, ethnicity,
+    religion). Queries with more sets than a metric takes are split. EMBEDDING is a file of word
+    vectors or a name, by default demo; NAME=EMBEDDING gives it another name.
+    """
+    if listing:
+        print_frame(_list_metrics(), output)
+        return
+    if queries is None:
+        raise click.UsageError("Missing argument 'QUERY', such as weat_7; or use --list.")
+    from bayesbias.evaluation import query_scores
+    from bayesbias.evaluation.measuring import as_metrics
+
+    if out is not None:
+        frame_format(out)
+    chosen = as_metrics(names or ("weat_es",), _parse(options))
+    asked = _load_queries(queries)
+    loaded = _load(chosen, asked, embeddings, fallbacks, limit, trust, quiet)
+    if influence:
+        result = _influence(
+            chosen,
+            asked,
+            loaded,
+            normalize=normalize,
+            lost_vocabulary_threshold=threshold,
+            fallbacks=fallbacks,
+        )
+    else:
+        result = query_scores(
+            chosen,
+            asked,
+            loaded,
+            subqueries=True,
+            draws=draws,
+            prob=prob,
+            p_values=p_values,
+            p_value_iterations=permutations,
+            p_value_test_type=test,
+            normalize=normalize,
+            lost_vocabulary_threshold=threshold,
+            fallbacks=fallbacks,
+            seed=seed,
+            n_jobs=jobs,
+            progress=not quiet,
+        )
+    _show(result, out, output, quiet)
+
+
+@click.command(epilog="Example: bayesbias rank gender demo demo-100d --metric weat_es --metric rnd")
+@click.argument("queries", metavar="QUERY")
+@click.argument("embeddings", nargs=-1, metavar="EMBEDDING EMBEDDING...", required=True)
+@click.option(
+    "-m",
+    "--metric",
+    "names",
+    multiple=True,
+    help="Name of a metric; may be given several times. By default weat_es.",
+)
+@click.option(
+    "--aggregate",
+    type=click.Choice(["abs_avg", "avg", "abs_sum", "sum"]),
+    default="abs_avg",
+    show_default=True,
+    help="How the queries are summed up.",
+)
+@click.option(
+    "--correlations", is_flag=True, help="Print how much the metrics agree on the order, instead."
+)
+@measuring_options
+@fallback_option
+@loading_options
+@format_option
+@quiet_option
+def rank(
+    queries: str,
+    embeddings: tuple[str, ...],
+    names: tuple[str, ...],
+    aggregate: str,
+    correlations: bool,
+    out: str | None,
+    draws: int,
+    prob: float,
+    options: tuple[str, ...],
+    normalize: bool,
+    threshold: float,
+    jobs: int,
+    seed: int,
+    fallbacks: tuple[str, ...],
+    limit: int | None,
+    trust: bool,
+    output: str,
+    quiet: bool,
+) -> None:
+    """Rank embeddings by bias, with the probability of each place; 1 is the least biased.
+
+    QUERY is a query (weat_7, gender_1, a file), or a set of queries (weat, gender, ethnicity,
+    religion). EMBEDDING is a file of word vectors or a name; NAME=EMBEDDING gives it another name.
+    """
+    from bayesbias import evaluation
+    from bayesbias.evaluation.measuring import as_metrics
+
+    if out is not None:
+        frame_format(out)
+    chosen = as_metrics(names or ("weat_es",), _parse(options))
+    asked = _load_queries(queries)
+    loaded = _load(chosen, asked, embeddings, fallbacks, limit, trust, quiet)
+    settings: dict[str, Any] = {
+        "aggregate": aggregate,
+        "subqueries": True,
+        "normalize": normalize,
+        "lost_vocabulary_threshold": threshold,
+        "fallbacks": fallbacks,
+        "seed": seed,
+        "n_jobs": jobs,
+        "progress": not quiet,
+    }
+    if correlations or not draws:
+        frames = {
+            metric.name: evaluation.run_queries(metric, asked, loaded, **settings)
+            for metric in chosen
+        }
+        ranking = evaluation.rank(frames)
+        result = evaluation.rank_correlations(ranking) if correlations else ranking
+        result = result.rename_axis("metric" if correlations else "embedding").reset_index()
+        _show(result, out, output, quiet)
+        return
+    import pandas as pd
+
+    parts = []
+    for metric in chosen:
+        found = evaluation.rank_posterior(metric, asked, loaded, draws=draws, prob=prob, **settings)
+        parts.append(found.table.assign(metric=metric.name))
+        say(found.summary(), quiet)
+    table = pd.concat(parts, ignore_index=True)
+    _show(table[["metric", *table.columns.drop("metric")]], out, output, quiet)
+
+
+def _list_metrics() -> pd.DataFrame:
+    import pandas as pd
+
+    from bayesbias.metrics import METRICS
+
+    rows = [
+        {
+            "metric": name,
+            "targets": str(metric.template[0]),
+            "attributes": str(metric.template[1]),
+            "neutral": metric.neutral_value,
+            "meaning": metric.orientation,
+        }
+        for name, metric in METRICS.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def _load_queries(source: str) -> list[Query]:
+    from bayesbias.words import builtin
+
+    if source in builtin.QUERY_SETS:
+        return builtin.query_set(source)
+    return [builtin.load_query(source.removeprefix("query:"))]
+
+
+def _load(
+    metrics: list[Metric],
+    queries: list[Query],
+    sources: tuple[str, ...],
+    fallbacks: tuple[str, ...],
+    limit: int | None,
+    trust: bool,
+    quiet: bool,
+) -> list[Embedding]:
+    """Load embeddings: the words of the queries, or all of it if a metric needs that."""
+    whole = any(metric.whole_embedding for metric in metrics)
+    return load_embeddings(
+        sources or ("demo",),
+        None if whole else queries,
+        fallbacks=fallbacks,
+        limit=limit,
+        trust=trust,
+        quiet=quiet,
+    )
+
+
+def _parse(options: tuple[str, ...]) -> dict[str, object]:
+    """Read NAME=VALUE; a value is a number, true or false, or text."""
+    import json
+
+    parsed: dict[str, object] = {}
+    for text in options:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.UsageError(f"--option {text}: expected NAME=VALUE, such as distance=cos.")
+        try:
+            parsed[name] = json.loads(value)
+        except json.JSONDecodeError:
+            parsed[name] = value
+    return parsed
+
+
+def _influence(
+    metrics: list[Metric],
+    queries: list[Query],
+    embeddings: list[Embedding],
+    **settings: Any,
+) -> pd.DataFrame:
+    import pandas as pd
+
+    parts = []
+    for metric in metrics:
+        for query in queries:
+            for part in query.subqueries(metric.template):
+                for embedding in embeddings:
+                    table = metric.influence(part, embedding, **settings)
+                    labels = {
+                        "metric": metric.name,
+                        "query": part.name,
+                        "embedding": embedding.name,
+                    }
+                    parts.append(table.assign(**labels)[[*labels, *table.columns]])
+    return pd.concat(parts, ignore_index=True)
+
+
+def _show(result: pd.DataFrame, out: str | None, output: str, quiet: bool) -> None:
+    """Write the table, and print it without the columns that say nothing."""
+    if out is not None:
+        write_frame(result, out)
+        say(f"{len(result):,} rows written to {out}", quiet)
+    empty = result.isna() | (result == "")
+    shown = result.loc[:, ~empty.all()] if output in ("table", "markdown") else result
+    print_frame(shown, output)
