@@ -5,7 +5,13 @@ BIN = $(VENV)/bin
 PYTEST_ARGS ?=
 VERSIONS ?= 3.11 3.12 3.13
 
-.PHONY: help demo test lint test-all test-lowest models benchmarks clean
+# WEFE's own test model: the tests beside WEFE's numbers run where it has been fetched.
+ORACLE = $(CURDIR)/.oracle/wefe-model.npz
+ifneq ($(wildcard $(ORACLE)),)
+export BAYESBIAS_WEFE_MODEL ?= $(ORACLE)
+endif
+
+.PHONY: help demo test lint test-all test-lowest models oracle pages benchmarks clean
 
 help:
 	@echo "make demo         install into $(VENV), build a distance table and fit a model"
@@ -14,7 +20,9 @@ help:
 	@echo "make test-all     the tests on every Python of pyenv that is supported"
 	@echo "make test-lowest  the tests on the oldest supported versions of everything"
 	@echo "make models       fit the demo studies again, and write their cards"
-	@echo "make benchmarks   speed beside gensim, PyMC and the bare computation"
+	@echo "make oracle       fetch WEFE's test model, for tests beside WEFE's numbers"
+	@echo "make pages        run the code of the documentation, and write down what it prints"
+	@echo "make benchmarks   speed beside gensim, PyMC, WEFE and the bare computation"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -59,10 +67,25 @@ test-lowest: $(BIN)/python
 models: $(VENV)/.installed
 	$(BIN)/python scripts/build_models.py
 
-benchmarks: $(VENV)/.installed-test
+oracle: $(ORACLE)
+
+$(ORACLE): $(VENV)/.installed
+	@mkdir -p $(@D)
+	$(BIN)/python scripts/export_wefe_model.py $@
+
+pages: $(VENV)/.installed
+	$(BIN)/python scripts/fill_pages.py README.md docs/*.md
+
+.venv-wefe/.installed:
+	$(PYTHON) -m venv .venv-wefe
+	.venv-wefe/bin/python -m pip install --quiet --disable-pip-version-check wefe==1.0.1
+	@touch $@
+
+benchmarks: $(VENV)/.installed-test .venv-wefe/.installed $(ORACLE)
 	$(BIN)/python benchmarks/load_text.py
 	$(BIN)/python benchmarks/build_table.py
 	$(BIN)/python benchmarks/exact_engine.py
+	$(BIN)/python benchmarks/metrics.py $(ORACLE) .venv-wefe/bin/python
 
 clean:
-	rm -rf .venv .venv-* bayesbias-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* .oracle bayesbias-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
