@@ -10,6 +10,10 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bayesbias.debias import DEBIASERS as DEBIASERS
+    from bayesbias.debias import Debiaser as Debiaser
+    from bayesbias.debias import HardDebias as HardDebias
+    from bayesbias.debias import MulticlassHardDebias as MulticlassHardDebias
     from bayesbias.embeddings import Embedding as Embedding
     from bayesbias.embeddings import Lookup as Lookup
     from bayesbias.embeddings import load_embedding as load_embedding
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
     from bayesbias.errors import BayesBiasWarning as BayesBiasWarning
     from bayesbias.errors import DataError as DataError
     from bayesbias.errors import MissingDependencyError as MissingDependencyError
+    from bayesbias.errors import NotFittedError as NotFittedError
     from bayesbias.errors import NotFoundError as NotFoundError
     from bayesbias.errors import SpecError as SpecError
     from bayesbias.errors import VocabularyError as VocabularyError
@@ -86,12 +91,19 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "bayesbias.debias": (
+        "DEBIASERS",
+        "Debiaser",
+        "HardDebias",
+        "MulticlassHardDebias",
+    ),
     "bayesbias.embeddings": ("Embedding", "Lookup", "load_embedding"),
     "bayesbias.errors": (
         "BayesBiasError",
         "BayesBiasWarning",
         "DataError",
         "MissingDependencyError",
+        "NotFittedError",
         "NotFoundError",
         "SpecError",
         "VocabularyError",

@@ -36,6 +36,10 @@ class VocabularyError(BayesBiasError, KeyError):
     """Words are not in the vocabulary of an embedding."""
 
 
+class NotFittedError(BayesBiasError, ValueError, AttributeError):
+    """Something was asked of a debiaser that it learns in `fit`, before it was fitted."""
+
+
 class MissingDependencyError(BayesBiasError, ImportError):
     """An optional package is not installed."""
 

@@ -31,7 +31,7 @@ FOUNDATION = (
     "_progress",
     "_validate",
 )
-MEASURING = ("embeddings", "words", "table", "inference", "metrics", "evaluation")
+MEASURING = ("embeddings", "words", "table", "inference", "metrics", "debias", "evaluation")
 ROOMS = {
     **dict.fromkeys(FOUNDATION, FOUNDATION),
     "embeddings": FOUNDATION,
@@ -39,7 +39,8 @@ ROOMS = {
     "table": (*FOUNDATION, "embeddings", "words"),
     "inference": (*FOUNDATION, "table"),
     "metrics": (*FOUNDATION, "embeddings", "words"),
-    "evaluation": (*FOUNDATION, "embeddings", "words", "table", "inference", "metrics"),
+    "debias": (*FOUNDATION, "embeddings", "words"),
+    "evaluation": (*FOUNDATION, "embeddings", "words", "table", "inference", "metrics", "debias"),
     "plots": (*FOUNDATION, *MEASURING),
     "cli": (*FOUNDATION, *MEASURING, "plots"),
     "__main__": ("cli",),

@@ -217,6 +217,42 @@ class Embedding:
             )
         return Embedding(found.found, np.asarray(self._vectors[found.rows]), name or self.name)
 
+    def with_vectors(self, vectors: npt.ArrayLike, name: str | None = None) -> Embedding:
+        """Return an embedding of the same words with other vectors.
+
+        Parameters
+        ----------
+        vectors : array_like of shape (n_words, dim)
+            The vectors, one a word; a float32 array is used as it is.
+        name : str, optional
+            The new name; that of this embedding by default.
+
+        Returns
+        -------
+        Embedding
+            A new embedding; it shares the vocabulary of this one.
+
+        Raises
+        ------
+        DataError
+            If there are not as many vectors as words, or a value is NaN or infinite.
+        """
+        label = self.name if name is None else str(name)
+        on_disk = isinstance(vectors, np.memmap)
+        matrix = _as_float32(vectors, label)
+        if len(matrix) != len(self):
+            raise DataError(
+                f"embedding {label!r}: {len(self)} words but {len(matrix)} vectors; "
+                "each word needs one row."
+            )
+        if not on_disk:
+            _check_finite(matrix, self._words, label)
+        result = Embedding.__new__(Embedding)
+        result._words, result._index, result._notes = self._words, self._index, ()
+        result._vectors, result._name = matrix.view(), label
+        result._vectors.flags.writeable = False
+        return result
+
     @classmethod
     def from_gensim(cls, model: object, name: str = "gensim") -> Embedding:
         """Take the vectors of a gensim KeyedVectors, or of a full model that holds one.

@@ -1,0 +1,290 @@
+"""The one protocol of all debiasing methods: learn in `fit`, change vectors in `transform`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias._arrays import Array, Codes
+from bayesbias._progress import progress_bar
+from bayesbias._validate import did_you_mean, quoted
+from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias.debias.lists import Mask, Words, as_words, find_words
+from bayesbias.debias.to_file import FileTarget
+from bayesbias.embeddings import Embedding
+from bayesbias.errors import DataError, NotFittedError, SpecError
+
+# Rows changed at once: few enough to stay in the cache of a core between the steps.
+_BLOCK = 4096
+
+
+@dataclasses.dataclass(eq=False)
+class Debiaser:
+    """Base of all debiasing methods, by the conventions of scikit-learn.
+
+    The parameters of a method are its fields; `fit` learns from an embedding and returns the
+    debiaser, what is learnt ends in ``_``; `transform` returns a new embedding, and can be used
+    for any embedding of as many dimensions, as often as one likes.
+
+    A method of your own is a dataclass with a method `fit` that calls ``self._fitted_on`` and a
+    method ``_change`` that returns the changed vectors of some words.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> emb = bb.load_embedding("demo")
+    >>> pairs = "bolukbasi:definitional_pairs"
+    >>> debiaser = bb.HardDebias().fit(emb, definitional_pairs=pairs)
+    >>> debiaser.transform(emb)
+    <Embedding 'demo_hard_debias': 12,187 words × 50 dimensions>
+    >>> debiaser
+    HardDebias(n_components=1)
+    """
+
+    #: What the method is called in `DEBIASERS` and behind the names of embeddings.
+    name: ClassVar[str] = "debiaser"
+    #: Whether all vectors are scaled to length one first, and those changed again afterwards.
+    unit: ClassVar[bool] = True
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, as scikit-learn's `clone` asks for them.
+
+        Parameters
+        ----------
+        deep : bool, default True
+            Without effect; there are no parts with parameters of their own.
+
+        Returns
+        -------
+        dict
+            Names and values.
+        """
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def set_params(self, **params: object) -> Self:
+        """Set parameters; what was learnt stays until the next `fit`.
+
+        Parameters
+        ----------
+        **params : object
+            Names and values.
+
+        Returns
+        -------
+        Debiaser
+            The debiaser itself.
+        """
+        known = self.get_params()
+        for name, value in params.items():
+            if name not in known:
+                raise SpecError(
+                    f"{type(self).__name__} has no parameter {name!r}; it has {quoted(known)}."
+                    f"{did_you_mean(name, known)}"
+                )
+            setattr(self, name, value)
+        return self
+
+    def transform(
+        self,
+        embedding: Embedding,
+        *,
+        target: Words | None = None,
+        ignore: Words | None = None,
+        copy: bool = True,
+        out: str | PathLike[str] | None = None,
+        name: str | None = None,
+        progress: bool = True,
+    ) -> Embedding:
+        """Return the debiased embedding.
+
+        Parameters
+        ----------
+        embedding : Embedding
+            What to debias; as many dimensions as the one that was learnt from.
+        target : list of str or str, optional
+            The words to change, or the name of a built-in list; by default all.
+        ignore : list of str or str, optional
+            Words to leave as they are, such as ``"bolukbasi:gender_specific"``.
+        copy : bool, default True
+            Whether vectors are copied. Without, the given embedding changes too, and no second
+            matrix is needed.
+        out : path-like, optional
+            A ``.npy`` file to write to, block by block, for embeddings that do not fit into
+            memory; the result is mapped from there. Interrupted, the next call with the same
+            embedding and debiaser goes on where it was.
+        name : str, optional
+            The name of the result; by default that of the embedding and of the method.
+        progress : bool, default True
+            Whether to show a bar, where one can be seen.
+
+        Returns
+        -------
+        Embedding
+            The same words with changed vectors.
+
+        Raises
+        ------
+        NotFittedError
+            If `fit` was not called.
+        SpecError
+            If the number of dimensions differs, or no word is left to be changed.
+        """
+        self._check_fitted(embedding)
+        label = name or f"{embedding.name}_{self.name}"
+        chosen = self._chosen(embedding, target, ignore)
+        special = self._special(embedding, chosen)
+
+        def blocks() -> Iterator[tuple[int, npt.NDArray[np.float32]]]:
+            """Yield the changed rows from `start` on, block by block."""
+            for start in range(begin, len(embedding), _BLOCK):
+                stop = min(start + _BLOCK, len(embedding))
+                part = source(start, stop)
+                self._apply(part, np.arange(start, stop), chosen[start:stop])
+                for row, vector in special.items():
+                    if start <= row < stop:
+                        part[row - start] = vector
+                yield start, part
+
+        begin = 0
+        with progress_bar(
+            f"Debiasing {embedding.name}", total=len(embedding), show=progress, unit="steps"
+        ) as advance:
+            if out is not None:
+                source = _copied(embedding)
+                file = FileTarget(out, embedding, self._fingerprint(embedding, chosen))
+                begin = file.rows_done
+                advance(begin)
+                with file:
+                    for _, part in blocks():
+                        file.append(part)
+                        advance(len(part))
+                return file.embedding(label)
+            matrix = np.empty_like(embedding.vectors) if copy else _writable(embedding)
+            source = _copied(embedding, matrix) if copy else lambda a, b: matrix[a:b]
+            for _, part in blocks():
+                advance(len(part))
+        return embedding.with_vectors(matrix, label)
+
+    def _fitted_on(self, embedding: Embedding) -> None:
+        """Remember what the debiaser was fitted on; the first step of `fit`."""
+        if not isinstance(embedding, Embedding):
+            raise SpecError(
+                f"'embedding' is {type(embedding).__name__}; expected an Embedding: "
+                "load_embedding(path), or Embedding.from_gensim(model)."
+            )
+        self.n_features_in_ = embedding.dim
+
+    def _check_fitted(self, embedding: Embedding) -> None:
+        if not hasattr(self, "n_features_in_"):
+            raise NotFittedError(
+                f"this {type(self).__name__} has not been fitted; call fit(embedding, …) first."
+            )
+        if not isinstance(embedding, Embedding):
+            raise SpecError(f"'embedding' is {type(embedding).__name__}; expected an Embedding.")
+        if embedding.dim != self.n_features_in_:
+            raise SpecError(
+                f"the {type(self).__name__} was fitted on {self.n_features_in_} dimensions, and "
+                f"embedding {embedding.name!r} has {embedding.dim}; fit it on this one."
+            )
+
+    def _chosen(self, embedding: Embedding, target: Words | None, ignore: Words | None) -> Mask:
+        """Return which rows are changed."""
+        if target is None:
+            mask = np.ones(len(embedding), dtype=bool)
+        else:
+            mask = np.zeros(len(embedding), dtype=bool)
+            words = as_words("target", target)
+            mask[find_words("target", words, embedding, DEFAULT_FALLBACKS)] = True
+        if ignore is not None:
+            left = embedding.lookup(as_words("ignore", ignore), DEFAULT_FALLBACKS)
+            mask[left.rows] = False
+        if not mask.any():
+            raise SpecError("'ignore' leaves no word to be changed; give fewer words.")
+        mask[self._exempt(embedding)] = False
+        return mask
+
+    def _exempt(self, embedding: Embedding) -> Codes:
+        """Return rows that the method never changes by itself."""
+        return np.empty(0, dtype=np.intp)
+
+    def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
+        """Return rows that get a vector of their own in the end, such as those of pairs."""
+        return {}
+
+    def _changed(self, embedding: Embedding, rows: Codes, chosen: Mask) -> Array:
+        """Return some rows as they are after the change, in double precision."""
+        part = np.asarray(embedding.vectors[rows], dtype=np.float64)
+        self._apply(part, rows, chosen[rows])
+        return part
+
+    def _apply(self, part: npt.NDArray[Any], rows: Codes, chosen: Mask) -> None:
+        """Change vectors in place."""
+        if self.unit:
+            to_unit(part)
+        if chosen.all():
+            part[:] = self._change(part, rows)
+            if self.unit:
+                to_unit(part)
+        elif chosen.any():
+            some = self._change(part[chosen], rows[chosen])
+            if self.unit:
+                to_unit(some)
+            part[chosen] = some
+
+    def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
+        """Return the changed vectors of some rows; the given ones may be overwritten."""
+        raise NotImplementedError
+
+    def _fingerprint(self, embedding: Embedding, chosen: Mask) -> str:
+        """Return what an unfinished file must agree on to be finished."""
+        import hashlib
+
+        digest = hashlib.sha256(repr((type(self).__name__, self.get_params())).encode())
+        for name, value in sorted(vars(self).items()):
+            if name.endswith("_"):
+                digest.update(name.encode())
+                digest.update(np.ascontiguousarray(value).tobytes())
+        some = np.linspace(0, len(embedding) - 1, num=min(len(embedding), 1000), dtype=np.intp)
+        digest.update(np.ascontiguousarray(embedding.vectors[some]).tobytes())
+        digest.update("\n".join(embedding.words).encode())
+        digest.update(np.packbits(chosen).tobytes())
+        return digest.hexdigest()
+
+
+def to_unit(vectors: npt.NDArray[Any]) -> None:
+    """Scale vectors to length one, in place; zero vectors stay."""
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    norms[norms == 0] = 1
+    vectors /= norms[:, None]
+
+
+def _copied(
+    embedding: Embedding, matrix: npt.NDArray[np.float32] | None = None
+) -> Callable[[int, int], npt.NDArray[np.float32]]:
+    """Return a function that copies rows, into their places in a matrix if there is one."""
+
+    def rows(start: int, stop: int) -> npt.NDArray[np.float32]:
+        if matrix is None:
+            return np.array(embedding.vectors[start:stop])
+        matrix[start:stop] = embedding.vectors[start:stop]
+        return matrix[start:stop]
+
+    return rows
+
+
+def _writable(embedding: Embedding) -> npt.NDArray[np.float32]:
+    """Return the matrix of an embedding so that it can be changed."""
+    view = embedding.vectors.view()
+    try:
+        view.flags.writeable = True
+    except ValueError:
+        raise DataError(
+            f"the vectors of embedding {embedding.name!r} cannot be changed in place: they are on "
+            "disk or belong to something else; use copy=True, or out= for a new file."
+        ) from None
+    return view

@@ -1,0 +1,286 @@
+"""Hard debiasing, of two groups and of several: neutralise and equalise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias._arrays import Array, Codes
+from bayesbias._validate import at_least
+from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias.debias.base import Debiaser, to_unit
+from bayesbias.debias.lists import Mask, Tuples, as_pairs, as_tuples, find_tuples
+from bayesbias.embeddings import Embedding, unit_vectors
+from bayesbias.errors import SpecError
+
+# Spellings of a pair that are equalised, each by itself, as far as they are in the vocabulary.
+_SPELLINGS = (str.lower, str.title, str.upper)
+
+
+@dataclass(eq=False)
+class HardDebias(Debiaser):
+    """Hard debiasing for two groups (Bolukbasi et al. 2016).
+
+    All words lose what lies along the direction of the definitional pairs (they are neutralised),
+    except those to ignore; then the words of each equalize pair are moved so that they differ in
+    nothing else (they are equalised). All vectors are scaled to length one.
+
+    Parameters
+    ----------
+    n_components : int, default 1
+        The dimensions of the space that is removed; the paper and WEFE remove one.
+
+    Attributes
+    ----------
+    directions_ : ndarray of shape (n_components, dim)
+        The principal components of the pairs, each pair about its own centre.
+    explained_variance_ratio_ : ndarray
+        The share of the pairs' variance along each principal component.
+    equalize_pairs_ : tuple of pairs of str
+        The pairs that are equalised.
+
+    Notes
+    -----
+    WEFE 1.0.1 gives the same vectors, to rounding, for words to ignore as in the paper. Without
+    any it leaves the words of pairs at lengths other than one; here all have length one.
+
+    References
+    ----------
+    Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), arXiv:1607.06520.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> emb = bb.load_embedding("demo")
+    >>> debiaser = bb.HardDebias().fit(
+    ...     emb,
+    ...     definitional_pairs="bolukbasi:definitional_pairs",
+    ...     equalize_pairs=[("he", "she"), ("man", "woman")],
+    ... )
+    >>> after = debiaser.transform(emb, ignore="bolukbasi:gender_specific")
+    >>> query = bb.load_query("weat_7")
+    >>> [round(bb.WEATEffectSize().run_query(query, e).value, 2) for e in (emb, after)]
+    [1.54, 0.3]
+    """
+
+    n_components: int = 1
+
+    name: ClassVar[str] = "hard_debias"
+
+    def fit(
+        self,
+        embedding: Embedding,
+        *,
+        definitional_pairs: Tuples = "bolukbasi:definitional_pairs",
+        equalize_pairs: Tuples | None = None,
+        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+    ) -> Self:
+        """Learn the direction of the pairs.
+
+        Parameters
+        ----------
+        embedding : Embedding
+            What to learn from.
+        definitional_pairs : list of pairs or str
+            Words that differ by group only, such as ``("she", "he")``, or the name of a list.
+        equalize_pairs : list of pairs or str, optional
+            Pairs to equalise; by default the definitional ones.
+        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
+            Spellings to try, as in `Embedding.lookup`.
+
+        Returns
+        -------
+        HardDebias
+            The debiaser itself.
+        """
+        pairs = as_pairs("definitional_pairs", definitional_pairs)
+        equalize = pairs if equalize_pairs is None else as_pairs("equalize_pairs", equalize_pairs)
+        at_least("n_components", self.n_components, 1)
+        self._fitted_on(embedding)
+        rows = find_tuples(
+            "definitional_pairs", pairs, embedding, fallbacks, least=self.n_components
+        )
+        self.directions_, self.explained_variance_ratio_ = principal_components(
+            embedding, rows, self.n_components
+        )
+        self.equalize_pairs_ = equalize
+        return self
+
+    def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
+        return without(vectors, self.directions_)
+
+    def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
+        spelt = [
+            tuple(spell(word) for word in pair)
+            for pair in self.equalize_pairs_
+            for spell in _SPELLINGS
+        ]
+        return equalised(self, embedding, chosen, spelt, self.directions_)
+
+
+@dataclass(eq=False)
+class MulticlassHardDebias(Debiaser):
+    """Hard debiasing for any number of groups (Manzini et al. 2019).
+
+    As `HardDebias`, with sets of words such as *judaism, christianity, islam* in the place of
+    pairs, and a space of several dimensions removed. The words of the definitional sets are not
+    neutralised. All vectors are scaled to length one.
+
+    Parameters
+    ----------
+    n_components : int, default 10
+        The dimensions of the space that is removed; at most as many as the sets span.
+
+    Attributes
+    ----------
+    directions_ : ndarray of shape (n_components, dim)
+        The principal components of the sets, each set about its own centre.
+    explained_variance_ratio_ : ndarray
+        The share of the sets' variance along each of them.
+    definitional_sets_, equalize_sets_ : tuple of tuples of str
+        The sets that are not neutralised, and those that are equalised.
+
+    References
+    ----------
+    Manzini, Lim, Tsvetkov, Black (2019), doi:10.18653/v1/N19-1062.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> emb = bb.load_embedding("demo")
+    >>> debiaser = bb.MulticlassHardDebias(n_components=2).fit(
+    ...     emb, definitional_sets="manzini:religion_definitional_sets"
+    ... )
+    >>> debiaser.transform(emb).name
+    'demo_multiclass_hard_debias'
+    """
+
+    n_components: int = 10
+
+    name: ClassVar[str] = "multiclass_hard_debias"
+
+    def fit(
+        self,
+        embedding: Embedding,
+        *,
+        definitional_sets: Tuples,
+        equalize_sets: Tuples | None = None,
+        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+    ) -> Self:
+        """Learn the space of the sets.
+
+        Parameters
+        ----------
+        embedding : Embedding
+            What to learn from.
+        definitional_sets : list of tuples or str
+            Words that differ by group only, or the name of a list such as
+            ``"manzini:religion_definitional_sets"``; all of one length.
+        equalize_sets : list of tuples or str, optional
+            Sets to equalise; by default the definitional ones.
+        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
+            Spellings to try, as in `Embedding.lookup`.
+
+        Returns
+        -------
+        MulticlassHardDebias
+            The debiaser itself.
+        """
+        sets = as_tuples("definitional_sets", definitional_sets)
+        if len({len(together) for together in sets}) > 1:
+            raise SpecError(
+                "'definitional_sets' holds sets of different lengths; expected one word of each "
+                "group in every set."
+            )
+        equalize = sets if equalize_sets is None else as_tuples("equalize_sets", equalize_sets)
+        at_least("n_components", self.n_components, 1)
+        self._fitted_on(embedding)
+        rows = find_tuples("definitional_sets", sets, embedding, fallbacks)
+        self.directions_, self.explained_variance_ratio_ = principal_components(
+            embedding, rows, self.n_components
+        )
+        self.definitional_sets_, self.equalize_sets_ = sets, equalize
+        return self
+
+    def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
+        return without(vectors, self.directions_)
+
+    def _exempt(self, embedding: Embedding) -> Codes:
+        words = [word for together in self.definitional_sets_ for word in together]
+        return embedding.lookup(words, DEFAULT_FALLBACKS).rows
+
+    def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
+        return equalised(self, embedding, chosen, self.equalize_sets_, self.directions_)
+
+
+def principal_components(
+    embedding: Embedding, tuples: Sequence[Codes], number: int
+) -> tuple[Array, Array]:
+    """Return the principal components of tuples of words, each about its own centre.
+
+    Vectors have length one. The largest number of each component is positive, so that its sign
+    does not depend on the machine.
+    """
+    centred = []
+    for rows in tuples:
+        vectors = unit_vectors(embedding, rows)
+        centred.append(vectors - vectors.mean(axis=0))
+    _, values, components = np.linalg.svd(np.vstack(centred), full_matrices=False)
+    rank = int((values > values[0] * 1e-6).sum()) if values[0] > 0 else 0
+    if rank < number:
+        raise SpecError(
+            f"'n_components' is {number}, and the {len(tuples)} definitional pairs or sets that "
+            f"the embedding has span {rank} dimensions; use n_components={max(rank, 1)}, or give "
+            "more of them."
+        )
+    chosen = components[:number]
+    largest = np.take_along_axis(chosen, np.abs(chosen).argmax(axis=1)[:, None], axis=1)
+    return chosen * np.sign(largest), values**2 / (values**2).sum()
+
+
+def without(vectors: npt.NDArray[Any], directions: Array) -> npt.NDArray[Any]:
+    """Take from vectors what lies along orthonormal directions, in place."""
+    basis = directions.astype(vectors.dtype)
+    vectors -= (vectors @ basis.T) @ basis
+    return vectors
+
+
+def equalised(
+    debiaser: Debiaser,
+    embedding: Embedding,
+    chosen: Mask,
+    tuples: Iterable[Sequence[str]],
+    directions: Array,
+) -> dict[int, Array]:
+    """Return the vectors of tuples of words that differ along the directions only.
+
+    A tuple gets one common part outside the space of the directions, and each word of it the part
+    inside that points where it pointed before, as long as makes length one. Tuples of which the
+    vocabulary lacks a word are passed over; of a word in several the last counts.
+    """
+    result: dict[int, Array] = {}
+    for words in dict.fromkeys(map(tuple, tuples)):
+        found = [embedding.index.get(word) for word in words]
+        rows = [row for row in found if row is not None]
+        if len(rows) < len(words) or len(set(rows)) < len(rows):
+            continue
+        vectors = debiaser._changed(embedding, np.array(rows), chosen)
+        for place, row in enumerate(rows):  # as an earlier tuple has left them
+            if row in result:
+                vectors[place] = result[row]
+        mean = vectors.mean(axis=0)
+        common = mean - (mean @ directions.T) @ directions
+        # Words that have been neutralised point nowhere inside; what counts is where they pointed.
+        before = unit_vectors(embedding, np.array(rows))
+        inside = (before - before.mean(axis=0)) @ directions.T
+        lengths = np.linalg.norm(inside, axis=1, keepdims=True)
+        along = np.divide(inside, lengths, out=np.zeros_like(inside), where=lengths > 1e-9)
+        height = np.sqrt(max(0.0, 1 - float(common @ common)))
+        equal = common + height * along @ directions
+        to_unit(equal)
+        result.update(zip(rows, equal, strict=True))
+    return result

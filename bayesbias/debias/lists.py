@@ -1,0 +1,109 @@
+"""The words that debiasers learn from and work on, given as lists or by the name of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias._arrays import Codes
+from bayesbias._validate import did_you_mean, quoted, word_list
+from bayesbias.embeddings import Embedding
+from bayesbias.errors import NotFoundError, SpecError, VocabularyError, warn
+from bayesbias.words import word_tuples
+from bayesbias.words.builtin import resolve
+
+#: Words, or the name of a built-in list such as ``bolukbasi:gender_specific``.
+Words: TypeAlias = str | Iterable[str]
+#: Words that belong together, or the name of such a list: ``bolukbasi:definitional_pairs``.
+Tuples: TypeAlias = str | Iterable[Sequence[str]]
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+
+def as_words(name: str, words: Words) -> tuple[str, ...]:
+    """Return a list of words, built in or given; one that is empty is refused."""
+    given = tuple(resolve(words)) if isinstance(words, str) else word_list(name, words)
+    if not given:
+        raise SpecError(f"{name!r} is empty; give at least one word.")
+    return tuple(dict.fromkeys(given))
+
+
+def as_tuples(name: str, tuples: Tuples) -> tuple[tuple[str, ...], ...]:
+    """Return a list of tuples of words, built in or given; each needs two words or more."""
+    if isinstance(tuples, str):
+        collection, _, key = tuples.partition(":")
+        known = word_tuples(collection)
+        if key not in known:
+            raise NotFoundError(
+                f"{name!r} is {tuples!r}, and {collection!r} has no such list; there are "
+                f"{quoted(known)}.{did_you_mean(key, known)}"
+            )
+        return known[key]
+    if not isinstance(tuples, Iterable):
+        raise SpecError(f"{name!r} is {tuples!r}; expected a list of pairs: [('she', 'he'), …].")
+    found = tuple(word_list(name, together) for together in tuples)
+    if not found:
+        raise SpecError(f"{name!r} is empty; give at least one pair: [('she', 'he')].")
+    for together in found:
+        if len(set(together)) < 2:
+            raise SpecError(
+                f"{name!r} holds {together!r}; expected two words or more that differ, such as "
+                "('she', 'he')."
+            )
+    return found
+
+
+def as_pairs(name: str, tuples: Tuples) -> tuple[tuple[str, ...], ...]:
+    """Return pairs of words; anything longer is refused."""
+    found = as_tuples(name, tuples)
+    for together in found:
+        if len(together) != 2:
+            raise SpecError(f"{name!r} holds {together!r}; expected pairs, such as ('she', 'he').")
+    return found
+
+
+def find_tuples(
+    name: str,
+    tuples: Sequence[Sequence[str]],
+    embedding: Embedding,
+    fallbacks: Iterable[str],
+    *,
+    least: int = 1,
+) -> list[Codes]:
+    """Return the rows of the tuples that the embedding has all words of; others are told."""
+    ways = tuple(fallbacks)
+    rows, incomplete = [], []
+    for together in tuples:
+        found = embedding.lookup(together, ways)
+        if found.missing or len(set(found.rows.tolist())) < len(together):
+            incomplete.append(tuple(together))
+        else:
+            rows.append(found.rows)
+    if len(rows) < least:
+        raise VocabularyError(
+            f"embedding {embedding.name!r} has all words of only {len(rows)} of {len(tuples)} "
+            f"{name} (not of {quoted(incomplete, 4)}), and {least} are needed; give others, or "
+            "other fallbacks."
+        )
+    if incomplete:
+        warn(
+            f"{embedding.name} lacks a word of {len(incomplete)} of {len(tuples)} {name}, left "
+            f"out: {quoted(incomplete, 4)}"
+        )
+    return rows
+
+
+def find_words(
+    name: str, words: Sequence[str], embedding: Embedding, fallbacks: Iterable[str]
+) -> Codes:
+    """Return the distinct rows of the words that the embedding has; it must have one at least."""
+    found = embedding.lookup(words, fallbacks)
+    if not len(found.rows):
+        raise VocabularyError(
+            f"embedding {embedding.name!r} has no word of {name!r} ({quoted(words, 4)}); give "
+            "others, or other fallbacks."
+        )
+    return np.unique(found.rows)
