@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -67,8 +68,15 @@ class FileTarget:
             self._stream.truncate(end)
             self._stream.seek(end)
         except OSError as err:
+            self._close()
             raise self._cannot(err) from err
         return self
+
+    def _close(self) -> None:
+        """Close without a word: there is an error to be told already."""
+        if self._stream is not None:
+            with suppress(OSError):
+                self._stream.close()
 
     def append(self, rows: npt.NDArray[np.float32]) -> None:
         """Write the next rows."""
@@ -84,20 +92,21 @@ class FileTarget:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if error is not None:
+            self._close()
+            return
         assert self._stream is not None
+        words = vocabulary_path(self.path)
+        partial = words.with_name(f".{words.name}.part")
+        text = "".join(f"{word}\n" for word in self._words)
         try:
             self._stream.close()
-            if error is None:
-                words = vocabulary_path(self.path)
-                partial = words.with_name(f".{words.name}.part")
-                text = "".join(f"{word}\n" for word in self._words)
-                partial.write_text(text, "utf-8", newline="\n")
-                os.replace(partial, words)
-                os.replace(self._part, self.path)
-                self._state.unlink()
+            partial.write_text(text, "utf-8", newline="\n")
+            os.replace(partial, words)
+            os.replace(self._part, self.path)
+            self._state.unlink()
         except OSError as err:
-            if error is None:
-                raise self._cannot(err) from err
+            raise self._cannot(err) from err
 
     def embedding(self, name: str) -> Embedding:
         """Return the finished file, mapped."""

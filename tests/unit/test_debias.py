@@ -1,0 +1,342 @@
+"""What all debiasing methods have in common, and hard debiasing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import bayesbias as bb
+from bayesbias.debias import base, to_file
+
+PAIRS = [(f"f{i}", f"m{i}") for i in range(6)]
+GROUPS = [[f for f, _ in PAIRS], [m for _, m in PAIRS]]
+WORDS = [w for pair in PAIRS for w in pair] + [f"w{i}" for i in range(200)]
+
+# What each method is fitted with, if not with definitional pairs.
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "multiclass_hard_debias": {"definitional_sets": PAIRS},
+    "soft_debias": {"definitional_sets": PAIRS},
+    "half_sibling_regression": {"definitional_words": [w for pair in PAIRS for w in pair]},
+    "inlp": {"groups": GROUPS},
+    "leace": {"groups": GROUPS},
+}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "multiclass_hard_debias": {"n_components": 1},
+    "soft_debias": {"n_components": 1},
+    "double_hard_debias": {"n_words": 20},
+    "repulsion_attraction_neutralization": {"n_epochs": 5, "n_neighbours": 10},
+}
+
+
+@pytest.fixture
+def emb(rng: np.random.Generator) -> bb.Embedding:
+    """Random vectors in which the pairs differ along the first axis, and some words lean."""
+    vectors = rng.normal(size=(len(WORDS), 12))
+    for i in range(6):
+        vectors[2 * i + 1] = vectors[2 * i] + rng.normal(size=12) * 0.2
+    vectors[:12:2, 0] += 1.5
+    vectors[1:12:2, 0] -= 1.5
+    vectors[12:, 0] *= 2
+    return bb.Embedding(WORDS, vectors, "planted")
+
+
+def made(name: str) -> bb.Debiaser:
+    return bb.DEBIASERS[name](**OPTIONS.get(name, {}))
+
+
+def fitted(name: str, emb: bb.Embedding) -> Any:
+    debiaser: Any = made(name)
+    return debiaser.fit(emb, **ARGUMENTS.get(name, {"definitional_pairs": PAIRS}))
+
+
+@pytest.mark.parametrize("name", bb.DEBIASERS)
+class TestEveryMethod:
+    def test_returns_an_embedding_of_the_same_words(self, name: str, emb: bb.Embedding) -> None:
+        before = emb.vectors.copy()
+        after = fitted(name, emb).transform(emb)
+        assert after.words == emb.words
+        assert after.name == f"planted_{name}"
+        assert after.vectors.dtype == np.float32
+        assert not np.allclose(after.vectors, before)
+        np.testing.assert_array_equal(emb.vectors, before)
+        assert fitted(name, emb).transform(emb, name="other").name == "other"
+
+    def test_removes_the_planted_direction(self, name: str, emb: bb.Embedding) -> None:
+        """What leans along the groups' difference leans less afterwards, for words in no group."""
+        after = fitted(name, emb).transform(emb)
+
+        def share(e: bb.Embedding) -> float:
+            squares = e.vectors[12:].astype(np.float64) ** 2
+            return float((squares[:, 0] / squares.sum(axis=1)).mean())
+
+        assert share(after) < 0.7 * share(emb)
+
+    def test_target_changes_only_the_target(self, name: str, emb: bb.Embedding) -> None:
+        chosen = ["w3", "w50", "w199"]
+        debiaser = fitted(name, emb)
+        after = debiaser.transform(emb, target=chosen)
+        rest = [i for i, w in enumerate(WORDS) if w.startswith("w") and w not in chosen]
+        expected = emb.vectors[rest].astype(np.float64)
+        if debiaser.unit:
+            expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+        np.testing.assert_allclose(after.vectors[rest], expected, rtol=1e-5, atol=1e-6)
+        whole = debiaser.transform(emb)
+        for word in chosen:
+            np.testing.assert_allclose(after[word], whole[word], rtol=1e-4, atol=1e-5)
+
+    def test_ignore_leaves_words(self, name: str, emb: bb.Embedding) -> None:
+        debiaser = fitted(name, emb)
+        after = debiaser.transform(emb, ignore=["w7"])
+        expected = emb["w7"].astype(np.float64)
+        if debiaser.unit:
+            expected /= np.linalg.norm(expected)
+        np.testing.assert_allclose(after["w7"], expected, rtol=1e-5, atol=1e-6)
+
+    def test_same_result_each_time(self, name: str, emb: bb.Embedding) -> None:
+        first = fitted(name, emb)
+        results = [first.transform(emb), first.transform(emb), fitted(name, emb).transform(emb)]
+        for other in results[1:]:
+            np.testing.assert_array_equal(results[0].vectors, other.vectors)
+
+    def test_in_place(self, name: str, emb: bb.Embedding) -> None:
+        debiaser = fitted(name, emb)
+        expected = debiaser.transform(emb).vectors
+        copy = bb.Embedding(emb.words, np.array(emb.vectors), "copy")
+        after = debiaser.transform(copy, copy=False)
+        np.testing.assert_array_equal(after.vectors, expected)
+        assert np.shares_memory(after.vectors, copy.vectors)
+
+    def test_to_a_file(self, name: str, emb: bb.Embedding, tmp_path: Path) -> None:
+        debiaser = fitted(name, emb)
+        after = debiaser.transform(emb, out=tmp_path / "after.npy")
+        np.testing.assert_allclose(after.vectors, debiaser.transform(emb).vectors, atol=1e-7)
+        assert sorted(os.listdir(tmp_path)) == ["after.npy", "after.vocab.txt"]
+
+    def test_another_embedding(self, name: str, emb: bb.Embedding) -> None:
+        """What is written is what is given, whatever was learnt from."""
+        debiaser = fitted(name, emb)
+        other = bb.Embedding(WORDS, emb.vectors[::-1].copy(), "other")
+        after = debiaser.transform(other)
+        assert after.name == f"other_{name}"
+        again = debiaser.transform(emb)
+        np.testing.assert_array_equal(again.vectors, fitted(name, emb).transform(emb).vectors)
+        assert not np.allclose(after.vectors, again.vectors)
+
+    def test_another_dimension_is_refused(self, name: str, emb: bb.Embedding) -> None:
+        narrow = bb.Embedding(WORDS, emb.vectors[:, :5], "narrow")
+        with pytest.raises(bb.SpecError, match="was fitted on 12 dimensions, and embedding 'narro"):
+            fitted(name, emb).transform(narrow)
+
+    def test_not_fitted(self, name: str, emb: bb.Embedding) -> None:
+        with pytest.raises(bb.NotFittedError, match=r"has not been fitted; call fit\(embedding"):
+            made(name).transform(emb)
+
+    def test_scikit_learn_conventions(self, name: str, emb: bb.Embedding) -> None:
+        debiaser = fitted(name, emb)
+        copied = clone(debiaser)
+        assert copied.get_params() == debiaser.get_params() == made(name).get_params()
+        assert not hasattr(copied, "n_features_in_")
+        assert repr(copied).startswith(type(debiaser).__name__ + "(")
+        with pytest.raises(bb.SpecError, match="has no parameter 'nonsense'"):
+            debiaser.set_params(nonsense=1)
+
+    def test_words_are_checked(self, name: str, emb: bb.Embedding) -> None:
+        debiaser = fitted(name, emb)
+        with pytest.raises(bb.VocabularyError, match="has no word of 'target'"):
+            debiaser.transform(emb, target=["nobody"])
+        with pytest.raises(bb.SpecError, match="'ignore' leaves no word to be changed"):
+            debiaser.transform(emb, ignore=WORDS)
+        with pytest.raises(bb.SpecError, match="'target' is empty"):
+            debiaser.transform(emb, target=[])
+
+
+# Hard debiasing
+
+
+def test_neutralised_words_are_orthogonal_to_the_direction(emb: bb.Embedding) -> None:
+    debiaser = fitted("hard_debias", emb)
+    after = debiaser.transform(emb)
+    along = after.vectors[12:] @ debiaser.directions_.T
+    np.testing.assert_allclose(along, 0, atol=1e-6)
+    np.testing.assert_allclose(np.linalg.norm(after.vectors, axis=1), 1, atol=1e-6)
+
+
+def test_equalised_pairs_are_as_far_from_every_neutral_word(emb: bb.Embedding) -> None:
+    for ignore in (None, [w for pair in PAIRS for w in pair]):
+        after = fitted("hard_debias", emb).transform(emb, ignore=ignore)
+        for first, second in PAIRS:
+            closeness = after.vectors[12:] @ np.column_stack([after[first], after[second]])
+            np.testing.assert_allclose(closeness[:, 0], closeness[:, 1], atol=1e-5)
+            assert not np.allclose(after[first], after[second], atol=0.1)
+
+
+def test_direction_is_scikit_learns(emb: bb.Embedding) -> None:
+    from sklearn.decomposition import PCA
+
+    debiaser = fitted("hard_debias", emb)
+    unit = emb.vectors / np.linalg.norm(emb.vectors, axis=1, keepdims=True)
+    pairs = [unit[[2 * i, 2 * i + 1]] for i in range(6)]
+    pca = PCA(n_components=6).fit(np.vstack([p - p.mean(axis=0) for p in pairs]))
+    cosine = abs(float(pca.components_[0] @ debiaser.directions_[0]))
+    assert cosine == pytest.approx(1, abs=1e-5)
+    np.testing.assert_allclose(
+        debiaser.explained_variance_ratio_[:6], pca.explained_variance_ratio_, atol=1e-5
+    )
+
+
+def test_spellings_of_pairs_are_equalised() -> None:
+    words = ["he", "she", "He", "She", "HE", "doctor"]
+    emb = bb.Embedding(words, np.random.default_rng(3).normal(size=(6, 8)), "cased")
+    debiaser = bb.HardDebias().fit(emb, definitional_pairs=[("he", "she")])
+    after = debiaser.transform(emb, ignore=words[:5])
+    for first, second in (("he", "she"), ("He", "She")):
+        assert after["doctor"] @ after[first] == pytest.approx(after["doctor"] @ after[second])
+    # "SHE" is not there, so "HE" has nothing to be equal to.
+    assert after["HE"] == pytest.approx(emb["HE"] / np.linalg.norm(emb["HE"]), abs=1e-6)
+
+
+def test_multiclass_keeps_definitional_words_and_removes_the_space(emb: bb.Embedding) -> None:
+    sets = [("f0", "m0", "w0"), ("f1", "m1", "w1"), ("f2", "m2", "w2")]
+    debiaser = bb.MulticlassHardDebias(n_components=2).fit(
+        emb, definitional_sets=sets, equalize_sets=[("f3", "m3", "w3")]
+    )
+    after = debiaser.transform(emb)
+    rest = [i for i, w in enumerate(WORDS) if w not in {w for s in sets for w in s} | {"w3"}]
+    rest = [i for i in rest if WORDS[i] not in ("f3", "m3")]
+    np.testing.assert_allclose(after.vectors[rest] @ debiaser.directions_.T, 0, atol=1e-6)
+    for word in ("f0", "w2"):
+        assert after[word] == pytest.approx(emb[word] / np.linalg.norm(emb[word]), abs=1e-6)
+    closeness = after.vectors[rest] @ np.column_stack([after[w] for w in ("f3", "m3", "w3")])
+    np.testing.assert_allclose(closeness[:, 0], closeness[:, 1], atol=1e-5)
+    np.testing.assert_allclose(closeness[:, 0], closeness[:, 2], atol=1e-5)
+
+
+def test_builtin_lists(demo: bb.Embedding) -> None:
+    with pytest.warns(bb.BayesBiasWarning, match="lacks a word of 1 of 7 definitional_sets"):
+        bb.MulticlassHardDebias(n_components=1).fit(
+            demo.subset([w for w in demo.words if w != "she"]),
+            definitional_sets="manzini:gender_definitional_sets",
+        )
+    with pytest.raises(
+        bb.NotFoundError, match="has no such list; there are .* Did you mean 'defin"
+    ):
+        bb.HardDebias().fit(demo, definitional_pairs="bolukbasi:definitional_pair")
+    with pytest.raises(bb.NotFoundError, match="no list 'gender_specifics'"):
+        bb.HardDebias().fit(demo).transform(demo, ignore="bolukbasi:gender_specifics")
+
+
+def test_pairs_are_checked(emb: bb.Embedding) -> None:
+    fit = bb.HardDebias().fit
+    with pytest.raises(bb.VocabularyError, match="has all words of only 0 of 1 definitional_pairs"):
+        fit(emb, definitional_pairs=[("he", "she")])
+    with pytest.raises(bb.SpecError, match=r"holds \('f0', 'm0', 'w0'\); expected pairs"):
+        fit(emb, definitional_pairs=[("f0", "m0", "w0")])
+    with pytest.raises(bb.SpecError, match="expected two words or more that differ"):
+        fit(emb, definitional_pairs=[("f0", "f0")])
+    with pytest.raises(bb.SpecError, match="'definitional_pairs' is empty"):
+        fit(emb, definitional_pairs=[])
+    with pytest.raises(bb.SpecError, match="'definitional_pairs' is 3; expected a list of pairs"):
+        fit(emb, definitional_pairs=3)  # type: ignore[arg-type]
+    with pytest.raises(bb.SpecError, match="'embedding' is str; expected an Embedding"):
+        fit("demo")  # type: ignore[arg-type]
+    with pytest.raises(bb.VocabularyError, match="and 7 are needed; give others"):
+        bb.HardDebias(n_components=7).fit(emb, definitional_pairs=PAIRS)
+    with pytest.raises(
+        bb.SpecError,
+        match="'n_components' is 10, and the 6 definitional pairs or "
+        "sets that the embedding has span 6 dimensions; use n_components=6",
+    ):
+        bb.MulticlassHardDebias().fit(emb, definitional_sets=PAIRS)
+    with pytest.raises(bb.SpecError, match="sets of different lengths"):
+        bb.MulticlassHardDebias().fit(emb, definitional_sets=[("f0", "m0"), ("f1", "m1", "w1")])
+
+
+def test_zero_vectors_stay(emb: bb.Embedding) -> None:
+    vectors = np.array(emb.vectors)
+    vectors[40] = 0
+    holed = bb.Embedding(WORDS, vectors, "holed")
+    after = fitted("hard_debias", emb).transform(holed)
+    assert not after.vectors[40].any()
+
+
+# Files
+
+
+def test_mapped_embeddings_go_to_files(emb: bb.Embedding, tmp_path: Path) -> None:
+    emb.save(tmp_path / "before.npy")
+    mapped = bb.load_embedding(tmp_path / "before.npy")
+    debiaser = fitted("hard_debias", emb)
+    with pytest.raises(bb.DataError, match="cannot be changed in place: they are on disk"):
+        debiaser.transform(mapped, copy=False)
+    after = debiaser.transform(mapped, out=tmp_path / "after.npy")
+    np.testing.assert_array_equal(after.vectors, debiaser.transform(emb).vectors)
+
+
+def interrupted(monkeypatch: pytest.MonkeyPatch, blocks: int, error: BaseException) -> list[int]:
+    """Let writing fail after some blocks; return where the sizes of blocks are noted."""
+    monkeypatch.setattr(base, "_BLOCK", 16)
+    written: list[int] = []
+    append = to_file.FileTarget.append
+
+    def failing(self: to_file.FileTarget, rows: np.ndarray) -> None:
+        if len(written) == blocks:
+            raise error
+        written.append(len(rows))
+        append(self, rows)
+
+    monkeypatch.setattr(to_file.FileTarget, "append", failing)
+    return written
+
+
+def test_an_interrupted_run_goes_on(
+    emb: bb.Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    debiaser = fitted("hard_debias", emb)
+    out = tmp_path / "after.npy"
+    with monkeypatch.context() as patch:
+        written = interrupted(patch, 5, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            debiaser.transform(emb, out=out)
+        assert len(written) == 5
+    assert not out.exists()
+    with monkeypatch.context() as patch:
+        written = interrupted(patch, 1000, KeyboardInterrupt())
+        after = debiaser.transform(emb, out=out)
+        assert sum(written) == len(WORDS) - 5 * 16
+    np.testing.assert_array_equal(after.vectors, debiaser.transform(emb).vectors)
+    assert sorted(os.listdir(tmp_path)) == ["after.npy", "after.vocab.txt"]
+
+
+def test_what_another_run_left_is_not_used(
+    emb: bb.Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "after.npy"
+    with monkeypatch.context() as patch:
+        interrupted(patch, 5, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            fitted("hard_debias", emb).transform(emb, out=out)
+    other = bb.HardDebias().fit(emb, definitional_pairs=PAIRS[:3])
+    after = other.transform(emb, out=out)
+    np.testing.assert_array_equal(after.vectors, other.transform(emb).vectors)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk(emb: bb.Embedding, tmp_path: Path) -> None:
+    (tmp_path / "after.npy").write_bytes(b"what was there")
+    (tmp_path / ".after.npy.part").symlink_to("/dev/full")
+    with pytest.raises(bb.DataError, match="cannot be written .*; make room or give another place"):
+        fitted("hard_debias", emb).transform(emb, out=tmp_path / "after.npy")
+    assert (tmp_path / "after.npy").read_bytes() == b"what was there"
+
+
+def test_out_is_checked_first(emb: bb.Embedding, tmp_path: Path) -> None:
+    debiaser = fitted("hard_debias", emb)
+    with pytest.raises(bb.SpecError, match="the suffix is '.bin'; expected '.npy'"):
+        debiaser.transform(emb, out=tmp_path / "after.bin")
+    with pytest.raises(bb.DataError, match="does not exist; make it first"):
+        debiaser.transform(emb, out=tmp_path / "no" / "after.npy")
