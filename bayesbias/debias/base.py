@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
 from bayesbias._arrays import Array, Codes
 from bayesbias._progress import progress_bar
@@ -151,9 +152,13 @@ class Debiaser:
                 yield start, part
 
         begin = 0
-        with progress_bar(
-            f"Debiasing {embedding.name}", total=len(embedding), show=progress, unit="steps"
-        ) as advance:
+        with (
+            # The blocks are small: threads of BLAS would wait for each other more than they work.
+            threadpool_limits(1, user_api="blas"),
+            progress_bar(
+                f"Debiasing {embedding.name}", total=len(embedding), show=progress, unit="steps"
+            ) as advance,
+        ):
             if out is not None:
                 source = _copied(embedding)
                 file = FileTarget(out, embedding, self._fingerprint(embedding, chosen))
@@ -227,7 +232,9 @@ class Debiaser:
         if self.unit:
             to_unit(part)
         if chosen.all():
-            part[:] = self._change(part, rows)
+            changed = self._change(part, rows)
+            if changed is not part:
+                part[:] = changed
             if self.unit:
                 to_unit(part)
         elif chosen.any():

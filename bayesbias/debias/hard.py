@@ -244,9 +244,14 @@ def principal_components(
 
 def without(vectors: npt.NDArray[Any], directions: Array) -> npt.NDArray[Any]:
     """Take from vectors what lies along orthonormal directions, in place."""
-    basis = directions.astype(vectors.dtype)
-    vectors -= (vectors @ basis.T) @ basis
-    return vectors
+    from scipy.linalg.blas import get_blas_funcs
+
+    basis = np.ascontiguousarray(directions, dtype=vectors.dtype)
+    along = vectors @ basis.T
+    # One product that subtracts as it goes: no array as large as the vectors in between.
+    (gemm,) = get_blas_funcs(("gemm",), (vectors,))
+    result = gemm(-1.0, basis.T, along.T, 1.0, vectors.T, overwrite_c=True).T
+    return vectors if np.shares_memory(result, vectors) else result
 
 
 def equalised(
