@@ -122,6 +122,22 @@ def load_embeddings(
     return loaded
 
 
+def parse_options(options: tuple[str, ...]) -> dict[str, object]:
+    """Read NAME=VALUE; a value is a number, true or false, or text."""
+    parsed: dict[str, object] = {}
+    for text in options:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.UsageError(f"--option {text}: expected NAME=VALUE, such as distance=cos.")
+        # True and False too, or they would be text, and any text counts as true.
+        spelling = value.lower() if value.lower() in ("true", "false") else value
+        try:
+            parsed[name] = json.loads(spelling)
+        except json.JSONDecodeError:
+            parsed[name] = value
+    return parsed
+
+
 def say(message: str, quiet: bool) -> None:
     """Tell a person what was done, on standard error."""
     if not quiet:

@@ -13,6 +13,7 @@ from bayesbias.cli.common import (
     frame_format,
     load_embeddings,
     loading_options,
+    parse_options,
     print_frame,
     quiet_option,
     say,
@@ -138,7 +139,7 @@ def metrics(
 
     if out is not None:
         frame_format(out)
-    chosen = as_metrics(names or ("weat_es",), _parse(options))
+    chosen = as_metrics(names or ("weat_es",), parse_options(options))
     asked = _load_queries(queries)
     loaded = _load(chosen, asked, embeddings, fallbacks, limit, trust, quiet)
     if influence:
@@ -149,6 +150,7 @@ def metrics(
             normalize=normalize,
             lost_vocabulary_threshold=threshold,
             fallbacks=fallbacks,
+            seed=seed,
         )
     else:
         result = query_scores(
@@ -226,7 +228,7 @@ def rank(
 
     if out is not None:
         frame_format(out)
-    chosen = as_metrics(names or ("weat_es",), _parse(options))
+    chosen = as_metrics(names or ("weat_es",), parse_options(options))
     asked = _load_queries(queries)
     loaded = _load(chosen, asked, embeddings, fallbacks, limit, trust, quiet)
     settings: dict[str, Any] = {
@@ -305,22 +307,6 @@ def _load(
         trust=trust,
         quiet=quiet,
     )
-
-
-def _parse(options: tuple[str, ...]) -> dict[str, object]:
-    """Read NAME=VALUE; a value is a number, true or false, or text."""
-    import json
-
-    parsed: dict[str, object] = {}
-    for text in options:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise click.UsageError(f"--option {text}: expected NAME=VALUE, such as distance=cos.")
-        try:
-            parsed[name] = json.loads(value)
-        except json.JSONDecodeError:
-            parsed[name] = value
-    return parsed
 
 
 def _influence(

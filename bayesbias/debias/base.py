@@ -51,6 +51,8 @@ class Debiaser:
     name: ClassVar[str] = "debiaser"
     #: Whether all vectors are scaled to length one first, and those changed again afterwards.
     unit: ClassVar[bool] = True
+    #: Whether a word's new vector depends on those of other words, as they were.
+    looks_around: ClassVar[bool] = False
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, as scikit-learn's `clone` asks for them.
@@ -145,7 +147,7 @@ class Debiaser:
             for start in range(begin, len(embedding), _BLOCK):
                 stop = min(start + _BLOCK, len(embedding))
                 part = source(start, stop)
-                self._apply(part, np.arange(start, stop), chosen[start:stop])
+                self._apply(embedding, part, np.arange(start, stop), chosen[start:stop])
                 for row, vector in special.items():
                     if start <= row < stop:
                         part[row - start] = vector
@@ -169,10 +171,18 @@ class Debiaser:
                         file.append(part)
                         advance(len(part))
                 return file.embedding(label)
-            matrix = np.empty_like(embedding.vectors) if copy else _writable(embedding)
-            source = _copied(embedding, matrix) if copy else lambda a, b: matrix[a:b]
+            given = None if copy else _writable(embedding)
+            if given is None or self.looks_around:  # what is looked at must not be overwritten
+                matrix = np.empty_like(embedding.vectors)
+                source = _copied(embedding, matrix)
+            else:
+                matrix = given
+                source = _views(matrix)
             for _, part in blocks():
                 advance(len(part))
+            if given is not None and matrix is not given:
+                given[:] = matrix
+                matrix = given
         return embedding.with_vectors(matrix, label)
 
     def _fitted_on(self, embedding: Embedding) -> None:
@@ -224,21 +234,23 @@ class Debiaser:
     def _changed(self, embedding: Embedding, rows: Codes, chosen: Mask) -> Array:
         """Return some rows as they are after the change, in double precision."""
         part = np.asarray(embedding.vectors[rows], dtype=np.float64)
-        self._apply(part, rows, chosen[rows])
+        self._apply(embedding, part, rows, chosen[rows])
         return part
 
-    def _apply(self, part: npt.NDArray[Any], rows: Codes, chosen: Mask) -> None:
+    def _apply(
+        self, embedding: Embedding, part: npt.NDArray[Any], rows: Codes, chosen: Mask
+    ) -> None:
         """Change vectors in place."""
         if self.unit:
             to_unit(part)
         if chosen.all():
-            changed = self._change(part, rows)
+            changed = self._change_in(embedding, part, rows)
             if changed is not part:
                 part[:] = changed
             if self.unit:
                 to_unit(part)
         elif chosen.any():
-            some = self._change(part[chosen], rows[chosen])
+            some = self._change_in(embedding, part[chosen], rows[chosen])
             if self.unit:
                 to_unit(some)
             part[chosen] = some
@@ -246,6 +258,12 @@ class Debiaser:
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
         """Return the changed vectors of some rows; the given ones may be overwritten."""
         raise NotImplementedError
+
+    def _change_in(
+        self, embedding: Embedding, vectors: npt.NDArray[Any], rows: Codes
+    ) -> npt.NDArray[Any]:
+        """Do what `_change` does; in its place for methods that look at other words."""
+        return self._change(vectors, rows)
 
     def _fingerprint(self, embedding: Embedding, chosen: Mask) -> str:
         """Return what an unfinished file must agree on to be finished."""
@@ -255,7 +273,8 @@ class Debiaser:
         for name, value in sorted(vars(self).items()):
             if name.endswith("_"):
                 digest.update(name.encode())
-                digest.update(np.ascontiguousarray(value).tobytes())
+                array = isinstance(value, np.ndarray)
+                digest.update(value.tobytes() if array else repr(value).encode())
         some = np.linspace(0, len(embedding) - 1, num=min(len(embedding), 1000), dtype=np.intp)
         digest.update(np.ascontiguousarray(embedding.vectors[some]).tobytes())
         digest.update("\n".join(embedding.words).encode())
@@ -284,14 +303,30 @@ def _copied(
     return rows
 
 
-def _writable(embedding: Embedding) -> npt.NDArray[np.float32]:
-    """Return the matrix of an embedding so that it can be changed."""
+def _views(
+    matrix: npt.NDArray[np.float32],
+) -> Callable[[int, int], npt.NDArray[np.float32]]:
+    """Return a function that gives rows as they are, to be changed in place."""
+    return lambda start, stop: matrix[start:stop]
+
+
+def can_be_changed(embedding: Embedding) -> bool:
+    """Tell whether the matrix of an embedding can be written to."""
     view = embedding.vectors.view()
     try:
         view.flags.writeable = True
     except ValueError:
+        return False
+    return True
+
+
+def _writable(embedding: Embedding) -> npt.NDArray[np.float32]:
+    """Return the matrix of an embedding so that it can be changed."""
+    if not can_be_changed(embedding):
         raise DataError(
             f"the vectors of embedding {embedding.name!r} cannot be changed in place: they are on "
             "disk or belong to something else; use copy=True, or out= for a new file."
-        ) from None
+        )
+    view = embedding.vectors.view()
+    view.flags.writeable = True
     return view

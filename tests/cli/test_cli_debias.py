@@ -1,0 +1,85 @@
+"""The commands `bayesbias debias` and `bayesbias before-after`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayesbias as bb
+from bayesbias.cli import main
+
+
+def run(*arguments: str) -> int:
+    try:
+        main(list(arguments))
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".bin", ".txt.gz", ".safetensors"])
+def test_debias(suffix: str, tmp_path: Path, demo: bb.Embedding) -> None:
+    out = tmp_path / f"after{suffix}"
+    assert run("debias", "demo", str(out), "--ignore", "bolukbasi:gender_specific", "-q") == 0
+    expected = bb.HardDebias().fit(demo).transform(demo, ignore="bolukbasi:gender_specific")
+    after = bb.load_embedding(out)
+    assert after.words == demo.words
+    np.testing.assert_allclose(after.vectors, expected.vectors, atol=1e-6)
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_debias_with_lists_of_ones_own(
+    tmp_path: Path, demo: bb.Embedding, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sets.txt").write_text("judaism, christianity, islam\nsynagogue\tchurch mosque\n\n")
+    (tmp_path / "words.txt").write_text("violent\ngreedy\n")
+    out = tmp_path / "after.npz"
+    command = ["debias", "demo", str(out), "--method", "multiclass_hard_debias"]
+    command += ["--definition", str(tmp_path / "sets.txt"), "--option", "n_components=2"]
+    assert run(*command, "--target", str(tmp_path / "words.txt")) == 0
+    assert "debiased by MulticlassHardDebias(n_components=2)" in capsys.readouterr().err
+    sets = [["judaism", "christianity", "islam"], ["synagogue", "church", "mosque"]]
+    debiaser = bb.MulticlassHardDebias(n_components=2).fit(demo, definitional_sets=sets)
+    expected = debiaser.transform(demo, target=["violent", "greedy"])
+    np.testing.assert_allclose(bb.load_embedding(out).vectors, expected.vectors, atol=1e-6)
+
+
+def test_list_of_methods(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("debias", "--list") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(bb.DEBIASERS)
+    assert all(line.endswith(".") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["debias"], "Missing arguments 'EMBEDDING' and 'OUT'"),
+        (["debias", "demo", "x.xyz"], "the suffix '.xyz' is not known"),
+        (["debias", "demo", "x.npz", "-m", "hard_debia"], "Did you mean 'hard_debias'?"),
+        (["debias", "demo", "x.npz", "--option", "n=2"], "HardDebias has no parameter 'n'"),
+        (["debias", "demo", "x.npz", "--group", "bolukbasi:male_terms"], "takes no --group"),
+        (
+            ["debias", "demo", "x.npz", "-m", "multiclass_hard_debias"],
+            "needs 'definitional_sets': give --definition",
+        ),
+        (["debias", "demo", "x.npz", "--definition", "nothing.txt"], "nothing.txt"),
+        (["debias", "nothing.bin", "x.npz"], "nothing.bin"),
+    ],
+)
+def test_bad_input(
+    command: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(*command) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in " ".join(err.split())
+    assert "Traceback" not in err
+    assert not list(tmp_path.iterdir())
