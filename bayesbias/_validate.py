@@ -40,6 +40,13 @@ def share(name: str, value: float) -> float:
     return float(value)
 
 
+def positive(name: str, value: float) -> float:
+    """Return `value` as a float if it is a finite number above zero."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < float("inf"):
+        raise SpecError(f"{name!r} is {value!r}; expected a number above 0.")
+    return float(value)
+
+
 def at_least(name: str, value: int, least: int) -> int:
     """Return `value` if it is a whole number not below `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:

@@ -29,6 +29,7 @@ FOUNDATION = (
     "_files",
     "_intervals",
     "_progress",
+    "_two_means",
     "_validate",
 )
 MEASURING = ("embeddings", "words", "table", "inference", "metrics", "debias", "evaluation")

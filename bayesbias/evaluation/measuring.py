@@ -15,7 +15,7 @@ from bayesbias._validate import at_least, did_you_mean, one_of, quoted, share
 from bayesbias.embeddings import Embedding, as_embeddings
 from bayesbias.errors import BayesBiasWarning, SpecError
 from bayesbias.metrics import METRICS, Metric, Score
-from bayesbias.metrics.resampling import Test
+from bayesbias.metrics.resampling import TESTS, Test
 from bayesbias.words import Query, query_set
 
 #: A metric by its name, its class, or itself with its options.
@@ -46,10 +46,7 @@ class Settings:
             at_least("draws", self.draws, 2)
         check_interval(self.prob, self.kind)
         at_least("p_value_iterations", self.p_value_iterations, 1)
-        one_of("p_value_test_type", self.p_value_test_type, _TESTS)
-
-
-_TESTS = ("right-sided", "left-sided", "two-sided")
+        one_of("p_value_test_type", self.p_value_test_type, TESTS)
 
 
 def as_metrics(

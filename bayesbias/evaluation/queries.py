@@ -352,10 +352,18 @@ def _of_aggregate(summed: Mapping[str, Any], kept: pd.DataFrame, neutral: float)
     found = []
     if summed["skipped"]:
         found.append(f"left out of the aggregate: {quoted(summed['skipped'], 5)}")
-    if summed["function"].startswith("abs_") and neutral and (kept < 0).to_numpy().any():
+    if not neutral or not summed["function"].startswith("abs_"):
+        return found
+    values = kept.to_numpy()
+    if (values < 0).any():
         plain = summed["function"].removeprefix("abs_")
         found.append(
             f"without bias the metric is {neutral:g}, so absolute values hide what values below 0 "
             f"say; use aggregate={plain!r}"
+        )
+    if (values < neutral).any() and (values > neutral).any():
+        found.append(
+            f"without bias the metric is {neutral:g}, and values above and below it cancel out in "
+            "the aggregate; rank_posterior() sums up how far from it they are"
         )
     return found

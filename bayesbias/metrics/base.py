@@ -16,6 +16,7 @@ from bayesbias.embeddings import Embedding
 from bayesbias.errors import SpecError, warn
 from bayesbias.metrics.resampling import (
     MOST_PARTITIONS,
+    TESTS,
     Method,
     Partitions,
     Test,
@@ -169,7 +170,13 @@ class Metric:
         details : dict
             Further keys of the `Score`; the value itself is added under the metric's name.
         """
-        return float(self.value(targets, attributes)), {}
+        result = self.value(targets, attributes)
+        if np.ndim(result) or not isinstance(result, int | float | np.number | np.ndarray):
+            raise SpecError(
+                f"'value' of the metric {self.name!r} returned {type(result).__name__}; expected "
+                "one number."
+            )
+        return float(result), {}
 
     def doubts(self, details: Mapping[str, Any]) -> tuple[str, ...]:
         """Say what speaks against a value, by the details that `measure` returned.
@@ -211,13 +218,18 @@ class Metric:
             raise SpecError(
                 f"'query' is {type(query).__name__}; expected a Query: load_query('weat_7')."
             )
-        for wanted, there in zip(self.template, query.template, strict=True):
-            if wanted not in ("n", there):
-                raise SpecError(
-                    f"the metric {self.name!r} takes {self.template} target and attribute sets, "
-                    f"and the query {query.name!r} has {query.template}; query.subqueries"
-                    f"({self.template}) gives queries that fit."
-                )
+        sides = [
+            (there if wanted == "n" else wanted, there)
+            for wanted, there in zip(self.template, query.template, strict=True)
+        ]
+        if any(wanted != there for wanted, there in sides):
+            enough = all(wanted <= there for wanted, there in sides)
+            advice = f"query.subqueries({self.template}) gives queries that fit"
+            raise SpecError(
+                f"the metric {self.name!r} takes {self.template} target and attribute sets, "
+                f"and the query {query.name!r} has {query.template}; "
+                f"{advice if enough else 'add word sets'}."
+            )
         sizes = [len(words) for words in query.target_sets[:2]]
         if self.paired and len(set(sizes)) > 1:
             raise SpecError(
@@ -275,7 +287,8 @@ class Metric:
         normalize : bool, default False
             Whether vectors are scaled to length one first.
         lost_vocabulary_threshold : float, default 0.2
-            The share of any one word set that may be lost; the value is NaN if it is more.
+            The share of any one word set, or of the pairs, that may be lost; the value is NaN if it
+            is more.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
             Spellings to try, as in `Embedding.lookup`.
         strategy : {"first", "all"}, default "first"
@@ -312,7 +325,7 @@ class Metric:
         """
         metric = self._with(options, seed)
         at_least("p_value_iterations", p_value_iterations, 1)
-        one_of("p_value_test_type", p_value_test_type, ("right-sided", "left-sided", "two-sided"))
+        one_of("p_value_test_type", p_value_test_type, TESTS)
         one_of("p_value_method", p_value_method, ("auto", "exact", "approximate"))
         if calculate_p_value:
             metric._check_two_targets(query)
@@ -410,6 +423,7 @@ class Metric:
         lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
         fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
         strategy: Strategy = "first",
+        seed: int = 0,
         **options: object,
     ) -> pd.DataFrame:
         """Tell how much each word changes the value, by leaving it out.
@@ -428,6 +442,8 @@ class Metric:
             Spellings to try, as in `Embedding.lookup`.
         strategy : {"first", "all"}, default "first"
             Whether a word stands for the first of its spellings that is found, or for all.
+        seed : int, default 0
+            Same seed, same result; for metrics with random parts.
         **options : object
             Options of the metric, for this call.
 
@@ -435,18 +451,18 @@ class Metric:
         -------
         DataFrame
             One row a word, the most influential first: ``word_set``, ``word`` (a pair, for metrics
-            of pairs), ``value_without`` it, and ``influence``, the value less that. A set of one
-            word has NaN.
+            of pairs), ``value_without`` it, and ``influence``, the value less that. NaN where too
+            few words are left, as of a set of one.
         """
         import pandas as pd
 
-        metric = self._with(options)
+        metric = self._with(options, seed)
         found = metric._gather(
             query, embedding, fallbacks, strategy, lost_vocabulary_threshold, normalize
         )
         if found.reason is not None:
             raise SpecError(f"the influence of words cannot be told: {found.reason}.")
-        value = metric._point(found)
+        value = float(metric.value(found.targets, found.attributes))
         weights, left_out = leave_one_out(found.sets, metric.paired)
         without = metric._evaluate(found.targets, found.attributes, weights)
         rows = []
@@ -523,6 +539,10 @@ class Metric:
         import pandas as pd
 
         metric = self._with(options, seed)
+        at_least("draws", draws, 2)
+        check_interval(prob, kind)
+        at_least("p_value_iterations", p_value_iterations, 1)
+        one_of("p_value_test_type", p_value_test_type, TESTS)
         if metric.template[1] != 1 or metric.least_words[1] > 1:
             raise SpecError(
                 f"the metric {metric.name!r} cannot look at attribute words one by one; "
@@ -558,7 +578,7 @@ class Metric:
         """Return the metric with other options, and with the seed if it needs one."""
         at_least("seed", seed, 0)
         if any(item.name == "seed" for item in _fields(self)):
-            options = {**options, "seed": seed}
+            options = {"seed": seed or self.seed, **options}  # type: ignore[attr-defined]
         if not options:
             return self
         known = [item.name for item in _fields(self)]
@@ -602,9 +622,6 @@ class Metric:
         targets, attributes = self.expand(found.targets, found.attributes, embedding)
         return dataclasses.replace(found, targets=targets, attributes=attributes)
 
-    def _point(self, found: Gathered) -> float:
-        return float(self.value(found.targets, found.attributes))
-
     def _score(self, query: Query, embedding: Embedding, found: Gathered) -> Score:
         value, details, reason = np.nan, {self.name: np.nan, **self.empty_details}, found.reason
         notes = found.notes
@@ -638,8 +655,12 @@ class Metric:
         attributes: Sequence[WordVectors],
         weights: Sequence[Array],
     ) -> Array:
-        """Return the values for weights of target and attribute sets, in blocks of draws."""
+        """Return the values for weights of target and attribute sets, in blocks of draws.
+
+        NaN where the weights leave fewer words of a set than the metric needs.
+        """
         draws = max(len(w) for w in weights)
+        least = [self.least_words[0]] * len(targets) + [self.least_words[1]] * len(attributes)
         step = max(1, _BLOCK // self._numbers(targets, attributes))
         parts = []
         for start in range(0, draws, step):
@@ -647,6 +668,8 @@ class Metric:
             values = self.weighted(
                 targets, attributes, block[: len(targets)], block[len(targets) :]
             )
+            for w, needed in zip(block, least, strict=True):
+                values = np.where(np.count_nonzero(w, axis=1) >= needed, values, np.nan)
             parts.append(np.broadcast_to(values, (min(step, draws - start),)))
         return np.concatenate(parts)
 
@@ -657,6 +680,10 @@ class Metric:
                 f"a permutation test compares two target sets, and the query {query.name!r} has "
                 f"{len(query.target_sets)}; use its subqueries."
             )
+
+    def _tested(self) -> Metric:
+        """Return the metric whose values a permutation test compares."""
+        return self
 
     def _p_value(
         self,
@@ -669,12 +696,13 @@ class Metric:
         """Return the p-value, and why there is none if so."""
         if self.no_p_value is not None:
             return np.nan, f"no p-value: {self.no_p_value}"
+        metric = self._tested()
         partitions = Partitions(found.targets, paired=self.paired)
         fixed = ones(found.attributes)
 
         def deviations(weights: list[Array]) -> Array:
-            values = self._evaluate(partitions.targets, found.attributes, [*weights, *fixed])
-            return values - self.neutral_value
+            values = metric._evaluate(partitions.targets, found.attributes, [*weights, *fixed])
+            return values - metric.neutral_value
 
         if partitions.count == 1:
             return np.nan, "no p-value: there is only one way to deal the words out"
@@ -686,6 +714,8 @@ class Metric:
                 "p_value_method='exact'; use 'approximate'."
             )
         observed = float(deviations(partitions.observed())[0])
+        if not np.isfinite(observed):
+            return np.nan, f"no p-value: {metric.undefined}"
         # A few partitions tell whether the metric sees them at all.
         few = deviations(next(partitions.random(_FEW, np.random.default_rng(0))))
         if np.ptp(np.append(few, observed)) <= 1e-9 * max(np.abs(few).max(), 1e-300):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,8 +27,8 @@ class DirectBias(Metric):
     Parameters
     ----------
     strictness : float, default 1.0
-        The exponent c: the larger, the less do small cosines count; 0 counts words that are not
-        exactly orthogonal.
+        The exponent c: the larger, the less do small cosines count; 0 counts the words that are
+        not orthogonal to the direction.
 
     Notes
     -----
@@ -59,7 +60,8 @@ class DirectBias(Metric):
     empty_details: ClassVar[Mapping[str, Any]] = {"word_values": {}}
 
     def __post_init__(self) -> None:
-        if isinstance(self.strictness, bool) or not self.strictness >= 0:
+        c = self.strictness
+        if isinstance(c, bool) or not isinstance(c, Real) or not c >= 0:
             raise SpecError(f"'strictness' is {self.strictness!r}; expected a number from 0 on.")
 
     def weighted(
@@ -70,8 +72,8 @@ class DirectBias(Metric):
         attribute_weights: Sequence[Array],
     ) -> Array:
         """Return the value for each draw of weights of the pairs and attributes."""
-        along = np.abs(projections(targets, target_weights[0], attributes[0]))
-        return total(along**self.strictness, shares(attribute_weights[0]))
+        along = projections(targets, target_weights[0], attributes[0])
+        return total(self._strictly(along), shares(attribute_weights[0]))
 
     def measure(
         self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
@@ -82,7 +84,13 @@ class DirectBias(Metric):
         """
         along = projections(targets, ones(targets)[0], attributes[0])[0]
         by_word = dict(zip(attributes[0].words, along.tolist(), strict=True))
-        return float((np.abs(along) ** self.strictness).mean()), {"word_values": by_word}
+        return float(self._strictly(along).mean()), {"word_values": by_word}
+
+    def _strictly(self, along: Array) -> Array:
+        size = np.abs(along)
+        # 0 to the power 0 would be 1.
+        result: Array = np.where(size < 1e-9, 0.0, size**self.strictness)
+        return result
 
 
 @dataclass(frozen=True)
@@ -111,13 +119,12 @@ class IndirectBias(Metric):
     >>> query = bb.Query([female, male], [["nurse"], ["receptionist", "warrior"]])
     >>> score = bb.IndirectBias().run_query(query, bb.load_embedding("demo"))
     >>> [(pair, round(beta, 2)) for pair, beta in score["pairs"].items()]
-    [(('nurse', 'receptionist'), 0.05), (('nurse', 'warrior'), -0.3)]
+    [('nurse – receptionist', 0.05), ('nurse – warrior', -0.3)]
     """
 
     name: ClassVar[str] = "indirect_bias"
     template: ClassVar[Template] = (2, 2)
     paired: ClassVar[bool] = True
-    value_range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     orientation: ClassVar[str] = "the share of the words' closeness that the pairs' direction makes"
     undefined: ClassVar[str] = (
         "the words of every pair have the same vector, or a word lies along their direction"
@@ -156,7 +163,7 @@ class IndirectBias(Metric):
         with np.errstate(invalid="ignore", divide="ignore"):
             beta = 1 - (close - np.outer(v, w)) / lengths / close
         found = {
-            (first, second): float(beta[i, j])
+            f"{first} – {second}": float(beta[i, j])
             for i, first in enumerate(attributes[0].words)
             for j, second in enumerate(attributes[1].words)
         }

@@ -13,7 +13,7 @@ from bayesbias._arrays import Array
 from bayesbias.errors import SpecError
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.vectors import WordVectors
-from bayesbias.metrics.weighting import centres, correlation, directions, ones, ranks
+from bayesbias.metrics.weighting import centres, correlation, directions, ones, ranks, size
 from bayesbias.words import Query
 from bayesbias.words.query import Template
 
@@ -79,7 +79,7 @@ class ECT(Metric):
     ) -> tuple[float, dict[str, Any]]:
         """Return the value, and the correlation of each pair of groups."""
         pairs = _correlations(targets, attributes[0], ones(targets), ones(attributes)[0])[:, 0]
-        names = combinations([words.name for words in targets], 2)
+        names = [f"{a.name} – {b.name}" for a, b in combinations(targets, 2)]
         by_pair = dict(zip(names, pairs.tolist(), strict=True))
         return float(pairs.mean()), {"correlations": by_pair}
 
@@ -89,7 +89,7 @@ def _correlations(
 ) -> Array:
     """Return the correlation of every two groups, pairs × draws."""
     ranked = [
-        ranks(directions(centres(t, w)) @ words.unit.T, counted)
+        ranks(directions(centres(t, w), size(t)) @ words.unit.T, counted)
         for t, w in zip(targets, weights, strict=True)
     ]
     return np.array([correlation(x, y, counted) for x, y in combinations(ranked, 2)])

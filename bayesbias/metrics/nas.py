@@ -11,7 +11,7 @@ import numpy as np
 from bayesbias._arrays import Array
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.vectors import WordVectors
-from bayesbias.metrics.weighting import cosines, ones, shares, total
+from bayesbias.metrics.weighting import check_ddof, cosines, ones, shares, total
 from bayesbias.words.query import Template
 
 
@@ -20,8 +20,9 @@ class NAS(Metric):
     """Normalised association score, also SC-WEAT or WEFAT (Caliskan et al. 2017).
 
     Above 0: the attributes are closer to the first targets; below 0: to the second; 0 is neutral;
-    between −2 and 2. Word by word it is an effect size, so it can be set against a fact of each
-    word, such as the share of women in an occupation: see `by_word`, also for p-values.
+    between −2 and 2 if the target sets are equally large. Word by word it is an effect size, so it
+    can be set against a fact of each word, such as the share of women in an occupation: see
+    `by_word`, also for p-values.
 
     Parameters
     ----------
@@ -58,6 +59,9 @@ class NAS(Metric):
     )
     undefined: ClassVar[str] = "an attribute is equally close to all targets, so it has no scale"
     empty_details: ClassVar[Mapping[str, Any]] = {"word_values": {}}
+
+    def __post_init__(self) -> None:
+        check_ddof(self.ddof)
 
     def weighted(
         self,

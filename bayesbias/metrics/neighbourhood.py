@@ -126,6 +126,6 @@ def _leanings(
     """Return, draws × words, how words lean and the share of neighbours that lean to the first."""
     words = surroundings(words)
     first, second = (shares(w) @ t.unit for t, w in zip(targets, weights, strict=True))
-    axes = directions(first - second)
+    axes = directions(first - second, 1.0)
     leans = axes @ words.crowd.unit.T > 0
     return axes @ words.unit.T, words.share(leans[:, words.near])

@@ -159,7 +159,6 @@ class GIPE(ProximityBias):
     """
 
     name: ClassVar[str] = "gipe"
-    orientation: ClassVar[str] = "0: no neighbour is near because of the direction; larger is bias"
     least_words: ClassVar[tuple[int, int]] = (1, 2)
 
     def weighted(
@@ -206,12 +205,12 @@ def _importance(words: Surrounded, illicit: npt.NDArray[np.bool_], weights: Arra
     """Return γ, draws × words: 1 and the share of illicit ones among the edges into a word."""
     source, place, into = _edges(words)
     counted = weights[:, source]
-    sums = [np.zeros((len(values), len(words))) for values in (illicit, weights)]
+    result = np.ones((max(len(illicit), len(weights)), len(words)))
     for i in np.unique(into):
         here = into == i
-        sums[0][:, i] = (counted[:, here] * illicit[:, source[here], place[here]]).sum(axis=1)
-        sums[1][:, i] = counted[:, here].sum(axis=1)
-    result: Array = 1 + sums[0] / np.where(sums[1] > 0, sums[1], 1)
+        wrong = (counted[:, here] * illicit[:, source[here], place[here]]).sum(axis=1)
+        edges = counted[:, here].sum(axis=1)
+        result[:, i] += wrong / np.where(edges > 0, edges, 1)
     return result
 
 

@@ -18,6 +18,7 @@ from bayesbias.words import Query
 
 Test = Literal["right-sided", "left-sided", "two-sided"]
 Method = Literal["auto", "exact", "approximate"]
+TESTS = ("right-sided", "left-sided", "two-sided")
 
 #: Partitions are enumerated up to this number, beyond it they are drawn.
 MOST_PARTITIONS = 1_000_000

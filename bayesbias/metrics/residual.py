@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesbias._arrays import Array, Codes
+from bayesbias._two_means import Flags, Floats, two_means
 from bayesbias._validate import at_least, one_of
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import SpecError
@@ -20,12 +20,7 @@ from bayesbias.metrics.weighting import ones, shares
 from bayesbias.words.query import Template
 
 Classifier = Literal["svm", "logistic"]
-Floats = npt.NDArray[np.float32]
-Flags = npt.NDArray[np.bool_]
 
-# Starts of 2-means, and the most rounds of one.
-_STARTS = 10
-_ROUNDS = 100
 # Fewer words than this on a side are no test.
 _LEAST_SIDE = 5
 
@@ -352,38 +347,4 @@ def _chosen_words(targets: Sequence[WordVectors], n_words: int) -> dict[str, Any
     for key, side, sign in zip(("first_words", "second_words"), sides, (-1, 1), strict=True):
         order = np.argsort(sign * (pool.original[side] @ axis), kind="stable")
         result[key] = tuple(pool.words[i] for i in side[order])
-    return result
-
-
-def two_means(vectors: Floats, seed: int) -> Flags:
-    """Return the members of one of the tightest two clusters that several starts lead to."""
-    centres = _starts(vectors, np.random.default_rng(seed))
-    number, whole = len(vectors), vectors.sum(axis=0)
-    members: Flags | None = None
-    for _ in range(_ROUNDS):
-        squares = (centres**2).sum(axis=2)
-        nearer = vectors @ (centres[:, 1] - centres[:, 0]).T > (squares[:, 1] - squares[:, 0]) / 2
-        if members is not None and (nearer == members).all():
-            break
-        members = nearer
-        counts = members.sum(axis=0)[:, None].astype(np.float32)
-        sums = members.T.astype(np.float32) @ vectors
-        centres = np.stack(
-            [(whole - sums) / np.maximum(number - counts, 1), sums / np.maximum(counts, 1)], axis=1
-        )
-    assert members is not None
-    # Squares within and between clusters add up: the tightest are those with most between them.
-    between = (np.hstack([number - counts, counts]) * (centres**2).sum(axis=2)).sum(axis=1)
-    best: Flags = members[:, between.argmax()]
-    return best
-
-
-def _starts(vectors: Floats, rng: np.random.Generator) -> Floats:
-    """Return centres to start from, starts × 2: a vector, and one that is likely far from it."""
-    first = rng.integers(len(vectors), size=_STARTS)
-    # Squared distances of vectors of length one.
-    far = np.maximum(2 - 2 * (vectors[first] @ vectors.T), 0).cumsum(axis=1)
-    drawn = rng.random(_STARTS) * far[:, -1]
-    second = [np.searchsorted(row, value) for row, value in zip(far, drawn, strict=True)]
-    result: Floats = vectors[np.column_stack([first, second])]
     return result

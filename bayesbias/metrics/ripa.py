@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from bayesbias._arrays import Array
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.vectors import WordVectors
@@ -80,4 +78,4 @@ class RIPA(Metric):
 def _products(targets: Sequence[WordVectors], words: WordVectors) -> Array:
     """Return the inner product of each attribute with the direction of each pair."""
     result: Array = words.vectors @ directions(targets[0].vectors - targets[1].vectors).T
-    return np.asarray(result)
+    return result

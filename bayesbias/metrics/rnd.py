@@ -12,7 +12,7 @@ from bayesbias._arrays import Array
 from bayesbias._validate import one_of
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.vectors import WordVectors
-from bayesbias.metrics.weighting import centres, directions, ones, shares, total
+from bayesbias.metrics.weighting import centres, directions, ones, shares, size, total
 from bayesbias.words.query import Template
 
 
@@ -56,6 +56,7 @@ class RND(Metric):
         "below 0 (above, with distance='cos'): the attributes are closer to the first targets; "
         "further from 0 is more biased"
     )
+    undefined: ClassVar[str] = "the mean of a group is zero, so it has no cosine"
     empty_details: ClassVar[Mapping[str, Any]] = {"distance_by_word": {}}
 
     def __post_init__(self) -> None:
@@ -86,14 +87,15 @@ class RND(Metric):
     ) -> Array:
         """Return draws × words."""
         first, second = (
-            self._closeness(centres(t, w), words) for t, w in zip(targets, weights, strict=True)
+            self._closeness(t, w, words) for t, w in zip(targets, weights, strict=True)
         )
         result: Array = first - second
         return result
 
-    def _closeness(self, middle: Array, words: WordVectors) -> Array:
+    def _closeness(self, group: WordVectors, weights: Array, words: WordVectors) -> Array:
+        middle = centres(group, weights)
         if self.distance == "cos":
-            result: Array = directions(middle) @ words.unit.T
+            result: Array = directions(middle, size(group)) @ words.unit.T
             return result
         from scipy.spatial.distance import cdist
 

@@ -42,7 +42,7 @@ class RNSB(Metric):
     n_iterations : int, default 1
         With `holdout`, how many random parts of the attributes to average over.
     seed : int, default 0
-        With `holdout`, what the random parts depend on; the one of the call counts.
+        With `holdout`, what the random parts depend on; that of the call counts if it is given.
 
     Notes
     -----
@@ -208,7 +208,7 @@ class RNSBGroups(RNSB):
     n_iterations : int, default 1
         With `holdout`, how many random parts of the attributes to average over.
     seed : int, default 0
-        With `holdout`, what the random parts depend on; the one of the call counts.
+        With `holdout`, what the random parts depend on; that of the call counts if it is given.
 
     Examples
     --------

@@ -17,6 +17,9 @@ from bayesbias.metrics.weighting import directions, ones, shares, total
 from bayesbias.words import Query
 from bayesbias.words.query import Template
 
+# Differences of means of unit vectors that are shorter than this are rounding.
+_NOTHING = 1e-10
+
 
 @dataclass(frozen=True)
 class SAME(Metric):
@@ -49,7 +52,7 @@ class SAME(Metric):
     template: ClassVar[Template] = ("n", 1)
     value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     orientation: ClassVar[str] = "0: the attributes do not depend on the groups; larger is bias"
-    undefined: ClassVar[str] = "groups have the same mean vector, so there is no direction"
+    undefined: ClassVar[str] = "the groups have the same mean vector, so there is no direction"
     empty_details: ClassVar[Mapping[str, Any]] = {"word_values": {}, "skew": {}, "stereotype": {}}
 
     def check_query(self, query: Query) -> None:
@@ -80,7 +83,8 @@ class SAME(Metric):
         means = _means(targets, ones(targets))
         lengths = _lengths(means, words)[0]
         signed = {
-            (targets[i].name, targets[j].name): words.unit @ directions(means[i] - means[j])[0]
+            f"{targets[i].name} – {targets[j].name}": words.unit
+            @ directions(means[i] - means[j], 1.0)[0]
             for i, j in combinations(range(len(targets)), 2)
         }
         return float(lengths.mean()), {
@@ -96,15 +100,16 @@ def _means(targets: Sequence[WordVectors], weights: Sequence[Array]) -> list[Arr
 
 def _lengths(means: Sequence[Array], words: WordVectors) -> Array:
     """Return the length of each word's projection on the differences of the means."""
-    first = directions(means[1] - means[0])
-    projected = (first @ words.unit.T) ** 2
-    found = [first]
-    for mean in means[2:]:
+    found: list[Array] = []
+    projected: Array = np.zeros((1, len(words)))
+    for mean in means[1:]:
         # What the earlier directions have said already is not said again.
         rest = mean - means[0]
         for direction in found:
             rest = rest - (rest * direction).sum(axis=1, keepdims=True) * direction
-        found.append(directions(rest))
+        length = np.linalg.norm(rest, axis=1, keepdims=True)
+        # A mean between others adds no direction; rounding would make one up.
+        found.append(rest / np.where(length < _NOTHING, np.inf, length))
         projected = projected + (found[-1] @ words.unit.T) ** 2
-    result: Array = np.sqrt(projected)
-    return result
+    nowhere = sum((direction**2).sum(axis=1, keepdims=True) for direction in found) == 0
+    return np.where(nowhere, np.nan, np.sqrt(projected))

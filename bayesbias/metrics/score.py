@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +80,7 @@ class Score(Mapping[str, Any]):
     neutral_value: float = 0.0
     value_range: tuple[float, float] = (-np.inf, np.inf)
     p_value: float = np.nan
-    draws: Array | None = field(default=None)
+    draws: Array | None = None
     prob: float = 0.89
     kind: Kind = "hdi"
 

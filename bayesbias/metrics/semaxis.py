@@ -13,7 +13,7 @@ from bayesbias._validate import at_least
 from bayesbias.embeddings import Embedding, nearest, unit_vectors
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.vectors import WordVectors
-from bayesbias.metrics.weighting import centres, directions, ones, shares
+from bayesbias.metrics.weighting import centres, directions, ones, shares, size
 from bayesbias.words.query import Template
 
 
@@ -97,7 +97,7 @@ class SemAxis(Metric):
 
 def _axes(targets: Sequence[WordVectors], weights: Sequence[Array]) -> Array:
     first, second = (centres(t, w) for t, w in zip(targets, weights, strict=True))
-    return directions(first - second)
+    return directions(first - second, max(map(size, targets)))
 
 
 def _with_neighbours(words: WordVectors, embedding: Embedding, number: int) -> WordVectors:

@@ -135,7 +135,17 @@ def gather(
         if result.missing:
             lost[label] = result.missing
     reasons = _too_many_lost(lists, labels, lost, threshold, embedding.name) if lost else []
-    found = [*_complete_pairs(found[:2]), *found[2:]] if paired else [_distinct(f) for f in found]
+    if paired:
+        pairs, listed = _complete_pairs(found[:2]), len(lists[0])
+        complete = len(pairs[0][0])
+        if not reasons and listed - complete > threshold * listed:
+            reasons.append(
+                f"embedding {embedding.name!r} has both words of only {complete} of {listed} "
+                f"pairs, fewer than lost_vocabulary_threshold={threshold:g} allows"
+            )
+    else:
+        pairs = [_distinct(f) for f in found[:2]]
+    found = [*pairs, *map(_distinct, found[2:])]
     sets = _take(embedding, lists, found)
     if normalize:
         sets = [replace(chosen, vectors=chosen.unit) for chosen in sets]
@@ -143,7 +153,7 @@ def gather(
         needed = least[0] if i < n_targets else least[1]
         if len(chosen) < needed and not reasons:
             what = "pairs" if paired and i < n_targets else "words"
-            reasons.append(f"{label!r} is left with {len(chosen)} {what}, and {needed} are needed")
+            reasons.append(f"{label!r} is left with {len(chosen)} of the {needed} {what} needed")
     return Gathered(
         targets=tuple(sets[:n_targets]),
         attributes=tuple(sets[n_targets:]),

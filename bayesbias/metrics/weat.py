@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from bayesbias._arrays import Array
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.vectors import WordVectors
-from bayesbias.metrics.weighting import cosines, ones, shares, total
+from bayesbias.metrics.weighting import check_ddof, cosines, ones, shares, total
 from bayesbias.words.query import Template
 
 
@@ -21,7 +21,8 @@ class WEAT(Metric):
 
     Positive: the first targets are closer to the first attributes (and the second to the second)
     than the other way round; 0 is neutral. The value is the sum over target words, so it grows
-    with the lists; the effect size, between −2 and 2, does not.
+    with the lists, and it is made for target sets that are equally large: otherwise it is not 0
+    where they do not differ. The effect size is, and counts in standard deviations of the words.
 
     Parameters
     ----------
@@ -29,12 +30,14 @@ class WEAT(Metric):
         Whether the value is the effect size; both are in the result in any case.
     ddof : int, default 0
         0 divides the variance of the effect size by the number of words, as WEFE does, 1 by one
-        less, as the paper may have.
+        less, as sweater does.
 
     Notes
     -----
     With s(t) = mean cos(t, A₁) − mean cos(t, A₂), the value is Σ s(T₁) − Σ s(T₂), the effect size
-    (mean s(T₁) − mean s(T₂)) / sd s(T₁ ∪ T₂).
+    (mean s(T₁) − mean s(T₂)) / sd s(T₁ ∪ T₂). The p-value is that of the effect size for both.
+    With one side they are the same test; with two sides, and target sets that are not equally
+    large, only the effect size lies about 0 by chance.
 
     References
     ----------
@@ -67,6 +70,9 @@ class WEAT(Metric):
         "p_value": np.nan,
     }
 
+    def __post_init__(self) -> None:
+        check_ddof(self.ddof)
+
     def weighted(
         self,
         targets: Sequence[WordVectors],
@@ -92,13 +98,17 @@ class WEAT(Metric):
         value = size if self.return_effect_size else weat
         return value, {"weat": weat, "effect_size": size, "p_value": np.nan}
 
+    def _tested(self) -> Metric:
+        return replace(self, return_effect_size=True)
+
 
 @dataclass(frozen=True)
 class WEATEffectSize(WEAT):
     """The effect size of WEAT, between −2 and 2, as a metric of its own.
 
     Positive: the first targets are closer to the first attributes than the second targets are;
-    0 is neutral. The same as ``WEAT(return_effect_size=True)``.
+    0 is neutral. The same as ``WEAT(return_effect_size=True)``. With target sets of n₁ and n₂ words
+    the bound is (n₁ + n₂) / √(n₁ n₂), which is 2 if they are equally large.
 
     Parameters
     ----------

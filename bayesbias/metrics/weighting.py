@@ -12,7 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from bayesbias._arrays import Array
+from bayesbias.errors import SpecError
 from bayesbias.metrics.vectors import WordVectors
+
+# What sums that should be zero may leave, in units of what was summed up.
+_ROUNDING = 1e-12
 
 
 def ones(sets: Sequence[WordVectors]) -> list[Array]:
@@ -61,11 +65,20 @@ def centres(words: WordVectors, weights: Array) -> Array:
     return result
 
 
-def directions(vectors: Array) -> Array:
-    """Return rows scaled to length one; NaN for zero rows."""
-    with np.errstate(invalid="ignore"):
-        result: Array = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+def directions(vectors: Array, scale: float = 0.0) -> Array:
+    """Return rows scaled to length one; NaN for rows that are zero, but for rounding.
+
+    `scale` is about the length of what was summed up: what is left of it after rounding has no
+    direction.
+    """
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    result: Array = vectors / np.where(lengths > _ROUNDING * scale, lengths, np.nan)
     return result
+
+
+def size(words: WordVectors) -> float:
+    """Return the largest number in the vectors, for the scale of their sums."""
+    return float(np.abs(words.vectors).max(initial=0.0))
 
 
 def ranks(values: Array, weights: Array) -> Array:
@@ -97,3 +110,9 @@ def correlation(first: Array, second: Array, weights: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         result: Array = np.where((xx > 1e-12) & (yy > 1e-12), xy / np.sqrt(xx * yy), np.nan)
     return np.clip(result, -1, 1)
+
+
+def check_ddof(ddof: int) -> None:
+    """Refuse what is no way to divide a variance."""
+    if isinstance(ddof, bool) or ddof not in (0, 1):
+        raise SpecError(f"'ddof' is {ddof!r}; expected 0 or 1.")

@@ -42,6 +42,24 @@ def test_metrics_splits_queries_and_takes_options(capsys: pytest.CaptureFixture[
     assert any(line.startswith("rnd,Math and Arts wrt Female terms,other,") for line in lines)
 
 
+def test_true_and_false_may_have_a_capital(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = []
+    for value in ("false", "False", "true", "True"):
+        command = [
+            "metrics",
+            "weat_7",
+            "-m",
+            "rnsb",
+            "--option",
+            f"holdout={value}",
+            "--draws",
+            "0",
+        ]
+        assert run(*command, "--format", "csv", "-q") == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] != printed[2] == printed[3]
+
+
 def test_metrics_writes_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("scores.csv", "scores.json", "scores.md"):
         assert run("metrics", "weat_7", "--draws", "50", "--out", str(tmp_path / name)) == 0

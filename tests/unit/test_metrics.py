@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -175,28 +177,47 @@ def test_posterior(name: str, emb: bb.Embedding) -> None:
     assert score.value == metric.run_query(q, emb, seed=3).value
 
 
-def test_interval_covers_what_the_words_are_a_sample_of() -> None:
-    """Lists drawn from a population of words: the interval holds its value as often as it says."""
+def lists_of_a_population(metric: bb.Metric, repeats: int) -> tuple[list[bb.Score], float]:
+    """Scores of random lists of 25 words, and the value of all words, 400 for each list."""
     rng = np.random.default_rng(5)
-    shift = np.r_[0.8, np.zeros(19)]
-    words = [f"{g}{i}" for g in "pqab" for i in range(400)]
+    names = np.array([f"{g}{i}" for g in "pqab" for i in range(400)]).reshape(4, 400)
     vectors = rng.normal(size=(1600, 20))
-    vectors[:400] += shift
-    vectors[800:1200] += shift
-    population = bb.Embedding(words, vectors, "population")
-    names = np.array(words).reshape(4, 400)
-    metric = bb.NAS()
-    q_all = bb.Query(names[:2].tolist(), names[2:3].tolist())
-    value = metric.run_query(q_all, population).value
-    held = 0
-    for repeat in range(200):
-        chosen = [rng.choice(g, 25, replace=False).tolist() for g in names[:3]]
-        score = metric.posterior(
-            bb.Query(chosen[:2], chosen[2:]), population, draws=400, seed=repeat
-        )
-        held += score.lower <= value <= score.upper
-    # 89% with a standard error of 2.2%; a bootstrap of 25 words is a little too narrow.
-    assert 0.80 <= held / 200 <= 0.97
+    vectors[:400, 0] += 0.8
+    vectors[800:1200, 0] += 0.8
+    emb = bb.Embedding(names.ravel().tolist(), vectors, "population")
+    n = 2 + (2 if metric.template[1] == "n" else int(metric.template[1]))
+    scores = []
+    for repeat in range(repeats):
+        chosen = [rng.choice(g, 25, replace=False).tolist() for g in names[:n]]
+        q = bb.Query(chosen[:2], chosen[2:])
+        scores.append(metric.posterior(q, emb, draws=200, seed=repeat))
+    whole = metric.run_query(bb.Query(names[:2].tolist(), names[2:n].tolist()), emb)
+    return scores, whole.value
+
+
+@pytest.mark.parametrize(
+    "name", ["weat", "weat_es", "rnd", "mac", "ect", "ripa", "nas", "generalized_weat", "semaxis"]
+)
+def test_interval_covers_what_the_words_are_a_sample_of(name: str) -> None:
+    """Lists drawn from a population: 89% intervals hold their average in that many at least."""
+    scores, _ = lists_of_a_population(bb.METRICS[name](), 100)
+    average = np.mean([score.value for score in scores])
+    held = np.mean([score.lower <= average <= score.upper for score in scores])
+    # The standard error is 3%.
+    assert held >= 0.86
+
+
+def test_some_metrics_grow_with_the_lists() -> None:
+    """Intervals are about lists as long as these, as few words make a noisy direction."""
+    for metric in (bb.WEATEffectSize(), bb.SAME(), bb.SemAxis()):
+        scores, whole = lists_of_a_population(metric, 50)
+        values = np.array([score.value for score in scores])
+        assert whole > values.mean() + 4 * values.std() / np.sqrt(50)
+    # The intervals of the last, SemAxis, miss the value of all words.
+    assert np.mean([score.lower <= whole <= score.upper for score in scores]) < 0.8
+    scores, whole = lists_of_a_population(bb.NAS(), 50)
+    values = np.array([score.value for score in scores])
+    assert whole == pytest.approx(values.mean(), abs=4 * values.std() / np.sqrt(50))
 
 
 def test_posterior_of_embeddings_share_weights(emb: bb.Embedding) -> None:
@@ -232,16 +253,29 @@ def test_influence_of_pairs_leaves_out_both_words(emb: bb.Embedding) -> None:
     assert row["word_set"] == "target: Target set 0 – Target set 1"
 
 
-def test_influence_of_a_lone_word_is_nan(emb: bb.Embedding) -> None:
-    table = bb.RND().influence(bb.Query([["p0"], ["q0", "q1"]], [["a0", "a1"]]), emb)
+@pytest.mark.parametrize("name", [n for n in SMALL if not bb.METRICS[n].paired])
+def test_influence_of_a_lone_word_is_nan(name: str, emb: bb.Embedding) -> None:
+    metric = bb.METRICS[name]()
+    q = query(metric.template)
+    table = metric.influence(bb.Query([["p0"], ["q0", "q1"]], q.attribute_sets), emb)
     assert np.isnan(table.set_index("word").loc["p0", "influence"])
     assert table["word"].iloc[-1] == "p0"
+
+
+def test_influence_takes_a_seed(emb: bb.Embedding) -> None:
+    q = query((2, 2))
+    tables = [bb.RNSB(holdout=True).influence(q, emb, seed=seed) for seed in (3, 3, 4)]
+    pd.testing.assert_frame_equal(tables[0], tables[1])
+    assert not tables[0].equals(tables[2])
+    value = bb.RNSB(holdout=True).run_query(q, emb, seed=3).value
+    assert (tables[0]["value_without"] + tables[0]["influence"]).iloc[0] == pytest.approx(value)
 
 
 # Permutation tests
 
 
 def brute_force_p(q: bb.Query, emb: bb.Embedding, name: str, test: str) -> float:
+    name = "weat_es" if name == "weat" else name  # they are one test
     pool = [*q.target_sets[0], *q.target_sets[1]]
     observed = plain(name, q, emb)
     values = []
@@ -279,6 +313,39 @@ def test_p_value_of_a_negative_value_is_not_one(emb: bb.Embedding) -> None:
     ]
     assert scores[0].value == pytest.approx(-scores[1].value)
     assert scores[0].p_value == pytest.approx(scores[1].p_value)
+
+
+def test_two_sided_p_value_of_targets_of_unequal_size() -> None:
+    """All targets lean to the first attributes, the larger set less, but its sum is larger."""
+    rng = np.random.default_rng(3)
+    lean = np.r_[np.full(8, 0.5), np.full(6, 0.8)] + rng.normal(0, 0.02, 14)
+    vectors = [*np.column_stack([lean, np.sqrt(1 - lean**2)]), [1, 0], [-1, 0]]
+    words = [f"p{i}" for i in range(8)] + [f"q{i}" for i in range(6)] + ["a", "b"]
+    emb = bb.Embedding(words, vectors, "leaning")
+    q = bb.Query([words[:8], words[8:14]], [["a"], ["b"]])
+    p_values = {
+        test: bb.WEAT().run_query(q, emb, calculate_p_value=True, p_value_test_type=test).p_value
+        for test in ("two-sided", "left-sided", "right-sided")
+    }
+    # The observed partition is the most extreme one of 14 choose 6.
+    assert p_values["left-sided"] == pytest.approx(1 / 3003)
+    assert p_values["two-sided"] == pytest.approx(1 / 3003)
+    assert p_values["right-sided"] == 1
+    sizes = bb.WEATEffectSize().run_query(
+        q, emb, calculate_p_value=True, p_value_test_type="two-sided"
+    )
+    assert sizes.p_value == p_values["two-sided"]
+
+
+def test_effect_size_of_targets_of_unequal_size_has_its_own_bound() -> None:
+    emb = bb.Embedding(
+        ["p", *"qrstuvwxy", "a", "b"], [[1, 0], *[[0, 1]] * 9, [1, 0], [0, 1]], "apart"
+    )
+    bound = 10 / np.sqrt(1 * 9)
+    q = bb.Query([["p"], list("qrstuvwxy")], [["a"], ["b"]])
+    assert bb.WEATEffectSize().run_query(q, emb).value == pytest.approx(bound)
+    q = bb.Query([["p"], list("qrstuvwxy")], [["a"]])
+    assert bb.NAS().run_query(q, emb).value == pytest.approx(bound)
 
 
 def test_drawn_p_value_approaches_the_exact_one(emb: bb.Embedding) -> None:
@@ -384,6 +451,8 @@ def test_template(emb: bb.Embedding) -> None:
         r"has \(2, 2\); query.subqueries\(\(2, 1\)\)",
     ):
         bb.RND().run_query(query((2, 2)), emb)
+    with pytest.raises(bb.SpecError, match=r"'weat' takes \(2, 2\) .* has \(2, 1\); add word sets"):
+        bb.WEAT().run_query(query((2, 1)), emb)
     with pytest.raises(
         bb.SpecError,
         match="'ripa' pairs the words of the target sets by their "
@@ -425,8 +494,18 @@ def test_arguments(emb: bb.Embedding) -> None:
         bb.WEAT().posterior(q, emb, seed=-1)
     with pytest.raises(bb.SpecError, match="'distance' is 'l2'; expected one of 'cos', 'norm'"):
         bb.RND(distance="l2")  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'strictness' is -1"):
-        bb.DirectBias(strictness=-1)
+    for strictness in (-1, "much", True):
+        with pytest.raises(
+            bb.SpecError, match=f"'strictness' is {strictness!r}; expected a number"
+        ):
+            bb.DirectBias(strictness=strictness)  # type: ignore[arg-type]
+    for metric in (bb.WEAT, bb.WEATEffectSize, bb.NAS):
+        with pytest.raises(bb.SpecError, match="'ddof' is 2; expected 0 or 1"):
+            metric(ddof=2)
+    with pytest.raises(bb.SpecError, match="'draws' is 0; expected a whole number, 2 or more"):
+        bb.NAS().by_word(query((2, 1)), emb, draws=0)
+    with pytest.raises(bb.SpecError, match="'p_value_test_type' is 'both'"):
+        bb.NAS().by_word(query((2, 1)), emb, p_value_test_type="both")  # type: ignore[arg-type]
     with pytest.raises(bb.SpecError, match="takes one spelling of each word; use strategy='first'"):
         bb.RIPA().run_query(query((2, 1)), emb, strategy="all")
     with pytest.raises(bb.SpecError, match="'weat' cannot look at attribute words one by one"):
@@ -437,6 +516,15 @@ def test_arguments(emb: bb.Embedding) -> None:
 
     with pytest.raises(bb.SpecError, match="the metric 'Nothing' has no method 'value"):
         Nothing().run_query(q, emb)
+
+    class Several(bb.Metric):
+        name = "several"
+
+        def value(self, targets: Any, attributes: Any) -> Any:
+            return np.array([1.0, 2.0])
+
+    with pytest.raises(bb.SpecError, match="'several' returned ndarray; expected one number"):
+        Several().run_query(q, emb)
 
 
 def test_options_of_class_and_call_are_the_same(emb: bb.Embedding) -> None:
@@ -489,10 +577,32 @@ def test_a_set_left_with_one_word_where_two_are_needed(emb: bb.Embedding) -> Non
     q = bb.Query(sets((3, 3), "pq"), [["a0", "gone"]])
     with pytest.warns(
         bb.BayesBiasWarning,
-        match="'attribute: Attribute set 0' is left with 1 words, and 2 are needed",
+        match="'attribute: Attribute set 0' is left with 1 of the 2 words needed",
     ):
         score = bb.ECT().run_query(q, emb, lost_vocabulary_threshold=0.5)
     assert np.isnan(score.value)
+
+
+def test_pairs_that_lose_a_word_are_lost_words(emb: bb.Embedding) -> None:
+    q = bb.Query([["p0", "p1", "p2", "no"], ["q0", "q1", "none", "q3"]], sets((6,), "a"))
+    with pytest.warns(
+        bb.BayesBiasWarning, match="both words of only 2 of 4 pairs, fewer than lost"
+    ):
+        assert np.isnan(bb.RIPA().run_query(q, emb, lost_vocabulary_threshold=0.25).value)
+    kept = bb.RIPA().run_query(q, emb, lost_vocabulary_threshold=0.5)
+    whole = bb.Query([["p0", "p1"], ["q0", "q1"]], sets((6,), "a"))
+    assert kept.value == bb.RIPA().run_query(whole, emb).value
+
+
+@pytest.mark.parametrize("metric", [bb.SemAxis(), bb.SAME(), bb.Neighbourhood(k=5)])
+def test_groups_of_the_same_words_have_no_direction(metric: bb.Metric, emb: bb.Embedding) -> None:
+    """Sums in another order differ by rounding, which points somewhere."""
+    q = bb.Query([["p0", "p1", "p2"], ["p2", "p0", "p1"]], sets((6,), "a"))
+    with pytest.warns(bb.BayesBiasWarning) as told:
+        score = metric.run_query(q, emb)
+    assert np.isnan(score.value)
+    assert "have the same mean" in str(score.reason)
+    assert "share 'p0', 'p1', 'p2'" in str(told[1].message)
 
 
 def test_zero_variance_has_no_effect_size() -> None:
@@ -537,6 +647,12 @@ def test_spellings() -> None:
     both = bb.Query([["Otto", "otto"], ["Anna"]], [["good"], ["bad"]])
     single = bb.Query([["otto"], ["Anna"]], [["good"], ["bad"]])
     assert bb.WEAT().run_query(both, emb).value == bb.WEAT().run_query(single, emb).value
+    # Attributes of pairs, too.
+    scores = [
+        bb.RIPA().run_query(bb.Query([["good"], ["bad"]], [["Anna", *also]]), emb)
+        for also in (["otto"], ["Otto", "otto"])
+    ]
+    assert scores[0].value == scores[1].value
 
 
 # Single metrics
@@ -563,6 +679,23 @@ def test_same_of_three_groups(emb: bb.Embedding) -> None:
     assert turned.value == pytest.approx(expected)
 
 
+def test_same_of_a_group_between_two_others(emb: bb.Embedding) -> None:
+    """The mean of all words of two groups adds no direction to that between them."""
+    p, q = sets((3, 3), "pq")
+    two = bb.SAME().run_query(bb.Query([p, q], sets((6,), "a")), emb)
+    with pytest.warns(bb.BayesBiasWarning, match="share"):
+        three = bb.SAME().run_query(bb.Query([p, q, p + q], sets((6,), "a")), emb)
+    assert three.value == pytest.approx(two.value)
+
+
+def test_strictness_of_zero_counts_words_that_are_not_orthogonal() -> None:
+    vectors = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [2, 2, 1]]
+    emb = bb.Embedding(list("pqabc"), vectors, "corners")
+    q = bb.Query([["p"], ["q"]], [["a", "b", "c"]])
+    assert bb.DirectBias(strictness=0).run_query(q, emb).value == pytest.approx(1 / 3)
+    assert bb.DirectBias().run_query(q, emb).value == pytest.approx(0.5 / 3)
+
+
 def test_direct_bias_points_to_the_first_targets(emb: bb.Embedding) -> None:
     q = query((2, 1))
     there = bb.DirectBias().run_query(q, emb)["word_values"]
@@ -576,7 +709,7 @@ def test_direct_bias_points_to_the_first_targets(emb: bb.Embedding) -> None:
 def test_indirect_bias_of_two_words_is_beta(emb: bb.Embedding) -> None:
     q = bb.Query(sets((4, 4), "pq"), [["a0"], ["b0"]])
     score = bb.IndirectBias().run_query(q, emb)
-    assert score["pairs"] == {("a0", "b0"): pytest.approx(score.value)}
+    assert score["pairs"] == {"a0 – b0": pytest.approx(score.value)}
     assert score.value == pytest.approx(plain("indirect_bias", q, emb))
 
 
@@ -628,6 +761,13 @@ def test_score_in_words(emb: bb.Embedding) -> None:
     assert score.sd == pytest.approx(np.std(score.draws))
     plain_score = bb.WEAT().run_query(q, emb)
     assert np.isnan([plain_score.lower, plain_score.sd, plain_score.p_above]).all()
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_scores_go_into_json(name: str, emb: bb.Embedding) -> None:
+    metric = bb.METRICS[name]()
+    score = metric.run_query(query(metric.template), emb)
+    assert json.loads(json.dumps(score.to_dict()))["query_name"] == score.query_name
 
 
 def test_no_probability_of_a_side_that_is_not_there(emb: bb.Embedding) -> None:

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import pearsonr
 
 import bayesbias as bb
-from bayesbias.metrics.residual import two_means
+from bayesbias._two_means import two_means
 
 MALE, FEMALE = [f"m{i}" for i in range(4)], [f"f{i}" for i in range(4)]
 JOBS = [f"w{i}" for i in range(60)]
@@ -428,6 +428,11 @@ def test_weights_are_repetitions() -> None:
         some = [p for p, n in zip(PAIRS, pairs[i], strict=True) for _ in range(int(n))]
         eta, gamma = gipe_by_hand(original, debiased, some, drawn, 40, 0.1)
         assert values[i] == pytest.approx(np.average(eta, weights=gamma))
+    # One row of weights serves for all draws.
+    np.testing.assert_array_equal(
+        metric.weighted(targets, attributes, [pairs[:1]] * 2, [counts]),
+        metric.weighted(targets, attributes, [pairs[[0, 0, 0]]] * 2, [counts]),
+    )
 
 
 def test_nothing_is_illicit_where_nothing_lies_along_the_direction() -> None:

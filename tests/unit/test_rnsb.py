@@ -474,3 +474,13 @@ def test_a_classifier_that_learnt_nothing_is_told(rng: np.random.Generator) -> N
         score = bb.RNSB().run_query(query, emb)
     assert score["accuracy"] < 0.65
     assert "says little about them" in score.notes[0]
+
+
+def test_seed_of_the_class_counts_unless_the_call_has_one(demo: bb.Embedding) -> None:
+    query = bb.load_query("weat_6")
+    values = [
+        bb.RNSB(holdout=True, seed=own).run_query(query, demo, seed=call).value
+        for own, call in ((5, 0), (0, 5), (0, 0), (7, 5))
+    ]
+    assert values[0] == values[1] == values[3]
+    assert values[0] != values[2]

@@ -187,6 +187,16 @@ def test_absolute_values_can_hide_bias(pair: list[bb.Embedding], queries: list[b
     bb.run_queries(Scaled(), queries, up, aggregate="abs_sum")
 
 
+def test_values_on_both_sides_of_the_neutral_one_cancel_out() -> None:
+    """MAC: one query as far above 1 as the other is below it."""
+    emb = bb.Embedding(list("pqa"), [[1, 0.5], [-1, 0.5], [1, 0]], "both")
+    queries = [bb.Query([[word]], [["a"]], [word], ["A"]) for word in "pq"]
+    with pytest.warns(bb.BayesBiasWarning, match="values above and below it cancel out in the agg"):
+        found = bb.run_queries("mac", queries, [emb], aggregate="abs_avg")
+    assert found.iloc[0, -1] == pytest.approx(1)
+    bb.run_queries("mac", queries[0], [emb], aggregate="abs_avg")  # no warning
+
+
 def test_aggregation_of_your_own(pair: list[bb.Embedding], queries: list[bb.Query]) -> None:
     plain = bb.run_queries("weat", queries, pair)
     turned = bb.run_queries(
