@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bayesbias.debias import DEBIASERS as DEBIASERS
+    from bayesbias.debias import INLP as INLP
+    from bayesbias.debias import LEACE as LEACE
     from bayesbias.debias import Debiaser as Debiaser
+    from bayesbias.debias import DoubleHardDebias as DoubleHardDebias
+    from bayesbias.debias import HalfSiblingRegression as HalfSiblingRegression
     from bayesbias.debias import HardDebias as HardDebias
     from bayesbias.debias import MulticlassHardDebias as MulticlassHardDebias
+    from bayesbias.debias import Projection as Projection
+    from bayesbias.debias import (
+        RepulsionAttractionNeutralization as RepulsionAttractionNeutralization,
+    )
+    from bayesbias.debias import SoftDebias as SoftDebias
     from bayesbias.embeddings import Embedding as Embedding
     from bayesbias.embeddings import Lookup as Lookup
     from bayesbias.embeddings import load_embedding as load_embedding
@@ -93,9 +102,16 @@ __version__ = "0.1.0"
 _HOME = {
     "bayesbias.debias": (
         "DEBIASERS",
+        "INLP",
+        "LEACE",
         "Debiaser",
+        "DoubleHardDebias",
+        "HalfSiblingRegression",
         "HardDebias",
         "MulticlassHardDebias",
+        "Projection",
+        "RepulsionAttractionNeutralization",
+        "SoftDebias",
     ),
     "bayesbias.embeddings": ("Embedding", "Lookup", "load_embedding"),
     "bayesbias.errors": (

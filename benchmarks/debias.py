@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -40,24 +41,26 @@ def main(peer: str, number: int) -> None:
     theirs = json.loads(done.stdout.splitlines()[-1])
     rng = np.random.default_rng(0)
     emb = bb.Embedding(words, rng.standard_normal((number, DIM), dtype=np.float32), "model")
-    quiet = {"progress": False}
+    options: dict[str, Any] = {"progress": False}
     cases: dict[str, Callable[[], object]] = {
         "hard_debias, in place": lambda: (
-            bb.HardDebias().fit(emb, definitional_pairs=pairs).transform(emb, copy=False, **quiet)
+            bb.HardDebias().fit(emb, definitional_pairs=pairs).transform(emb, copy=False, **options)
         ),
         "hard_debias": lambda: (
-            bb.HardDebias().fit(emb, definitional_pairs=pairs).transform(emb, **quiet)
+            bb.HardDebias().fit(emb, definitional_pairs=pairs).transform(emb, **options)
         ),
         "multiclass_hard_debias": lambda: (
             bb.MulticlassHardDebias(n_components=2)
             .fit(emb, definitional_sets=pairs)
-            .transform(emb, **quiet)
+            .transform(emb, **options)
         ),
         "double_hard_debias": lambda: (
-            bb.DoubleHardDebias().fit(emb, definitional_pairs=pairs).transform(emb, **quiet)
+            bb.DoubleHardDebias().fit(emb, definitional_pairs=pairs).transform(emb, **options)
         ),
         "half_sibling_regression": lambda: (
-            bb.HalfSiblingRegression().fit(emb, definitional_words=specific).transform(emb, **quiet)
+            bb.HalfSiblingRegression()
+            .fit(emb, definitional_words=specific)
+            .transform(emb, **options)
         ),
     }
     print(f"{number:,} × {DIM}\n{'':28}{'WEFE':>10}{'':>10}{'bayesbias':>12}{'':>9}{'ratio':>8}")

@@ -1,7 +1,14 @@
 """Debiasing: one class a method, one protocol, one registry."""
 
 from bayesbias.debias.base import Debiaser
+from bayesbias.debias.double_hard import DoubleHardDebias
+from bayesbias.debias.half_sibling import HalfSiblingRegression
 from bayesbias.debias.hard import HardDebias, MulticlassHardDebias
+from bayesbias.debias.inlp import INLP
+from bayesbias.debias.leace import LEACE
+from bayesbias.debias.projection import Projection
+from bayesbias.debias.ran import RepulsionAttractionNeutralization
+from bayesbias.debias.soft import SoftDebias
 
 #: Every debiasing method by its name.
 DEBIASERS: dict[str, type[Debiaser]] = {
@@ -9,12 +16,26 @@ DEBIASERS: dict[str, type[Debiaser]] = {
     for debiaser in (
         HardDebias,
         MulticlassHardDebias,
+        SoftDebias,
+        DoubleHardDebias,
+        HalfSiblingRegression,
+        RepulsionAttractionNeutralization,
+        Projection,
+        INLP,
+        LEACE,
     )
 }
 
 __all__ = [
     "DEBIASERS",
+    "INLP",
+    "LEACE",
     "Debiaser",
+    "DoubleHardDebias",
+    "HalfSiblingRegression",
     "HardDebias",
     "MulticlassHardDebias",
+    "Projection",
+    "RepulsionAttractionNeutralization",
+    "SoftDebias",
 ]

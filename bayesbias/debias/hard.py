@@ -114,12 +114,7 @@ class HardDebias(Debiaser):
         return without(vectors, self.directions_)
 
     def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
-        spelt = [
-            tuple(spell(word) for word in pair)
-            for pair in self.equalize_pairs_
-            for spell in _SPELLINGS
-        ]
-        return equalised(self, embedding, chosen, spelt, self.directions_)
+        return equalised(self, embedding, chosen, spelt(self.equalize_pairs_), self.directions_)
 
 
 @dataclass(eq=False)
@@ -254,6 +249,11 @@ def without(vectors: npt.NDArray[Any], directions: Array) -> npt.NDArray[Any]:
     return vectors if np.shares_memory(result, vectors) else result
 
 
+def spelt(pairs: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Return the pairs in lower case, with capitals, and in upper case."""
+    return [tuple(spell(word) for word in pair) for pair in pairs for spell in _SPELLINGS]
+
+
 def equalised(
     debiaser: Debiaser,
     embedding: Embedding,
@@ -264,8 +264,9 @@ def equalised(
     """Return the vectors of tuples of words that differ along the directions only.
 
     A tuple gets one common part outside the space of the directions, and each word of it the part
-    inside that points where it pointed before, as long as makes length one. Tuples of which the
-    vocabulary lacks a word are passed over; of a word in several the last counts.
+    inside that points where it pointed before, as long as makes length one. Words of a method that
+    does not scale vectors get the mean length of their tuple. Tuples of which the vocabulary lacks
+    a word are passed over; of a word in several the last counts.
     """
     result: dict[int, Array] = {}
     for words in dict.fromkeys(map(tuple, tuples)):
@@ -277,6 +278,9 @@ def equalised(
         for place, row in enumerate(rows):  # as an earlier tuple has left them
             if row in result:
                 vectors[place] = result[row]
+        length = 1.0 if debiaser.unit else float(np.linalg.norm(vectors, axis=1).mean())
+        if not debiaser.unit:
+            to_unit(vectors)
         mean = vectors.mean(axis=0)
         common = mean - (mean @ directions.T) @ directions
         # Words that have been neutralised point nowhere inside; what counts is where they pointed.
@@ -287,5 +291,5 @@ def equalised(
         height = np.sqrt(max(0.0, 1 - float(common @ common)))
         equal = common + height * along @ directions
         to_unit(equal)
-        result.update(zip(rows, equal, strict=True))
+        result.update(zip(rows, length * equal, strict=True))
     return result

@@ -83,9 +83,8 @@ class SAME(Metric):
         means = _means(targets, ones(targets))
         lengths = _lengths(means, words)[0]
         signed = {
-            f"{targets[i].name} – {targets[j].name}": words.unit
-            @ directions(means[i] - means[j], 1.0)[0]
-            for i, j in combinations(range(len(targets)), 2)
+            f"{a.name} – {b.name}": words.unit @ directions(mean_a - mean_b, 1.0)[0]
+            for (a, mean_a), (b, mean_b) in combinations(zip(targets, means, strict=True), 2)
         }
         return float(lengths.mean()), {
             "word_values": dict(zip(words.words, lengths.tolist(), strict=True)),

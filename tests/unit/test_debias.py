@@ -27,9 +27,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "multiclass_hard_debias": {"n_components": 1},
-    "soft_debias": {"n_components": 1},
+    "soft_debias": {"strength": 200.0},
     "double_hard_debias": {"n_words": 20},
-    "repulsion_attraction_neutralization": {"n_epochs": 5, "n_neighbours": 10},
+    "half_sibling_regression": {"alpha": 10.0},
+    "repulsion_attraction_neutralization": {"n_epochs": 20, "n_neighbours": 10},
 }
 
 
