@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 
 import numpy as np
@@ -156,3 +157,30 @@ def test_rankings_that_disagree_are_not_all_sure(embeddings: list[bb.Embedding])
     assert less["gender"] < 0.05
     assert 0.05 < less["ethnicity"] < 0.95
     assert "open" in found["ethnicity"].summary()
+
+
+# Table 3.2 of Badilla (2020), word2vec and word2vec after hard debiasing of gender. The columns
+# headed WEAT and WEAT-ES are interchanged there: the first has the effect sizes.
+PUBLISHED = {
+    ("weat_es", "gender"): (0.90, 0.16),
+    ("weat_es", "ethnicity"): (0.53, 0.52),
+    ("weat_es", "religion"): (1.04, 1.05),
+    ("weat", "gender"): (0.82, 0.08),
+    ("weat", "ethnicity"): (0.19, 0.19),
+    ("weat", "religion"): (0.19, 0.19),
+    ("rnd", "gender"): (0.08, 0.00),
+    ("rnd", "ethnicity"): (0.15, 0.03),
+    ("rnd", "religion"): (0.20, 0.03),
+}
+
+
+def test_published_scores_of_word2vec(wefe_model: bb.Embedding) -> None:
+    """The same vectors, but for words that the part of them that we have lacks."""
+    debiaser = bb.HardDebias().fit(wefe_model, equalize_pairs="bolukbasi:equalize_pairs")
+    after = debiaser.transform(wefe_model, ignore="bolukbasi:gender_specific")
+    for (metric, name), published in PUBLISHED.items():
+        with warnings.catch_warnings(action="ignore"):
+            found = bb.run_queries(
+                metric, name, [wefe_model, after], subqueries=True, aggregate="abs_avg"
+            )
+        assert found.iloc[:, -1].tolist() == pytest.approx(published, abs=0.045), (metric, name)
