@@ -154,11 +154,13 @@ class Debiaser:
                 yield start, part
 
         begin = 0
+        ahead = self.looks_around and not copy and out is None
+        total = len(embedding) + (int(chosen.sum()) if ahead else 0)
         with (
             # The blocks are small: threads of BLAS would wait for each other more than they work.
             threadpool_limits(1, user_api="blas"),
             progress_bar(
-                f"Debiasing {embedding.name}", total=len(embedding), show=progress, unit="steps"
+                f"Debiasing {embedding.name}", total=total, show=progress, unit="steps"
             ) as advance,
         ):
             if out is not None:
@@ -171,18 +173,13 @@ class Debiaser:
                         file.append(part)
                         advance(len(part))
                 return file.embedding(label)
-            given = None if copy else _writable(embedding)
-            if given is None or self.looks_around:  # what is looked at must not be overwritten
-                matrix = np.empty_like(embedding.vectors)
-                source = _copied(embedding, matrix)
-            else:
-                matrix = given
-                source = _views(matrix)
+            matrix = np.empty_like(embedding.vectors) if copy else _writable(embedding)
+            source = _copied(embedding, matrix) if copy else lambda a, b: matrix[a:b]
+            if ahead:
+                special = {**self._ahead(embedding, chosen, advance), **special}
+                chosen = np.zeros_like(chosen)
             for _, part in blocks():
                 advance(len(part))
-            if given is not None and matrix is not given:
-                given[:] = matrix
-                matrix = given
         return embedding.with_vectors(matrix, label)
 
     def _fitted_on(self, embedding: Embedding) -> None:
@@ -236,6 +233,18 @@ class Debiaser:
         part = np.asarray(embedding.vectors[rows], dtype=np.float64)
         self._apply(embedding, part, rows, chosen[rows])
         return part
+
+    def _ahead(
+        self, embedding: Embedding, chosen: Mask, advance: Callable[[float], None]
+    ) -> dict[int, Array]:
+        """Return all changed rows, so that none is written while others look at it."""
+        rows = np.flatnonzero(chosen)
+        vectors = np.array(embedding.vectors[rows])
+        for start in range(0, len(rows), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            self._apply(embedding, vectors[part], rows[part], chosen[rows[part]])
+            advance(len(rows[part]))
+        return dict(zip(rows.tolist(), vectors, strict=True))
 
     def _apply(
         self, embedding: Embedding, part: npt.NDArray[Any], rows: Codes, chosen: Mask
@@ -301,13 +310,6 @@ def _copied(
         return matrix[start:stop]
 
     return rows
-
-
-def _views(
-    matrix: npt.NDArray[np.float32],
-) -> Callable[[int, int], npt.NDArray[np.float32]]:
-    """Return a function that gives rows as they are, to be changed in place."""
-    return lambda start, stop: matrix[start:stop]
 
 
 def can_be_changed(embedding: Embedding) -> bool:

@@ -1,0 +1,158 @@
+"""Least-squares concept erasure: the smallest change after which groups cannot be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias._arrays import Array, Codes
+from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias.debias.base import Debiaser
+from bayesbias.debias.groups import Groups, find_groups, labels, words_of
+from bayesbias.debias.lists import Tuples
+from bayesbias.embeddings import Embedding
+from bayesbias.errors import DataError
+
+
+@dataclass(eq=False)
+class LEACE(Debiaser):
+    """Least-squares concept erasure in closed form (Belrose et al. 2023).
+
+    Of all affine changes after which no linear classifier does better than chance on the words of
+    the groups, the one that moves these words least. It removes one dimension fewer than there are
+    groups. Vectors are not scaled, neither before nor after: groups that have the same mean would
+    no longer have it, and could be told apart again.
+
+    Parameters
+    ----------
+    n_words : int, default 7500
+        Without groups: how many words of each side are learnt from, at most a quarter of the
+        vocabulary.
+    shrinkage : bool, default True
+        Whether the covariance of the words is drawn towards that of a ball, by Ledoit and Wolf's
+        formula: much where there are few words, hardly where there are many.
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (dim,)
+        The mean of the words learnt from; it stays where it is.
+    measured_, directions_ : ndarray of shape (n_removed, dim)
+        How far a word is from the mean is measured by the one, and taken away along the other.
+    groups_ : tuple of tuples of str
+        The words learnt from.
+
+    Notes
+    -----
+    r(x) = x − W⁺ P W (x − mean), where W whitens the words learnt from and P projects on the space
+    of the cross-covariance of the whitened words with their groups. The guarantee is for the words
+    learnt from and for linear classifiers. It holds with and without shrinkage, as the groups have
+    the same mean afterwards whatever W is. Without, the change is exactly the smallest for these
+    words; but if there are not many more of them than dimensions, it is a large one for others.
+
+    References
+    ----------
+    Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman (2023), arXiv:2306.03819.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> emb = bb.load_embedding("demo")
+    >>> debiaser = bb.LEACE().fit(emb, definitional_pairs="bolukbasi:definitional_pairs")
+    >>> after = debiaser.transform(emb)
+    >>> means = [after.subset(words).vectors.mean(axis=0) for words in debiaser.groups_]
+    >>> round(float(abs(means[0] - means[1]).max()), 4)
+    0.0
+    """
+
+    n_words: int = 7500
+    shrinkage: bool = True
+
+    name: ClassVar[str] = "leace"
+    unit: ClassVar[bool] = False
+
+    def fit(
+        self,
+        embedding: Embedding,
+        *,
+        groups: Groups | None = None,
+        definitional_pairs: Tuples | None = None,
+        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+    ) -> Self:
+        """Learn what tells the groups apart.
+
+        Parameters
+        ----------
+        embedding : Embedding
+            What to learn from.
+        groups : list of lists of str, optional
+            The words of each group, or the names of built-in lists; two groups or more. A dict by
+            name will do, such as the groups of a study.
+        definitional_pairs : list of pairs or str, optional
+            Without groups: pairs such as ``("she", "he")``. The two groups are the words that lean
+            most along their direction, among the first 150,000 of the vocabulary. By default
+            ``"bolukbasi:definitional_pairs"``.
+        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
+            Spellings to try, as in `Embedding.lookup`.
+
+        Returns
+        -------
+        LEACE
+            The debiaser itself.
+        """
+        self._fitted_on(embedding)
+        found = find_groups(embedding, groups, definitional_pairs, self.n_words, fallbacks)
+        vectors = embedding.vectors[np.concatenate(found)].astype(np.float64)
+        if not np.isfinite(vectors).all():
+            raise DataError(f"a word of the groups has no finite vector in {embedding.name!r}.")
+        self.mean_ = vectors.mean(axis=0)
+        self.measured_, self.directions_ = erasure(
+            vectors - self.mean_, labels(found), self.shrinkage
+        )
+        self.groups_ = words_of(embedding, found)
+        return self
+
+    def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
+        # In double precision, as what is learnt is: the product is a small difference of sums.
+        far = vectors @ self.measured_.T - self.mean_ @ self.measured_.T
+        vectors -= far.astype(vectors.dtype) @ self.directions_.astype(vectors.dtype)
+        return vectors
+
+
+def erasure(centred: Array, of: Codes, shrinkage: bool) -> tuple[Array, Array]:
+    """Return what to measure and along what to remove it, from vectors about their mean.
+
+    All happens in the basis of the vectors' principal components, where whitening is a division;
+    what is outside has nothing to do with the groups.
+    """
+    # A triangle that has the same principal components is soon decomposed.
+    triangle = np.linalg.qr(centred, mode="r")
+    _, values, components = np.linalg.svd(triangle, full_matrices=False)
+    # What is smaller is the rounding of vectors in single precision.
+    kept = values > values[0] * max(centred.shape) * np.finfo(np.float32).eps
+    components = components[kept]
+    variances = values[kept] ** 2 / len(centred)
+    if shrinkage:
+        mean = variances.sum() / centred.shape[1]
+        variances += ledoit_wolf(centred, variances) * (mean - variances)
+    deviations = np.sqrt(variances)
+    members = (of[:, None] == np.arange(of.max() + 1)).astype(np.float64)
+    shared = components @ (centred.T @ (members - members.mean(axis=0))) / len(centred)
+    across, sizes, _ = np.linalg.svd(shared / deviations[:, None], full_matrices=False)
+    across = across[:, sizes > 1e-6]
+    return (across.T / deviations) @ components, (across.T * deviations) @ components
+
+
+def ledoit_wolf(centred: Array, variances: Array) -> float:
+    """Return how much to shrink a covariance matrix, from 0 to 1 (Ledoit & Wolf 2004).
+
+    The share of what makes its eigenvalues differ that is the noise of a small sample.
+    """
+    number, dim = centred.shape
+    squares = float((variances**2).sum())
+    differ = squares - float(variances.sum()) ** 2 / dim
+    noise = float((np.einsum("ij,ij->i", centred, centred) ** 2).mean() - squares) / number
+    return min(noise / differ, 1.0) if differ > 0 else 1.0
