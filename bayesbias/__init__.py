@@ -34,12 +34,17 @@ if TYPE_CHECKING:
     from bayesbias.errors import NotFoundError as NotFoundError
     from bayesbias.errors import SpecError as SpecError
     from bayesbias.errors import VocabularyError as VocabularyError
+    from bayesbias.evaluation import BeforeAfter as BeforeAfter
     from bayesbias.evaluation import RankPosterior as RankPosterior
+    from bayesbias.evaluation import before_after as before_after
+    from bayesbias.evaluation import neighbour_drift as neighbour_drift
     from bayesbias.evaluation import query_scores as query_scores
     from bayesbias.evaluation import rank as rank
     from bayesbias.evaluation import rank_correlations as rank_correlations
     from bayesbias.evaluation import rank_posterior as rank_posterior
     from bayesbias.evaluation import run_queries as run_queries
+    from bayesbias.evaluation import word_analogies as word_analogies
+    from bayesbias.evaluation import word_similarity as word_similarity
     from bayesbias.inference import MODELS as MODELS
     from bayesbias.inference import Diagnostics as Diagnostics
     from bayesbias.inference import Elpd as Elpd
@@ -81,6 +86,7 @@ if TYPE_CHECKING:
     from bayesbias.metrics import WordVectors as WordVectors
     from bayesbias.metrics import analogies as analogies
     from bayesbias.metrics import complete_analogy as complete_analogy
+    from bayesbias.plots import plot_before_after as plot_before_after
     from bayesbias.plots import plot_distances as plot_distances
     from bayesbias.plots import plot_priors as plot_priors
     from bayesbias.table import check_table as check_table
@@ -125,12 +131,17 @@ _HOME = {
         "VocabularyError",
     ),
     "bayesbias.evaluation": (
+        "BeforeAfter",
         "RankPosterior",
+        "before_after",
+        "neighbour_drift",
         "query_scores",
         "rank",
         "rank_correlations",
         "rank_posterior",
         "run_queries",
+        "word_analogies",
+        "word_similarity",
     ),
     "bayesbias.inference": (
         "MODELS",
@@ -177,7 +188,7 @@ _HOME = {
         "WEATEffectSize",
         "WordVectors",
     ),
-    "bayesbias.plots": ("plot_distances", "plot_priors"),
+    "bayesbias.plots": ("plot_before_after", "plot_distances", "plot_priors"),
     "bayesbias.table": ("check_table", "distance_table", "read_table", "write_table"),
     "bayesbias.words": (
         "Query",

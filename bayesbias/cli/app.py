@@ -11,7 +11,7 @@ import warnings
 import click
 
 from bayesbias import __version__
-from bayesbias.cli.debias import debias
+from bayesbias.cli.debias import before_after, debias
 from bayesbias.cli.embedding import embedding
 from bayesbias.cli.fit import compare, fit
 from bayesbias.cli.metrics import metrics, rank
@@ -35,7 +35,7 @@ def app(verbose: int) -> None:
         logger.addHandler(logging.StreamHandler())
 
 
-for _command in (table, fit, compare, metrics, rank, debias, words, embedding):
+for _command in (table, fit, compare, metrics, rank, debias, before_after, words, embedding):
     app.add_command(_command)
 
 

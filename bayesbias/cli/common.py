@@ -13,6 +13,7 @@ from bayesbias.constants import DEFAULT_FALLBACKS
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from bayesbias.embeddings import Embedding
     from bayesbias.words import Query, Study
@@ -204,6 +205,36 @@ def write_frame(frame: pd.DataFrame, path: str) -> None:
         temporary.write_text(text, "utf-8")
 
 
+# Numbers below this are printed as 0.
+_ROUNDING = 1e-6
+#: Formats of figures.
+_FIGURES = (".png", ".svg", ".pdf")
+
+
+def check_figure(path: str) -> None:
+    """Refuse a figure that cannot be written, before long work."""
+    from pathlib import Path
+
+    from bayesbias._files import check_folder
+    from bayesbias._validate import quoted
+    from bayesbias.errors import SpecError
+
+    suffix = Path(path).suffix.lower()
+    if suffix not in _FIGURES:
+        raise SpecError(f"{path}: the suffix is {suffix!r}; expected one of {quoted(_FIGURES)}.")
+    check_folder(Path(path))
+
+
+def save_figure(axes: Axes, path: str) -> None:
+    """Write the figure of the axes to a file."""
+    from pathlib import Path
+
+    from bayesbias._files import atomic
+
+    with atomic(Path(path)) as (temporary,):
+        axes.get_figure(root=True).savefig(temporary, dpi=200)  # type: ignore[union-attr]
+
+
 def _flat(value: object) -> object:
     return "; ".join(map(str, value)) if isinstance(value, list) else value
 
@@ -234,9 +265,10 @@ def _text(value: object, digits: int) -> str:
     if isinstance(value, float):
         if value != value:
             return "–"
-        # A p-value of 0.00008 is not 0.
-        tiny = 0 < abs(value) < 0.5 * 10**-digits
-        return f"{value:.1g}" if tiny else f"{value:.{digits}f}"
+        # A p-value of 0.00008 is not 0; what is smaller still is rounding.
+        if _ROUNDING <= abs(value) < 0.5 * 10**-digits:
+            return f"{value:.1g}"
+        return f"{0.0 if abs(value) < _ROUNDING else value:.{digits}f}"
     if isinstance(value, list):
         return ", ".join(map(str, value[:6])) + (f" (+{len(value) - 6})" * (len(value) > 6))
     return f"{value:,}" if isinstance(value, int) else str(value)

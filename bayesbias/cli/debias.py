@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bayesbias.cli.common import load_embeddings, loading_options, parse_options, quiet_option, say
+from bayesbias.cli.common import (
+    check_figure,
+    format_option,
+    frame_format,
+    load_embeddings,
+    loading_options,
+    parse_options,
+    print_frame,
+    quiet_option,
+    save_figure,
+    say,
+    write_frame,
+)
 
 if TYPE_CHECKING:
     from bayesbias.debias import Debiaser
@@ -193,3 +205,100 @@ def read_tuples(source: str) -> str | list[list[str]]:
     if isinstance(lines, str):
         return lines
     return [line.replace(",", " ").split() for line in lines]
+
+
+@click.command(
+    "before-after",
+    epilog="Example: bayesbias before-after demo --study weat_7 --ignore bolukbasi:gender_specific",
+)
+@click.argument("source", metavar="EMBEDDING")
+@click.argument("after", metavar="[AFTER]", required=False)
+@click.option("-s", "--study", default="religion", show_default=True, help="Study, name or file.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="Metric to compare; may be given several times. By default all that fit a study.",
+)
+@click.option("--draws", default=1000, show_default=True, help="Draws of each chain and metric.")
+@click.option(
+    "--residual/--no-residual",
+    default=True,
+    show_default=True,
+    help="Test what is left: clusters, a classifier, neighbours.",
+)
+@click.option("--similarity", multiple=True, metavar="FILE", help="Benchmarks of similarity.")
+@click.option("--analogies", multiple=True, metavar="FILE", help="Benchmarks of analogies.")
+@click.option(
+    "--prob", type=float, default=0.89, show_default=True, help="Probability of intervals."
+)
+@click.option("-j", "--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
+@click.option("-o", "--out", metavar="FILE", help="Write the table: .csv, .json or .md.")
+@click.option("--figure", metavar="FILE", help="Draw the distances: .png, .svg or .pdf.")
+@debiasing_options
+@loading_options
+@format_option
+@quiet_option
+def before_after(
+    source: str,
+    after: str | None,
+    study: str,
+    metrics: tuple[str, ...],
+    draws: int,
+    residual: bool,
+    similarity: tuple[str, ...],
+    analogies: tuple[str, ...],
+    prob: float,
+    jobs: int,
+    out: str | None,
+    figure: str | None,
+    limit: int | None,
+    trust: bool,
+    output: str,
+    quiet: bool,
+    **chosen: Any,
+) -> None:
+    """Tell what debiasing did to the words of a study, what it left, and what it broke.
+
+    AFTER is the embedding after debiasing; without it EMBEDDING is debiased by --method.
+    """
+    from bayesbias import evaluation
+    from bayesbias.words import load_study
+
+    if out is not None:
+        frame_format(out)
+    if figure is not None:
+        check_figure(figure)
+    lists = load_study(study)
+    make = None if after is not None else debiaser_maker(**chosen)
+    sources = [source] if after is None else [source, after]
+    loaded = load_embeddings(sources, limit=limit, trust=trust, quiet=quiet)
+    arguments: dict[str, Any] = {} if residual else {"residual": ()}
+    for name, given in (("metrics", metrics), ("similarity", similarity), ("analogies", analogies)):
+        if given:
+            arguments[name] = given
+    if make is not None:
+        arguments |= transform_words(chosen)
+    found = evaluation.before_after(
+        loaded[0],
+        loaded[1] if make is None else make(loaded[0]),
+        lists,
+        draws=draws,
+        seed=chosen["seed"],
+        prob=prob,
+        n_jobs=jobs,
+        progress=not quiet,
+        **arguments,
+    )
+    if out is not None:
+        write_frame(found.table, out)
+        say(f"{len(found.table):,} rows written to {out}", quiet)
+    if figure is not None:
+        from bayesbias.plots import plot_before_after
+
+        save_figure(plot_before_after(found, prob=prob), figure)
+        say(f"drawn in {figure}", quiet)
+    say(found.summary(), quiet)
+    # For reading, without the rows of single words; files and programs get all of it.
+    shown = found.table[found.table["word"] == ""].drop(columns="word")
+    print_frame(found.table if output in ("csv", "json") else shown, output)

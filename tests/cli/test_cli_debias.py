@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesbias as bb
@@ -53,6 +55,30 @@ def test_list_of_methods(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(line.endswith(".") for line in lines)
 
 
+def test_before_after(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], demo: bb.Embedding
+) -> None:
+    table, figure = tmp_path / "table.csv", tmp_path / "figure.png"
+    command = ["before-after", "demo", "--study", "weat_7", "--ignore", "bolukbasi:gender_specific"]
+    command += ["--draws", "100", "--metric", "weat_es", "--no-residual", "--out", str(table)]
+    assert run(*command, "--figure", str(figure)) == 0
+    printed = capsys.readouterr()
+    frame = pd.read_csv(table)
+    assert f"{len(frame)} rows written to {table}" in printed.err
+    assert "weat_es" in printed.out
+    assert figure.stat().st_size > 10_000
+    # The same from an embedding that was debiased before.
+    after = bb.HardDebias().fit(demo).transform(demo, ignore="bolukbasi:gender_specific")
+    after.save(tmp_path / "after.npz")
+    again = ["before-after", "demo", str(tmp_path / "after.npz"), "--study", "weat_7", "-q"]
+    again += ["--draws", "100", "--metric", "weat_es", "--no-residual", "--format", "json"]
+    assert run(*again) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert len(rows) == len(frame)
+    changes = np.array([row["change"] for row in rows], dtype=float)
+    np.testing.assert_allclose(changes, frame["change"], atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [
@@ -67,6 +93,9 @@ def test_list_of_methods(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (["debias", "demo", "x.npz", "--definition", "nothing.txt"], "nothing.txt"),
         (["debias", "nothing.bin", "x.npz"], "nothing.bin"),
+        (["before-after", "demo", "--study", "nothing"], "no study 'nothing'"),
+        (["before-after", "demo", "--figure", "x.gif"], "the suffix is '.gif'; expected one of"),
+        (["before-after", "demo", "--out", "x.xls"], "the suffix is '.xls'; expected one of"),
     ],
 )
 def test_bad_input(

@@ -1,0 +1,414 @@
+"""What debiasing did, left and broke: planted truths, and the parts by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+from bayesbias.evaluation.changes import COLUMNS
+
+NUMBERS = ["change", "lower", "upper"]
+SETS = "manzini:religion_definitional_sets"
+
+
+@pytest.fixture(scope="module")
+def debiaser(demo: bb.Embedding) -> bb.MulticlassHardDebias:
+    return bb.MulticlassHardDebias(n_components=2).fit(demo, definitional_sets=SETS)
+
+
+@pytest.fixture(scope="module")
+def result(demo: bb.Embedding, debiaser: bb.Debiaser) -> bb.BeforeAfter:
+    study = bb.load_study("religion")
+    tests = [bb.ClusterTest(n_words=100), bb.Neighbourhood(k=20)]
+    return bb.before_after(
+        demo, debiaser, study, draws=200, residual=tests, residual_draws=10, seed=3
+    )
+
+
+@pytest.fixture(scope="module")
+def small() -> bb.Study:
+    """A part of a study, for what does not depend on its size."""
+    whole = bb.load_study("weat_7")
+
+    def first(sets: Mapping[str, bb.WordSet], n: int) -> dict[str, list[str]]:
+        return {name: list(words)[:n] for name, words in sets.items()}
+
+    parts = (first(whole.groups, 4), first(whole.stereotypes, 5), first(whole.controls, 12))
+    return bb.Study("small", *parts)
+
+
+def rows(result: bb.BeforeAfter, what: str, measure: str, group: str = "") -> pd.DataFrame:
+    table = result.table
+    return table[
+        (table["what"] == what) & (table["measure"] == measure) & (table["group"] == group)
+    ]
+
+
+# The parts, each against the function that makes it
+
+
+def test_one_table(result: bb.BeforeAfter) -> None:
+    table = result.table
+    assert list(table.columns) == list(COLUMNS)
+    assert list(pd.unique(table["what"])) == [
+        "distance", "gap", "overview", "metric", "residual", "similarity", "analogies",
+        "neighbours",
+    ]  # fmt: skip
+    assert not table.duplicated(["what", "measure", "group", "word"]).any()
+    known = table.dropna(subset=NUMBERS)
+    assert (known["lower"] <= known["upper"]).all()
+    assert table["p"].dropna().between(0, 1).all()
+    assert set(table["verdict"]) <= {
+        "", "nearer", "farther", "narrower", "wider", "fell", "rose", "open", "unchanged",
+    }  # fmt: skip
+    assert repr(result) == (
+        f"<BeforeAfter demo → demo_multiclass_hard_debias, study religion: {len(table)} measures>"
+    )
+
+
+def test_distances_are_those_of_fit_paired(
+    result: bb.BeforeAfter, demo: bb.Embedding, debiaser: bb.Debiaser
+) -> None:
+    study = bb.load_study("religion")
+    tables = [bb.distance_table(one, study) for one in (demo, debiaser.transform(demo))]
+    alone = bb.fit_paired(*tables, draws=200, seed=3).effects(by=None).set_index("connection")
+    own = rows(result, "distance", "associated").iloc[0]
+    assert own["change"] == pytest.approx(alone.loc["associated", "mean"])
+    assert own["lower"] == pytest.approx(alone.loc["associated", "lower"])
+    assert own["p"] == pytest.approx(alone.loc["associated", "P(towards 1)"])
+    # Stereotypes of the own group moved away, towards 1.
+    assert own["lower"] > 0
+    assert own["after"] < 1
+    assert own["verdict"] == "nearer"
+    words = result.table.query("what == 'distance' and word != ''")
+    assert len(words) == 15 * 4
+    assert words.set_index("word")["group"]["quran"].iloc[0] == "muslim"
+
+
+def test_gaps_and_overview(result: bb.BeforeAfter) -> None:
+    assert result.paired is not None
+    gap = rows(result, "gap", "associated - none").iloc[0]
+    alone = result.paired.gap_closed().iloc[0]
+    assert gap["change"] == pytest.approx(alone["change"])
+    assert gap["p"] == pytest.approx(alone["P(narrower)"])
+    assert gap["note"].endswith("%)")
+    moved = rows(result, "overview", "General N moved closer").iloc[0]
+    answer = result.overview.table.loc["General N moved closer", "answer"]
+    assert moved["note"] == f"by the thesis's rule: {answer}"
+    # The same event as that of the gap, so the same probability.
+    assert moved["p"] == pytest.approx(gap["p"])
+
+
+def test_mac_before_and_after(result: bb.BeforeAfter, demo: bb.Embedding) -> None:
+    study = bb.load_study("religion")
+    query = bb.Query(study.groups.values(), study.stereotypes.values())
+    scores = [bb.MAC().posterior(query, one, draws=200, seed=3) for one in (demo, result.debiased)]
+    row = result.metrics[result.metrics["metric"] == "mac"].iloc[0]
+    assert [row["before"], row["after"]] == pytest.approx([score.value for score in scores])
+    assert row["before_lower"] == pytest.approx(scores[0].lower)
+    assert row["after_upper"] == pytest.approx(scores[1].upper)
+    drawn = [score.draws for score in scores]
+    assert drawn[0] is not None
+    assert drawn[1] is not None
+    change = drawn[1] - drawn[0]
+    assert row["p"] == pytest.approx((np.abs(drawn[1] - 1) < np.abs(drawn[0] - 1)).mean())
+    inside = ((change >= row["lower"]) & (change <= row["upper"])).mean()
+    assert inside == pytest.approx(0.89, abs=0.02)
+    # The words' weights are shared, so the change is surer than either value.
+    assert row["upper"] - row["lower"] < row["after_upper"] - row["after_lower"]
+
+
+def test_metrics_ask_groups_about_their_own_stereotypes(result: bb.BeforeAfter) -> None:
+    queries = result.metrics.groupby("metric")["query"].agg(list)
+    assert queries["weat"][0] == "jew and christian wrt jew stereotypes and christian stereotypes"
+    assert {name: len(asked) for name, asked in queries.items()} == {
+        "mac": 1, "weat": 3, "weat_es": 3, "rnd": 6, "rnsb": 3, "ect": 3, "nas": 6, "same": 3,
+        "semaxis": 6, "generalized_weat": 1,
+    }  # fmt: skip
+
+
+def test_lengths_do_not_count(demo: bb.Embedding, small: bb.Study) -> None:
+    """Vectors that are only scaled to length one have not been debiased."""
+    lengths = np.linalg.norm(demo.vectors, axis=1, keepdims=True)
+    unit = demo.with_vectors(demo.vectors / lengths, "unit")
+    found = bb.before_after(
+        demo, unit, small, draws=50, metrics=["rnd", "semaxis", "rnsb"],
+        residual=(), analogies=(), similarity=(),
+    )  # fmt: skip
+    assert found.paired is None
+    assert np.abs(found.metrics["change"]).max() < 1e-5
+    assert (rows(found, "distance", "associated")["verdict"] == "unchanged").all()
+
+
+def test_tests_of_what_is_left(result: bb.BeforeAfter, demo: bb.Embedding) -> None:
+    study = bb.load_study("religion")
+    query = bb.Query([study.groups["jew"], study.groups["muslim"]], [])
+    test = bb.ClusterTest(n_words=100, original=demo)
+    wanted = [test.run_query(query, one, seed=3).value for one in (demo, result.debiased)]
+    row = rows(result, "residual", "cluster_test", "jew and muslim").iloc[0]
+    assert [row["before"], row["after"]] == pytest.approx(wanted)
+    assert len(result.residual) == 6
+    assert set(result.residual["neutral"]) == {0.5, 0.0}
+
+
+def test_groups_of_what_is_left(demo: bb.Embedding, small: bb.Study) -> None:
+    found = bb.before_after(
+        demo, bb.HardDebias().fit(demo), small, draws=20, metrics="mac",
+        residual=bb.ClusterTest(n_words=50), residual_draws=3,
+        residual_groups={"male": ["he", "him"], "female": ["she", "her"]},
+        analogies=(), similarity=(),
+    )  # fmt: skip
+    assert list(found.residual["query"]) == ["male and female"]
+
+
+def test_quality_and_drift(result: bb.BeforeAfter, demo: bb.Embedding) -> None:
+    both = [demo, result.debiased]
+    similarity = bb.word_similarity(both, draws=200, seed=3).iloc[1]
+    row = rows(result, "similarity", "rg_65").iloc[0]
+    assert row["change"] == pytest.approx(similarity["change"])
+    # Fifteen pairs are no ground for a verdict, whatever the interval says.
+    assert (row["verdict"], row["note"]) == ("open", "15 of 65 pairs, too few to rely on")
+    analogies = bb.word_analogies(both, draws=200, seed=3).iloc[-1]
+    row = rows(result, "analogies", "basic", "all sections").iloc[0]
+    assert row[NUMBERS].to_list() == pytest.approx(
+        analogies[["change", "change_lower", "change_upper"]].to_list()
+    )
+    drift = bb.neighbour_drift(*both, seed=3)
+    row = rows(result, "neighbours", "share of 10 kept", "frequent words").iloc[0]
+    assert row["after"] == pytest.approx(drift["kept"].mean())
+    assert 1 + row["lower"] < row["after"] < 1 + row["upper"]
+    assert len(result.drift) == 500 + 15
+
+
+# Known truths
+
+
+def test_nothing_changes_without_a_change(demo: bb.Embedding, small: bb.Study) -> None:
+    tests = [bb.ClusterTest(n_words=50), bb.ClassificationTest(n_words=100, n_train=40)]
+    found = bb.before_after(demo, demo, small, draws=50, residual=tests, residual_draws=3)
+    assert found.paired is None
+    measured = found.table[found.table["what"] != "overview"]
+    assert (measured[NUMBERS] == 0).all(axis=None)
+    assert (measured["p"].dropna() == 0).all()
+    assert set(measured["verdict"]) == {"", "unchanged"}
+    assert found.debiased.name == "demo (after)"
+    told = found.summary()
+    assert "No distance of the study moved." in told
+    assert "MAC stayed at" in told
+    assert " fell " not in told
+    assert " rose " not in told
+
+
+def planted(
+    rng: np.random.Generator, *, hidden: float
+) -> tuple[bb.Embedding, bb.Embedding, bb.Study]:
+    """Words that lean along one axis, and as much of that along a second one as is hidden.
+
+    The second embedding has the first axis taken out.
+    """
+    groups = {"one": [f"p{i}" for i in range(6)], "two": [f"q{i}" for i in range(6)]}
+    stereotypes = {"one": [f"s{i}" for i in range(12)], "two": [f"t{i}" for i in range(12)]}
+    controls = {"human": [f"h{i}" for i in range(15)], "neutral": [f"n{i}" for i in range(30)]}
+    leaning = dict.fromkeys([*groups["one"], *stereotypes["one"]], 2.5)
+    leaning |= dict.fromkeys([*groups["two"], *stereotypes["two"]], -2.5)
+    leaning |= {word: rng.normal() for words in controls.values() for word in words}
+    leaning |= {f"w{i}": rng.normal(0, 2) for i in range(800)}
+    lean = np.array(list(leaning.values()))
+    vectors = rng.normal(0, 0.5, (len(lean), 40))
+    vectors[:, 0] += lean
+    vectors[:, 1] += hidden * lean
+    before = bb.Embedding(list(leaning), vectors, "before")
+    without = vectors.copy()
+    without[:, 0] = 0
+    return before, bb.Embedding(list(leaning), without, "after"), bb.Study(
+        "planted", groups, stereotypes, controls
+    )  # fmt: skip
+
+
+TESTS = [bb.ClusterTest(n_words=100), bb.ClassificationTest(n_words=300, n_train=150)]
+
+
+def test_planted_bias_that_is_removed(rng: np.random.Generator) -> None:
+    before, after, study = planted(rng, hidden=0)
+    found = bb.before_after(
+        before, after, study, draws=200, metrics=["weat", "weat_es", "rnd"], residual=TESTS,
+        residual_draws=10,
+    )  # fmt: skip
+    own = rows(found, "distance", "associated").iloc[0]
+    assert own["before"] < 0.7
+    assert own["after"] == pytest.approx(1, abs=0.05)
+    assert own["verdict"] == "nearer"
+    assert set(found.table.query("measure == 'associated' and word != ''")["verdict"]) == {"nearer"}
+    # Stereotypes of the other group were on the far side, and came nearer.
+    other = rows(found, "distance", "different").iloc[0]
+    assert other["upper"] < 0
+    assert other["verdict"] == "nearer"
+    assert rows(found, "gap", "associated - none")["verdict"].item() == "narrower"
+    assert set(found.metrics.loc[found.metrics["metric"] != "mac", "verdict"]) == {"nearer"}
+    # Nothing of it is left: no better than chance.
+    left = found.residual.set_index("metric")
+    assert left.loc["classification_test", "before"] > 0.95
+    assert left.loc["classification_test", "after_upper"] < 0.62
+    assert left.loc["cluster_test", "after_upper"] < 0.65
+    assert "similarity: rg_65" in found.skipped
+    assert "analogies: basic" in found.skipped
+    assert "has both words of only 0 of the 65 pairs" in found.summary()
+
+
+def test_planted_bias_that_is_only_hidden(rng: np.random.Generator) -> None:
+    before, after, study = planted(rng, hidden=1)
+    found = bb.before_after(
+        before, after, study, draws=50, metrics="mac", residual=TESTS, residual_draws=10
+    )
+    assert (found.residual["after_lower"] > 0.9).all()
+    assert "lies above 0.5 in 1 of 1" in found.summary()
+
+
+def test_connections_that_did_not_move(demo: bb.Embedding, small: bb.Study) -> None:
+    """Only some stereotypes are debiased; the controls and the protected words stay."""
+    debiaser = bb.HardDebias().fit(demo)
+    found = bb.before_after(
+        demo, debiaser, small, target=list(small.stereotypes["math"]), draws=50, metrics="mac",
+        residual=(), similarity=(), analogies=(),
+    )  # fmt: skip
+    assert found.paired is not None
+    for name in ("human", "none"):
+        row = rows(found, "distance", name).iloc[0]
+        assert row[NUMBERS].to_list() == [0, 0, 0]
+        assert row["verdict"] == "unchanged"
+    assert rows(found, "distance", "associated")["verdict"].item() != "unchanged"
+
+
+# Options
+
+
+def test_same_seed_same_result(demo: bb.Embedding, small: bb.Study) -> None:
+    def run(seed: int) -> pd.DataFrame:
+        return bb.before_after(
+            demo, bb.HardDebias().fit(demo), small, draws=30, metrics="weat",
+            residual=(), similarity=(), seed=seed,
+        ).table  # fmt: skip
+
+    first = run(1)
+    assert first.equals(run(1))
+    assert not first.equals(run(2))
+
+
+def test_more_queries_and_metrics_of_pairs(demo: bb.Embedding, small: bb.Study) -> None:
+    pairs = bb.Query(
+        [["he", "man", "king"], ["she", "woman", "queen"]], [["nurse", "clerk", "boss"]]
+    )
+    found = bb.before_after(
+        demo, bb.HardDebias().fit(demo), small, queries=pairs, draws=30,
+        metrics=["ripa", "rnd", bb.WEAT], residual=(), similarity=(), analogies=(),
+    )  # fmt: skip
+    asked = found.metrics.groupby("metric")["query"].agg(list)
+    assert asked["ripa"] == [pairs.name]
+    assert pairs.name in asked["rnd"]
+    # The query has one attribute set, and WEAT needs two.
+    assert asked["weat"] == ["math and arts wrt math stereotypes and arts stereotypes"]
+    assert len(asked["mac"]) == 1
+    without = bb.before_after(
+        demo, bb.HardDebias().fit(demo), small, draws=30, metrics="ripa",
+        residual=(), similarity=(), analogies=(),
+    )  # fmt: skip
+    assert without.skipped["ripa"].startswith("it takes pairs of words")
+
+
+def test_a_group_without_stereotypes(demo: bb.Embedding) -> None:
+    study = bb.load_study("religion")
+    part = bb.Study(
+        "part", study.groups, {name: study.stereotypes[name] for name in ("muslim", "jew")},
+        {"neutral": list(study.controls["neutral"])[:30]},
+    )  # fmt: skip
+    debiaser = bb.MulticlassHardDebias(n_components=2).fit(demo, definitional_sets=SETS)
+    with pytest.warns(bb.BayesBiasWarning):  # christian words have no stereotypes of their own
+        found = bb.before_after(
+            demo, debiaser, part, draws=30, metrics=["mac", "weat", "rnd", "generalized_weat"],
+            residual=(), similarity=(), analogies=(),
+        )  # fmt: skip
+    asked = found.metrics.groupby("metric")["query"].agg(list)
+    assert asked["mac"][0].startswith("muslim, jew and christian wrt muslim stereotypes")
+    assert asked["weat"] == ["jew and muslim wrt jew stereotypes and muslim stereotypes"]
+    assert len(asked["rnd"]) == 4
+    assert "generalized_weat" in found.skipped
+    assert list(found.overview.table.index[-1:]) == ["General N moved closer"]
+
+
+def test_tests_that_do_not_apply_are_skipped(rng: np.random.Generator) -> None:
+    before, after, study = planted(rng, hidden=0)
+    words = [word for word in before.words if word[0] != "w"]
+    found = bb.before_after(
+        before.subset(words), after.subset(words), study, draws=30, metrics="mac",
+        residual=[bb.Neighbourhood(k=500), bb.ClusterTest(n_words=20)], residual_draws=3,
+    )  # fmt: skip
+    assert "500 neighbours" in found.skipped["neighbourhood"]
+    assert list(found.residual["metric"]) == ["cluster_test"]
+    assert "neighbourhood: embedding" in found.summary()
+
+
+def test_files_of_ones_own(demo: bb.Embedding, small: bb.Study, tmp_path: Path) -> None:
+    pairs = tmp_path / "mine.csv"
+    words = demo.words[500:540]
+    pairs.write_text("".join(f"{a},{b},{i}\n" for i, (a, b) in enumerate(pairwise(words))))
+    questions = tmp_path / "asked.txt"
+    questions.write_text(": royal\nman woman king queen\n")
+    found = bb.before_after(
+        demo, bb.HardDebias().fit(demo), small, draws=30, metrics="mac",
+        residual=(), similarity=[pairs, "rg_65"], analogies=questions, neighbours=5,
+    )  # fmt: skip
+    assert list(found.quality["benchmark"]) == ["mine", "rg_65", "asked"]
+    assert rows(found, "similarity", "mine")["note"].item() == "39 of 39 pairs"
+    assert rows(found, "analogies", "asked", "royal")["note"].item() == "1 of 1 questions"
+    assert len(rows(found, "neighbours", "share of 5 kept", "protected words")) == 1
+
+
+def test_words(result: bb.BeforeAfter) -> None:
+    told = result.summary()
+    paragraphs = told.split("\n\n")
+    assert [text.split(":")[0] for text in paragraphs] == [
+        "What debiasing did", "What it left", "What it broke",
+    ]  # fmt: skip
+    own = rows(result, "distance", "associated").iloc[0]
+    assert f"rose from {own['before']:.3f} to {own['after']:.3f}, by {own['change']:.3f}" in told
+    # MAC's interval includes no change, and so does the sentence.
+    mac = result.metrics.iloc[0]
+    assert mac["lower"] < 0 < mac["upper"]
+    assert f"MAC went from {mac['before']:.3f} to {mac['after']:.3f}" in told
+    assert "which may be no change" in told
+    counts = result.table.query("measure == 'associated' and word != ''")["verdict"].value_counts()
+    assert f"Word by word: {counts['nearer']} nearer to 1" in told
+    page = result._repr_html_()
+    assert page.count("<p>") == 3
+    assert "synagogue" not in page
+    assert "<table" in page
+
+
+def test_what_is_refused(demo: bb.Embedding, small: bb.Study) -> None:
+    fitted = bb.HardDebias().fit(demo)
+    cases = {
+        "'embedding' is str; expected an Embedding": ("demo", fitted, small, {}),
+        "'study' is str; expected a Study": (demo, fitted, "weat_7", {}),
+        "'debiaser' is str; expected a fitted debiaser": (demo, "hard", small, {}),
+        "has not been fitted": (demo, bb.HardDebias(), small, {}),
+        "'target' and 'ignore' are for a debiaser": (demo, demo, small, {"ignore": ["he"]}),
+        "'metric' is 'weet'": (demo, fitted, small, {"metrics": "weet"}),
+        "'residual_groups' is": (demo, fitted, small, {"residual_groups": {"a": ["he"]}}),
+        "no benchmark 'rg'": (demo, fitted, small, {"similarity": "rg"}),
+        "no benchmark 'google'": (demo, fitted, small, {"analogies": ["google"]}),
+        "'engine' is 'mcmc'": (demo, fitted, small, {"engine": "mcmc"}),
+        "'draws' is 0": (demo, fitted, small, {"draws": 0}),
+        "'residual_draws' is 1": (demo, fitted, small, {"residual_draws": 1}),
+        "'neighbours' is 0": (demo, fitted, small, {"neighbours": 0}),
+        "'prob' is 89": (demo, fitted, small, {"prob": 89}),
+        "'n_jobs' is 0": (demo, fitted, small, {"n_jobs": 0}),
+    }
+    for message, (embedding, debiaser, words, options) in cases.items():
+        with pytest.raises(bb.BayesBiasError, match=message):
+            bb.before_after(embedding, debiaser, words, **options)
