@@ -1,14 +1,15 @@
-"""Draw the picture of the README: ``python scripts/build_readme_figure.py``."""
+"""Draw the pictures of the README and the pages: ``python scripts/build_figures.py``."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 
 import bayesbias as bb
 
-TARGET = Path(__file__).parents[1] / "docs" / "distances.png"
+DOCS = Path(__file__).parents[1] / "docs"
 TITLES = {
     "jew": "judaism, jew, synagogue, torah, rabbi",
     "christian": "christianity, christian, church, bible, priest",
@@ -16,8 +17,8 @@ TITLES = {
 }
 
 
-def main() -> None:
-    """Draw one panel a group."""
+def distances() -> None:
+    """Draw all distances of the religion study, one panel a group."""
     table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
     figure, axes = plt.subplots(
         1, 3, figsize=(12, 3.4), sharex=True, sharey=True, layout="constrained"
@@ -25,9 +26,25 @@ def main() -> None:
     for axis, (group, title) in zip(axes, TITLES.items(), strict=True):
         bb.plot_distances(table, group=group, ax=axis)
         axis.set_title(title, fontsize=9.5)
-    TARGET.parent.mkdir(exist_ok=True)
-    figure.savefig(TARGET, dpi=130, facecolor="white", metadata={"Software": None})
+    save(figure, "distances.png", dpi=130)
+
+
+def before_after() -> None:
+    """Draw what multiclass hard debiasing does to the religion study."""
+    emb, study = bb.load_embedding("demo"), bb.load_study("religion")
+    debiaser = bb.MulticlassHardDebias(n_components=2)
+    debiaser.fit(emb, definitional_sets="manzini:religion_definitional_sets")
+    before, after = (bb.distance_table(e, study) for e in (emb, debiaser.transform(emb)))
+    axes = bb.plot_before_after(bb.fit_paired(before, after, seed=1))
+    save(axes.get_figure(root=True), "before-after.png", dpi=110)
+
+
+def save(figure: Figure | None, name: str, dpi: int) -> None:
+    """Write a figure to the documentation."""
+    assert figure is not None
+    figure.savefig(DOCS / name, dpi=dpi, facecolor="white", metadata={"Software": None})
 
 
 if __name__ == "__main__":
-    main()
+    distances()
+    before_after()
