@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 import bayesbias as bb
 
@@ -36,12 +36,12 @@ def before_after() -> None:
     debiaser.fit(emb, definitional_sets="manzini:religion_definitional_sets")
     before, after = (bb.distance_table(e, study) for e in (emb, debiaser.transform(emb)))
     axes = bb.plot_before_after(bb.fit_paired(before, after, seed=1))
-    save(axes.get_figure(root=True), "before-after.png", dpi=110)
+    save(axes.get_figure(), "before-after.png", dpi=110)
 
 
-def save(figure: Figure | None, name: str, dpi: int) -> None:
+def save(figure: Figure | SubFigure | None, name: str, dpi: int) -> None:
     """Write a figure to the documentation."""
-    assert figure is not None
+    assert isinstance(figure, Figure)
     figure.savefig(DOCS / name, dpi=dpi, facecolor="white", metadata={"Software": None})
 
 

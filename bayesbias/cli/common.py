@@ -232,7 +232,7 @@ def save_figure(axes: Axes, path: str) -> None:
     from bayesbias._files import atomic
 
     with atomic(Path(path)) as (temporary,):
-        axes.get_figure(root=True).savefig(temporary, dpi=200)  # type: ignore[union-attr]
+        axes.figure.savefig(temporary, dpi=200)  # type: ignore[union-attr]
 
 
 def _flat(value: object) -> object:
