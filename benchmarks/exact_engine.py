@@ -43,18 +43,22 @@ def main() -> None:
     logging.getLogger("pymc").setLevel(logging.ERROR)
     table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
     bb.fit(table, "baseline", engine="exact", draws=10).waic()  # imports
-    print(
-        f"{'':14}{'exact + WAIC':>14}{'NUTS: compiling':>18}{'warm-up':>10}{'a draw':>12}", end=""
+    head = (
+        "exact + WAIC",
+        "NUTS: compiling",
+        "warm-up",
+        "a draw",
+        f"{CHAINS} x ({TUNE} + {DRAWS})",
     )
-    print(f"{'4 x (1000 + 2000)':>20}")
+    print(f"{'':14}{head[0]:>14}{head[1]:>18}{head[2]:>11}{head[3]:>12}{head[4]:>20}")
     exact, nuts = {}, {}
     for name in MODELS:
         exact[name], fit = exactly(table, name)
         nuts[name] = by_nuts(fit)
         compiling, warm_up, draw = nuts[name]
         print(
-            f"{name:14}{exact[name]:12.2f} s{compiling:16.1f} s{warm_up:8.1f} s{1000 * draw:9.1f} ms"
-            f"{nuts[name].sampling():18.0f} s",
+            f"{name:14}{exact[name]:12.2f} s{compiling:16.1f} s{warm_up:9.1f} s"
+            f"{1000 * draw:9.1f} ms{nuts[name].sampling():18.0f} s",
             flush=True,
         )
     ours = sum(exact.values())

@@ -190,9 +190,26 @@ def transform_words(chosen: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _check_unused(chosen: dict[str, Any]) -> None:
+    """Refuse options of debiasing for an embedding that is debiased already."""
+    flags = {"options": "option", "groups": "group"}
+    for name in ("options", "groups", "definition", "equalize", "target", "ignore"):
+        if chosen[name]:
+            raise click.UsageError(
+                f"--{flags.get(name, name)} is for debiasing, and AFTER is debiased already."
+            )
+
+
 def read_words(source: str) -> str | list[str]:
     """Return the words of a text file, one a line, or the name of a built-in list as it is."""
     if not Path(source).is_file():
+        if ":" not in source:
+            from bayesbias.errors import NotFoundError
+
+            raise NotFoundError(
+                f"{source!r} is no file and no built-in list; these have names such as "
+                "bolukbasi:gender_specific, see bayesbias words list."
+            )
         return source
     from bayesbias._files import read_utf8
 
@@ -209,7 +226,7 @@ def read_tuples(source: str) -> str | list[list[str]]:
 
 @click.command(
     "before-after",
-    epilog="Example: bayesbias before-after demo --study weat_7 --ignore bolukbasi:gender_specific",
+    epilog="Example: bayesbias before-after demo --study gender --ignore bolukbasi:gender_specific",
 )
 @click.argument("source", metavar="EMBEDDING")
 @click.argument("after", metavar="[AFTER]", required=False)
@@ -270,6 +287,8 @@ def before_after(
     if figure is not None:
         check_figure(figure)
     lists = load_study(study)
+    if after is not None:
+        _check_unused(chosen)
     make = None if after is not None else debiaser_maker(**chosen)
     sources = [source] if after is None else [source, after]
     loaded = load_embeddings(sources, limit=limit, trust=trust, quiet=quiet)

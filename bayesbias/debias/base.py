@@ -18,7 +18,7 @@ from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.debias.lists import Mask, Words, as_words, find_words
 from bayesbias.debias.to_file import FileTarget
 from bayesbias.embeddings import Embedding
-from bayesbias.errors import DataError, NotFittedError, SpecError
+from bayesbias.errors import DataError, NotFittedError, SpecError, warn
 
 # Rows changed at once: few enough to stay in the cache of a core between the steps.
 _BLOCK = 4096
@@ -32,7 +32,8 @@ class Debiaser:
     debiaser, what is learnt ends in ``_``; `transform` returns a new embedding, and can be used
     for any embedding of as many dimensions, as often as one likes.
 
-    A method of your own is a dataclass with a method `fit` that calls ``self._fitted_on`` and a
+    A method of your own is a dataclass with a method `fit` that begins with
+    ``self._fit_begins(embedding)`` and ends with ``return self._fitted_on(embedding)``, and a
     method ``_change`` that returns the changed vectors of some words.
 
     Examples
@@ -112,7 +113,8 @@ class Debiaser:
         target : list of str or str, optional
             The words to change, or the name of a built-in list; by default all.
         ignore : list of str or str, optional
-            Words to leave as they are, such as ``"bolukbasi:gender_specific"``.
+            Words to leave as they are, such as ``"bolukbasi:gender_specific"``. What is scaled to
+            length one or equalised is so in any case, whatever `target` and `ignore` are.
         copy : bool, default True
             Whether vectors are copied. Without, the given embedding changes too, and no second
             matrix is needed.
@@ -141,6 +143,11 @@ class Debiaser:
         label = name or f"{embedding.name}_{self.name}"
         chosen = self._chosen(embedding, target, ignore)
         special = self._special(embedding, chosen)
+        if not chosen.any() and not special:
+            raise SpecError(
+                f"{type(self).__name__} leaves the words it has learnt from as they are, and there "
+                "are no others to be changed; give other words as 'target'."
+            )
 
         def blocks() -> Iterator[tuple[int, npt.NDArray[np.float32]]]:
             """Yield the changed rows from `start` on, block by block."""
@@ -182,14 +189,20 @@ class Debiaser:
                 advance(len(part))
         return embedding.with_vectors(matrix, label)
 
-    def _fitted_on(self, embedding: Embedding) -> None:
-        """Remember what the debiaser was fitted on; the first step of `fit`."""
+    def _fit_begins(self, embedding: Embedding) -> None:
+        """Check what to learn from, and forget what was learnt before: `fit` may fail halfway."""
         if not isinstance(embedding, Embedding):
             raise SpecError(
                 f"'embedding' is {type(embedding).__name__}; expected an Embedding: "
                 "load_embedding(path), or Embedding.from_gensim(model)."
             )
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+
+    def _fitted_on(self, embedding: Embedding) -> Self:
+        """Remember what the debiaser was fitted on; the last step of `fit`."""
         self.n_features_in_ = embedding.dim
+        return self
 
     def _check_fitted(self, embedding: Embedding) -> None:
         if not hasattr(self, "n_features_in_"):
@@ -213,7 +226,10 @@ class Debiaser:
             words = as_words("target", target)
             mask[find_words("target", words, embedding, DEFAULT_FALLBACKS)] = True
         if ignore is not None:
-            left = embedding.lookup(as_words("ignore", ignore), DEFAULT_FALLBACKS)
+            words = as_words("ignore", ignore)
+            left = embedding.lookup(words, DEFAULT_FALLBACKS)
+            if not len(left.rows):
+                warn(f"{embedding.name} has no word of 'ignore': {quoted(words, 4)}")
             mask[left.rows] = False
         if not mask.any():
             raise SpecError("'ignore' leaves no word to be changed; give fewer words.")

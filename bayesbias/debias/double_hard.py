@@ -16,7 +16,7 @@ from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.debias.base import Debiaser, to_unit
 from bayesbias.debias.hard import equalised, spelt, without
 from bayesbias.debias.lists import Mask, Tuples, Words, as_pairs, as_words, find_tuples
-from bayesbias.debias.moments import mean_vector, second_moments
+from bayesbias.debias.moments import finite_vectors, mean_vector, second_moments
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import SpecError
 
@@ -139,10 +139,10 @@ class DoubleHardDebias(Debiaser):
         at_least("n_words", self.n_words, _LEAST_SIDE)
         at_least("vocabulary", self.vocabulary, 4 * _LEAST_SIDE)
         at_least("seed", self.seed, 0)
-        self._fitted_on(embedding)
+        self._fit_begins(embedding)
         ways = tuple(fallbacks)
         rows = np.array(find_tuples("definitional_pairs", pairs, embedding, ways))
-        both = np.asarray(embedding.vectors[rows], dtype=np.float64)
+        both = finite_vectors(embedding, rows.ravel()).reshape(*rows.shape, -1)
         differences = both[:, 0] - both[:, 1]
         excluded = [rows.ravel(), embedding.lookup(words, ways).rows]
         sides = self._most_biased(embedding, _direction(differences), np.concatenate(excluded))
@@ -157,7 +157,7 @@ class DoubleHardDebias(Debiaser):
         self.component_ = int(self.accuracies_.argmin())
         self.directions_ = tried[self.component_]
         self.equalize_pairs_ = equalize
-        return self
+        return self._fitted_on(embedding)
 
     def _most_biased(self, embedding: Embedding, direction: Array, excluded: Codes) -> Codes:
         """Return the rows of the words that lean most to either side, sides × words."""

@@ -14,6 +14,7 @@ from bayesbias._validate import positive
 from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.debias.base import Debiaser
 from bayesbias.debias.lists import Words, as_words, find_words
+from bayesbias.debias.moments import finite_vectors
 from bayesbias.embeddings import Embedding
 
 
@@ -90,13 +91,13 @@ class HalfSiblingRegression(Debiaser):
         """
         words = as_words("definitional_words", definitional_words)
         alpha = positive("alpha", self.alpha)
-        self._fitted_on(embedding)
+        self._fit_begins(embedding)
         rows = find_words("definitional_words", words, embedding, fallbacks)
-        vectors = np.asarray(embedding.vectors[rows], dtype=np.float64)
+        vectors = finite_vectors(embedding, rows)
         identity = np.eye(embedding.dim)
         self.matrix_ = np.linalg.inv(vectors.T @ vectors / alpha + identity)
         self.definitional_words_ = words
-        return self
+        return self._fitted_on(embedding)
 
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
         result: npt.NDArray[Any] = vectors @ self.matrix_.astype(vectors.dtype)

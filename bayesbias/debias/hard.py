@@ -100,15 +100,13 @@ class HardDebias(Debiaser):
         pairs = as_pairs("definitional_pairs", definitional_pairs)
         equalize = pairs if equalize_pairs is None else as_pairs("equalize_pairs", equalize_pairs)
         at_least("n_components", self.n_components, 1)
-        self._fitted_on(embedding)
-        rows = find_tuples(
-            "definitional_pairs", pairs, embedding, fallbacks, least=self.n_components
-        )
+        self._fit_begins(embedding)
+        rows = find_tuples("definitional_pairs", pairs, embedding, fallbacks)
         self.directions_, self.explained_variance_ratio_ = principal_components(
             embedding, rows, self.n_components
         )
         self.equalize_pairs_ = equalize
-        return self
+        return self._fitted_on(embedding)
 
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
         return without(vectors, self.directions_)
@@ -193,13 +191,13 @@ class MulticlassHardDebias(Debiaser):
             )
         equalize = sets if equalize_sets is None else as_tuples("equalize_sets", equalize_sets)
         at_least("n_components", self.n_components, 1)
-        self._fitted_on(embedding)
+        self._fit_begins(embedding)
         rows = find_tuples("definitional_sets", sets, embedding, fallbacks)
         self.directions_, self.explained_variance_ratio_ = principal_components(
             embedding, rows, self.n_components
         )
         self.definitional_sets_, self.equalize_sets_ = sets, equalize
-        return self
+        return self._fitted_on(embedding)
 
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
         return without(vectors, self.directions_)
@@ -209,7 +207,10 @@ class MulticlassHardDebias(Debiaser):
         return embedding.lookup(words, DEFAULT_FALLBACKS).rows
 
     def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
-        return equalised(self, embedding, chosen, self.equalize_sets_, self.directions_)
+        # As the vocabulary spells them: they are not neutralised, so none may be passed over.
+        found = [embedding.lookup(words, DEFAULT_FALLBACKS) for words in self.equalize_sets_]
+        sets = [[embedding.words[row] for row in f.rows] for f in found if not f.missing]
+        return equalised(self, embedding, chosen, sets, self.directions_)
 
 
 def principal_components(
@@ -226,10 +227,15 @@ def principal_components(
         centred.append(vectors - vectors.mean(axis=0))
     _, values, components = np.linalg.svd(np.vstack(centred), full_matrices=False)
     rank = int((values > values[0] * 1e-6).sum()) if values[0] > 0 else 0
+    if not rank:
+        raise SpecError(
+            "the words of each of the definitional pairs or sets have the same vector, so there is "
+            "no direction in which they differ; give others."
+        )
     if rank < number:
         raise SpecError(
             f"'n_components' is {number}, and the {len(tuples)} definitional pairs or sets that "
-            f"the embedding has span {rank} dimensions; use n_components={max(rank, 1)}, or give "
+            f"the embedding has span {rank} dimensions; use n_components={rank}, or give "
             "more of them."
         )
     chosen = components[:number]

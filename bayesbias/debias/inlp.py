@@ -112,7 +112,7 @@ class INLP(Debiaser):
         """
         at_least("n_iterations", self.n_iterations, 1)
         at_least("seed", self.seed, 0)
-        self._fitted_on(embedding)
+        self._fit_begins(embedding)
         found = find_groups(embedding, groups, definitional_pairs, self.n_words, fallbacks)
         each = 1 if len(found) == 2 else len(found)
         if embedding.dim <= each:
@@ -128,7 +128,7 @@ class INLP(Debiaser):
                 f"a classifier gets {self.accuracies_[0]:.0%} of the held-out words of the groups "
                 "right, no more than by chance; nothing will be removed."
             )
-        return self
+        return self._fitted_on(embedding)
 
     def _rounds(self, vectors: Array, groups: Sequence[Codes]) -> tuple[Array, Array]:
         from sklearn.svm import LinearSVC

@@ -14,8 +14,9 @@ from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.debias.base import Debiaser
 from bayesbias.debias.groups import Groups, find_groups, labels, words_of
 from bayesbias.debias.lists import Tuples
+from bayesbias.debias.moments import finite_vectors
 from bayesbias.embeddings import Embedding
-from bayesbias.errors import DataError
+from bayesbias.errors import warn
 
 
 @dataclass(eq=False)
@@ -103,17 +104,17 @@ class LEACE(Debiaser):
         LEACE
             The debiaser itself.
         """
-        self._fitted_on(embedding)
+        self._fit_begins(embedding)
         found = find_groups(embedding, groups, definitional_pairs, self.n_words, fallbacks)
-        vectors = embedding.vectors[np.concatenate(found)].astype(np.float64)
-        if not np.isfinite(vectors).all():
-            raise DataError(f"a word of the groups has no finite vector in {embedding.name!r}.")
+        vectors = finite_vectors(embedding, np.concatenate(found))
         self.mean_ = vectors.mean(axis=0)
         self.measured_, self.directions_ = erasure(
             vectors - self.mean_, labels(found), self.shrinkage
         )
         self.groups_ = words_of(embedding, found)
-        return self
+        if not len(self.directions_):
+            warn("the groups have the same mean already; nothing will be removed.")
+        return self._fitted_on(embedding)
 
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
         # In double precision, as what is learnt is: the product is a small difference of sums.

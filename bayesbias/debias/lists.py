@@ -70,8 +70,6 @@ def find_tuples(
     tuples: Sequence[Sequence[str]],
     embedding: Embedding,
     fallbacks: Iterable[str],
-    *,
-    least: int = 1,
 ) -> list[Codes]:
     """Return the rows of the tuples that the embedding has all words of; others are told."""
     ways = tuple(fallbacks)
@@ -82,11 +80,10 @@ def find_tuples(
             incomplete.append(tuple(together))
         else:
             rows.append(found.rows)
-    if len(rows) < least:
+    if not rows:
         raise VocabularyError(
-            f"embedding {embedding.name!r} has all words of only {len(rows)} of {len(tuples)} "
-            f"{name} (not of {quoted(incomplete, 4)}), and {least} are needed; give others, or "
-            "other fallbacks."
+            f"embedding {embedding.name!r} has all words of none of the {len(tuples)} {name} "
+            f"({quoted(incomplete, 4)}); give others, or other fallbacks."
         )
     if incomplete:
         warn(

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from bayesbias._arrays import Array
+from bayesbias._arrays import Array, Codes
+from bayesbias._validate import quoted
 from bayesbias.debias.base import to_unit
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import DataError
 
 # Rows handled at once: many enough for fast products, few enough to need no memory to speak of.
 _BLOCK = 8192
+
+
+def finite_vectors(embedding: Embedding, rows: Codes) -> Array:
+    """Return some vectors in double precision; a mapped matrix has not been looked at before."""
+    vectors = np.asarray(embedding.vectors[rows], dtype=np.float64)
+    bad = rows[~np.isfinite(vectors).all(axis=1)]
+    if len(bad):
+        raise DataError(
+            f"embedding {embedding.name!r}: the vector of "
+            f"{quoted([embedding.words[row] for row in bad], 4)} is NaN or infinite; leave the "
+            "word out of the lists."
+        )
+    return vectors
 
 
 def mean_vector(embedding: Embedding) -> Array:
@@ -41,7 +55,7 @@ def second_moments(
 
 
 def _checked(moments: Array, embedding: Embedding) -> Array:
-    """Return the moments if they are finite; a mapped matrix has not been looked at before."""
+    """Return the moments if they are finite."""
     if not np.isfinite(moments).all():
         raise DataError(
             f"embedding {embedding.name!r} holds vectors that are NaN, infinite or too large; "

@@ -127,7 +127,7 @@ class Projection(Debiaser):
         sigma = self.sigma
         if sigma is not None and not (isinstance(sigma, Real) and sigma > 0):
             raise SpecError(f"'sigma' is {self.sigma!r}; expected a number above 0.")
-        self._fitted_on(embedding)
+        self._fit_begins(embedding)
         rows = find_tuples("definitional_pairs", pairs, embedding, fallbacks)
         pca = self.direction == "pca"
         self.direction_: Array = (
@@ -137,7 +137,7 @@ class Projection(Debiaser):
         )
         words = embedding.vectors[np.concatenate(rows)].astype(np.float64)
         self.centre_: float = float((words @ self.direction_).mean())
-        return self
+        return self._fitted_on(embedding)
 
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
         if self.attenuation is None:

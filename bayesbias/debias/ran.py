@@ -124,10 +124,10 @@ class RepulsionAttractionNeutralization(Debiaser):
         """
         pairs = as_pairs("definitional_pairs", definitional_pairs)
         self._check()
-        self._fitted_on(embedding)
+        self._fit_begins(embedding)
         rows = find_tuples("definitional_pairs", pairs, embedding, fallbacks)
         self.direction_ = principal_components(embedding, rows, 1)[0][0]
-        return self
+        return self._fitted_on(embedding)
 
     def _check(self) -> None:
         weights = self.weights if isinstance(self.weights, Sequence) else ()

@@ -132,7 +132,7 @@ class SoftDebias(Debiaser):
         words = None if neutral_words is None else as_words("neutral_words", neutral_words)
         strength = positive("strength", self.strength)
         at_least("n_components", self.n_components, 1)
-        self._fitted_on(embedding)
+        self._fit_begins(embedding)
         ways = tuple(fallbacks)
         rows = find_tuples("definitional_sets", sets, embedding, ways)
         chosen = np.unique(np.concatenate(rows))
@@ -161,7 +161,7 @@ class SoftDebias(Debiaser):
                 f"bias of {embedding.name!r}; the more words, the larger 'strength' has to be. "
                 "Raise it until 'bias_left_' is what you want."
             )
-        return self
+        return self._fitted_on(embedding)
 
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
         result: npt.NDArray[Any] = vectors @ self.matrix_.astype(vectors.dtype)

@@ -59,9 +59,10 @@ class FileTarget:
 
     def __enter__(self) -> Self:
         try:
+            # What another run has left is emptied before the state says that it is of this one.
+            self._stream = self._part.open("r+b" if self.rows_done else "wb")
             state = {"fingerprint": self._fingerprint, "shape": list(self._shape)}
             self._state.write_text(json.dumps(state), "utf-8")
-            self._stream = self._part.open("r+b" if self.rows_done else "wb")
             if not self.rows_done:
                 self._stream.write(self._header)
             end = len(self._header) + self.rows_done * self._row_bytes
@@ -106,6 +107,7 @@ class FileTarget:
             os.replace(self._part, self.path)
             self._state.unlink()
         except OSError as err:
+            partial.unlink(missing_ok=True)
             raise self._cannot(err) from err
 
     def embedding(self, name: str) -> Embedding:
@@ -115,7 +117,7 @@ class FileTarget:
     def _cannot(self, err: OSError) -> DataError:
         return DataError(
             f"{self.path}: cannot be written ({err.strerror or err}); make room or give another "
-            "place. Run again, it goes on from what has been written."
+            f"place. Run again, it goes on from what has been written, in {self._part.name}."
         )
 
 

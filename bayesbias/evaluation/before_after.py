@@ -78,7 +78,9 @@ class BeforeAfter:
         analogies, neighbours), ``measure``, the ``group`` and ``word`` it is of, ``before``,
         ``after`` and ``change``, ``lower`` and ``upper`` of the change, ``p``, the probability of
         the ``event`` (that the measure is nearer to its value without bias, say), a ``verdict``
-        that says no more than the probabilities allow, and a ``note``.
+        that says no more than the probabilities allow, and a ``note``. The ``change`` of a distance
+        is that of the same pairs of words, by a model of its own, so it need not be exactly
+        ``after`` − ``before``.
     paired : PairedFit or None
         The model of the distances; None if none of them changed.
     overview : Overview
@@ -197,8 +199,9 @@ def before_after(
         Tests of what is left; by default those of Gonen & Goldberg (2019): clusters, a classifier,
         neighbours. They get the embedding before as their ``original``.
     residual_groups : mapping of str to list of str, optional
-        The groups that words may still lean to; by default the protected words. Of more than two
-        groups every pair is tested.
+        The groups that words may still lean to; by default the protected words. They should be
+        the groups that are debiased: for a study of math and arts and debiasing of gender, give
+        words of the genders. Of more than two groups every pair is tested.
     similarity : str, path-like or list of them, default "rg_65"
         Benchmarks of similarity, as in `word_similarity`; () for none.
     analogies : str, path-like or list of them, default "basic"
@@ -278,7 +281,8 @@ def before_after(
     )
     asked, skipped = _asked(metrics, study, [] if queries is None else as_queries(queries))
     tests = _tests(residual, study, residual_groups, embedding)
-    similarities, analogy_lists = _several(similarity), _several(analogies)
+    similarities = _several("similarity", similarity)
+    analogy_lists = _several("analogies", analogies)
     for benchmark in similarities:
         similarity_pairs(benchmark)
     for benchmark in analogy_lists:
@@ -345,8 +349,12 @@ def before_after(
     )
 
 
-def _several(benchmarks: Benchmark | Iterable[Benchmark]) -> list[Benchmark]:
-    return [benchmarks] if isinstance(benchmarks, str | PathLike) else list(benchmarks)
+def _several(name: str, benchmarks: Benchmark | Iterable[Benchmark]) -> list[Benchmark]:
+    if isinstance(benchmarks, str | PathLike):
+        return [benchmarks]
+    if not isinstance(benchmarks, Iterable):
+        raise SpecError(f"{name!r} is {benchmarks!r}; expected the names of benchmarks, or files.")
+    return list(benchmarks)
 
 
 def _debiased(

@@ -103,8 +103,9 @@ def word_similarity(
     number = int(there.sum())
     if number < _LEAST_PAIRS:
         raise VocabularyError(
-            f"{_named(several)} has both words of only {number} of the {len(pairs)} pairs of "
-            f"{name!r}, and {_LEAST_PAIRS} are needed; use a larger vocabulary or another list."
+            f"only {number} of the {len(pairs)} pairs of {name!r} have both words in "
+            f"{_named(several)}, and {_LEAST_PAIRS} are needed; use a larger vocabulary or another "
+            "list."
         )
     scores = np.array([[pair.score for pair in pairs]])[:, there]
     cosines = [
@@ -225,8 +226,8 @@ def word_analogies(
     rows, there = _common_rows(several, [list(q[1:]) for q in questions], ways, limit)
     if not there.any():
         raise VocabularyError(
-            f"{_named(several)} has all words of none of the {len(questions)} questions of "
-            f"{name!r}; use a larger vocabulary or another benchmark."
+            f"none of the {len(questions)} questions of {name!r} has all its words in "
+            f"{_named(several)}; use a larger vocabulary or another benchmark."
         )
     right, closeness = [], []
     for embedding, found in zip(several, rows, strict=True):

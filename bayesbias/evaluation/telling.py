@@ -29,10 +29,12 @@ def tell(result: BeforeAfter) -> dict[str, str]:
 
 def _did(result: BeforeAfter) -> Iterator[str]:
     table = result.table
+    known, every = len(set(table["word"]) - {""}), len(result.study.protected_words)
+    number = f"{known} of the {every}" if 0 < known < every else f"the {every}"
     yield (
         f"{result.embedding} became {result.debiased.name}; changes are given with "
-        f"{result.prob:.0%} intervals, for the {len(result.study.protected_words)} protected words "
-        f"of the study {result.study.name!r}."
+        f"{result.prob:.0%} intervals, for {number} protected words of the study "
+        f"{result.study.name!r}."
     )
     if result.paired is None:
         yield "No distance of the study moved."
@@ -47,7 +49,7 @@ def _did(result: BeforeAfter) -> Iterator[str]:
             )
     words = own.loc[own["word"] != "", "verdict"]
     if len(words):
-        yield f"Word by word: {_counted(words, 'nearer to 1', 'farther from it')}."
+        yield f"Word by word: {_counted(words, '1')}."
     gaps = table[(table["measure"] == "associated - none") & (table["group"] == "")]
     for row in _rows(gaps):
         yield (
@@ -74,13 +76,18 @@ def _metrics(frame: pd.DataFrame) -> Iterator[str]:
     others = frame.drop(index=first.index)["verdict"]
     known = others[others != ""]
     if len(known):
-        counts = _counted(known, "nearer to the value without bias", "farther from it")
+        counts = _counted(known, "the value without bias")
         yield f"Of the values of other metrics, {counts}."
     if len(others) > len(known):
-        yield f"{len(others) - len(known)} could not be measured; their notes say why."
+        yield f"{len(others) - len(known)} could not be measured; the notes say why."
 
 
 def _left(frame: pd.DataFrame) -> Iterator[str]:
+    if len(frame):
+        yield (
+            "The tests take words that leaned to either of two groups before; they tell what is "
+            "left of a bias only where these are its groups (else give 'residual_groups')."
+        )
     for name in pd.unique(frame["metric"]) if len(frame) else []:
         rows = [row for row in _rows(frame[frame["metric"] == name]) if row["verdict"]]
         if not rows:
@@ -146,9 +153,9 @@ def _change(row: dict[str, Any]) -> str:
     return f"{row['change']:.3f} ({row['lower']:.3f} to {row['upper']:.3f})"
 
 
-def _counted(verdicts: pd.Series[Any], well: str, badly: str) -> str:
+def _counted(verdicts: pd.Series[Any], neutral: str) -> str:
     """Count verdicts in words."""
     counts = verdicts.value_counts()
-    kinds = {"nearer": well, "farther": badly, "unchanged": "unchanged", "open": "open"}
-    parts = [f"{counts[key]} {word}" for key, word in kinds.items() if key in counts]
+    kinds = {"nearer": f"to {neutral}", "farther": f"from {neutral}", "unchanged": "", "open": ""}
+    parts = [f"{counts[key]} {key} {end}".rstrip() for key, end in kinds.items() if key in counts]
     return f"{', '.join(parts)} (of {len(verdicts)})"

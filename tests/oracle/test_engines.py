@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import SHARED
 from simulated import simulated_table
 
 import bayesbias as bb
@@ -12,15 +13,17 @@ import bayesbias as bb
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def religion(request: pytest.FixtureRequest) -> pd.DataFrame:
-    """The original authors' Reddit table, or our own of the same study where that is not here."""
-    from conftest import SHARED
-
-    path = SHARED / "thesis" / "religionReddit.csv"
+def table_or_demo(name: str, demo: str) -> pd.DataFrame:
+    """Return a table of the original authors, or our own of the same study where it is not here."""
+    path = SHARED / "thesis" / f"{name}.csv"
     if path.is_file():
         return bb.read_table(path)
-    return bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    return bb.distance_table(bb.load_embedding(demo), bb.load_study("religion"))
+
+
+@pytest.fixture(scope="module")
+def religion() -> pd.DataFrame:
+    return table_or_demo("religionReddit", "demo")
 
 
 def agree(nuts: bb.Fit, exact: bb.Fit) -> None:
@@ -45,9 +48,25 @@ def agree(nuts: bb.Fit, exact: bb.Fit) -> None:
         assert (np.abs(a.std(axis=0) / sd - 1) < 0.05 + error).all(), parameter.name
 
 
-@pytest.mark.parametrize("model", ["connection", "hierarchical", "crossed"])
+@pytest.mark.parametrize("model", ["baseline", "connection", "separate", "hierarchical", "crossed"])
 def test_engines_agree_with_the_default_settings(religion: pd.DataFrame, model: str) -> None:
     agree(bb.fit(religion, model, seed=1), bb.fit(religion, model, engine="exact", seed=2))
+
+
+def test_engines_agree_on_differences(religion: pd.DataFrame) -> None:
+    """With the words of one group only `tau` is hard to know, and `theta` to sample."""
+    group = religion["protected_group"].cat.categories[0]
+    after = table_or_demo("debiasedReligionReddit", "demo-100d")
+    # The neutral words would be most of the rows, and of the time.
+    rows = f"protected_group == {group!r} and connection != 'none'"
+    exact = bb.fit_paired(religion.query(rows), after.query(rows), seed=2).difference
+    agree(bb.fit(exact.table, "paired", seed=1), exact)
+
+
+def test_engines_agree_on_two_embeddings() -> None:
+    """One spread for the means of two embeddings: it may be zero, and hides in a funnel."""
+    table = pd.concat([simulated_table(i, embedding=f"e{i}") for i in range(2)])
+    agree(bb.fit(table, "embeddings", seed=1), bb.fit(table, "embeddings", engine="exact", seed=2))
 
 
 @pytest.mark.parametrize("sampler", ["nutpie", "pymc"])

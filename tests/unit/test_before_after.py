@@ -12,6 +12,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.evaluation.changes import COLUMNS
+from bayesbias.evaluation.telling import _counted
 
 NUMBERS = ["change", "lower", "upper"]
 SETS = "manzini:religion_definitional_sets"
@@ -258,7 +259,7 @@ def test_planted_bias_that_is_removed(rng: np.random.Generator) -> None:
     assert left.loc["cluster_test", "after_upper"] < 0.65
     assert "similarity: rg_65" in found.skipped
     assert "analogies: basic" in found.skipped
-    assert "has both words of only 0 of the 65 pairs" in found.summary()
+    assert "only 0 of the 65 pairs of 'rg_65' have both words in " in found.summary()
 
 
 def test_planted_bias_that_is_only_hidden(rng: np.random.Generator) -> None:
@@ -390,6 +391,21 @@ def test_words(result: bb.BeforeAfter) -> None:
     assert "<table" in page
 
 
+def test_words_that_are_not_known_are_not_counted(demo: bb.Embedding, small: bb.Study) -> None:
+    lost = list(small.protected_words)[:2]
+    few = demo.subset([word for word in demo.words if word not in lost])
+    found = bb.before_after(
+        few, bb.HardDebias().fit(few), small, draws=30, metrics="mac", residual=(),
+        lost_vocabulary_threshold=0.9,
+    )  # fmt: skip
+    assert "for 6 of the 8 protected words of the study 'small'" in found.summary()
+
+
+def test_counts_are_told_with_what_they_are_of() -> None:
+    verdicts = pd.Series(["farther", "open", "farther", "unchanged"])
+    assert _counted(verdicts, "1") == "2 farther from 1, 1 unchanged, 1 open (of 4)"
+
+
 def test_what_is_refused(demo: bb.Embedding, small: bb.Study) -> None:
     fitted = bb.HardDebias().fit(demo)
     cases = {
@@ -401,6 +417,7 @@ def test_what_is_refused(demo: bb.Embedding, small: bb.Study) -> None:
         "'metric' is 'weet'": (demo, fitted, small, {"metrics": "weet"}),
         "'residual_groups' is": (demo, fitted, small, {"residual_groups": {"a": ["he"]}}),
         "no benchmark 'rg'": (demo, fitted, small, {"similarity": "rg"}),
+        "'analogies' is 3; expected the names": (demo, fitted, small, {"analogies": 3}),
         "no benchmark 'google'": (demo, fitted, small, {"analogies": ["google"]}),
         "'engine' is 'mcmc'": (demo, fitted, small, {"engine": "mcmc"}),
         "'draws' is 0": (demo, fitted, small, {"draws": 0}),

@@ -233,7 +233,7 @@ def test_builtin_lists(demo: bb.Embedding) -> None:
 
 def test_pairs_are_checked(emb: bb.Embedding) -> None:
     fit = bb.HardDebias().fit
-    with pytest.raises(bb.VocabularyError, match="has all words of only 0 of 1 definitional_pairs"):
+    with pytest.raises(bb.VocabularyError, match="all words of none of the 1 definitional_pairs"):
         fit(emb, definitional_pairs=[("he", "she")])
     with pytest.raises(bb.SpecError, match=r"holds \('f0', 'm0', 'w0'\); expected pairs"):
         fit(emb, definitional_pairs=[("f0", "m0", "w0")])
@@ -245,7 +245,7 @@ def test_pairs_are_checked(emb: bb.Embedding) -> None:
         fit(emb, definitional_pairs=3)  # type: ignore[arg-type]
     with pytest.raises(bb.SpecError, match="'embedding' is str; expected an Embedding"):
         fit("demo")  # type: ignore[arg-type]
-    with pytest.raises(bb.VocabularyError, match="and 7 are needed; give others"):
+    with pytest.raises(bb.SpecError, match="'n_components' is 7, .* span 6 dimensions"):
         bb.HardDebias(n_components=7).fit(emb, definitional_pairs=PAIRS)
     with pytest.raises(
         bb.SpecError,
@@ -255,6 +255,58 @@ def test_pairs_are_checked(emb: bb.Embedding) -> None:
         bb.MulticlassHardDebias().fit(emb, definitional_sets=PAIRS)
     with pytest.raises(bb.SpecError, match="sets of different lengths"):
         bb.MulticlassHardDebias().fit(emb, definitional_sets=[("f0", "m0"), ("f1", "m1", "w1")])
+
+
+def test_pairs_that_do_not_differ(emb: bb.Embedding) -> None:
+    same = bb.Embedding(WORDS, np.ones_like(emb.vectors), "same")
+    with pytest.raises(bb.SpecError, match="have the same vector, so there is no direction"):
+        bb.HardDebias().fit(same, definitional_pairs=PAIRS)
+
+
+def test_sets_are_equalised_as_the_vocabulary_spells_them(emb: bb.Embedding) -> None:
+    titled = bb.Embedding([word.title() for word in WORDS], emb.vectors, "titled")
+    debiaser = fitted("multiclass_hard_debias", emb)
+    np.testing.assert_array_equal(
+        debiaser.transform(titled).vectors, debiaser.transform(emb).vectors
+    )
+
+
+def test_words_that_a_method_leaves_are_no_target(emb: bb.Embedding) -> None:
+    debiaser = fitted("half_sibling_regression", emb)
+    with pytest.raises(bb.SpecError, match="leaves the words it has learnt from as they are"):
+        debiaser.transform(emb, target=["f0", "m0"])
+    # These are not neutralised either, but equalised.
+    fitted("multiclass_hard_debias", emb).transform(emb, target=["f0", "m0"])
+
+
+def test_words_to_ignore_that_are_not_there_are_told(emb: bb.Embedding) -> None:
+    with pytest.warns(bb.BayesBiasWarning, match="planted has no word of 'ignore': 'he', 'she'"):
+        fitted("hard_debias", emb).transform(emb, ignore=["he", "she"])
+
+
+@pytest.mark.parametrize("name", bb.DEBIASERS)
+def test_a_fit_that_fails_leaves_nothing_behind(
+    name: str, emb: bb.Embedding, rng: np.random.Generator
+) -> None:
+    debiaser = fitted(name, emb)
+    other = bb.Embedding([f"x{i}" for i in range(30)], rng.normal(size=(30, 7)), "other")
+    with pytest.raises(bb.VocabularyError):
+        debiaser.fit(other, **ARGUMENTS.get(name, {"definitional_pairs": PAIRS}))
+    for embedding in (emb, other):
+        with pytest.raises(bb.NotFittedError, match="has not been fitted"):
+            debiaser.transform(embedding)
+
+
+@pytest.mark.parametrize("name", bb.DEBIASERS)
+def test_words_without_a_finite_vector_are_named(
+    name: str, emb: bb.Embedding, tmp_path: Path
+) -> None:
+    emb.save(tmp_path / "holed.npy")
+    vectors = np.load(tmp_path / "holed.npy")
+    vectors[WORDS.index("m0")] = np.nan
+    np.save(tmp_path / "holed.npy", vectors)
+    with pytest.raises(bb.DataError, match="the vector of 'm0' is NaN or infinite"):
+        fitted(name, bb.load_embedding(tmp_path / "holed.npy"))
 
 
 def test_zero_vectors_stay(emb: bb.Embedding) -> None:
@@ -333,6 +385,45 @@ def test_a_full_disk(emb: bb.Embedding, tmp_path: Path) -> None:
     with pytest.raises(bb.DataError, match="cannot be written .*; make room or give another place"):
         fitted("hard_debias", emb).transform(emb, out=tmp_path / "after.npy")
     assert (tmp_path / "after.npy").read_bytes() == b"what was there"
+
+
+def test_a_disk_that_is_full_in_the_end(
+    emb: bb.Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "after.npy"
+    with monkeypatch.context() as patch:
+        patch.setattr(to_file.os, "replace", _no_room)
+        with pytest.raises(bb.DataError, match=r"goes on from what .* in \.after\.npy\.part\."):
+            fitted("hard_debias", emb).transform(emb, out=out)
+    assert sorted(os.listdir(tmp_path)) == [".after.npy.part", ".after.npy.part.json"]
+    after = fitted("hard_debias", emb).transform(emb, out=out)
+    np.testing.assert_array_equal(after.vectors, fitted("hard_debias", emb).transform(emb).vectors)
+
+
+def _no_room(*_: object, **__: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_file_is_emptied_before_it_is_said_to_be_of_another_run(
+    emb: bb.Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "after.npy"
+    with monkeypatch.context() as patch:
+        interrupted(patch, 5, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            fitted("hard_debias", emb).transform(emb, out=out)
+    other = bb.HardDebias().fit(emb, definitional_pairs=PAIRS[:3])
+    with monkeypatch.context() as patch:
+        opened = Path.open
+
+        def refused(path: Path, *args: Any, **options: Any) -> Any:
+            return (_no_room if path.suffix == ".part" else opened)(path, *args, **options)
+
+        patch.setattr(Path, "open", refused)
+        with pytest.raises(bb.DataError, match="No space left"):
+            other.transform(emb, out=out)
+    after = other.transform(emb, out=out)
+    np.testing.assert_array_equal(after.vectors, other.transform(emb).vectors)
 
 
 def test_out_is_checked_first(emb: bb.Embedding, tmp_path: Path) -> None:

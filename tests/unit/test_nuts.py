@@ -230,7 +230,7 @@ def test_an_interrupt_keeps_the_draws(
     assert found.interrupted
     assert 10 <= found.posterior.sizes["draw"] < 40_000
     assert found.posterior.sizes["draw"] == found.sample_stats.sizes["draw"]
-    # The offsets that a pooled model is sampled with are not among its parameters.
+    # The coordinates that a pooled model is sampled in are not among its parameters.
     assert set(found.posterior.data_vars) == {p.name for p in load_model(model).parameters}
     for array in found.posterior.data_vars.values():
         assert np.isfinite(array).all()

@@ -1,0 +1,148 @@
+"""The coordinates in which pooled parameters are sampled, and the guesses that they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from simulated import KINDS, simulated_table
+
+import bayesbias as bb
+from bayesbias.inference.data import model_data, prepare_table
+from bayesbias.inference.guesses import Guess, guess_pooled
+
+
+def guesses(table: pd.DataFrame, model: str | bb.ModelSpec) -> dict[str, Guess]:
+    spec = bb.load_model(model)
+    return guess_pooled(spec, model_data(spec, prepare_table(table)))
+
+
+def test_guesses_are_means_of_cells_and_of_those() -> None:
+    table = simulated_table(1)
+    found = guesses(table, "hierarchical")
+    assert set(found) == {"theta"}
+    cells = table.pivot_table("cosine_distance", "protected_word", "connection")
+    np.testing.assert_allclose(found["theta"].value, cells[list(KINDS)])
+    both = pd.concat([simulated_table(i, embedding=f"e{i}") for i in range(2)])
+    found = guesses(both, "embeddings")
+    assert set(found) == {"theta", "bar", "u"}
+    cells = both.pivot_table("cosine_distance", "protected_word", ["connection", "embedding"])
+    cells = cells.mean().reset_index(name="mean").pivot_table("mean", "connection", "embedding")
+    np.testing.assert_allclose(found["bar"].value, cells.loc[list(KINDS)])
+
+
+def test_precisions_are_those_that_the_table_was_made_with() -> None:
+    tau, tau_word, s = 0.05, 0.1, 0.08
+    size = {"groups": 4, "words": 10, "stereotypes": 20, "controls": 80}
+    both = pd.concat(
+        [
+            simulated_table(i, embedding=f"e{i}", tau=tau, tau_word=tau_word, s=s, **size)
+            for i in range(2)
+        ]
+    )
+    found = guesses(both, "embeddings")
+    rows = {"associated": 20, "different": 60, "human": 80, "none": 80}
+    for place, kind in enumerate(KINDS):
+        np.testing.assert_allclose(found["theta"].precision[:, place], rows[kind] / s**2, rtol=0.3)
+        spread = tau**2 + s**2 / rows[kind]
+        np.testing.assert_allclose(found["bar"].precision[place], 40 / spread, rtol=0.7)
+    np.testing.assert_allclose(found["u"].precision, 40 / s**2, rtol=0.3)
+    # What the cells leave over of an attribute's distances is its effect.
+    cells = both.groupby(["protected_word", "connection", "embedding"])["cosine_distance"]
+    left = both.assign(left=both["cosine_distance"] - cells.transform("mean"))
+    expected = left.pivot_table("left", "word_to_compare", "embedding", sort=False)
+    np.testing.assert_allclose(found["u"].value, expected, atol=1e-12)
+
+
+def test_a_cell_without_rows_is_guessed_from_the_prior() -> None:
+    table = simulated_table(1).query("protected_word != 'p00' or connection != 'human'")
+    theta = guesses(table, "crossed")["theta"]
+    place = 0, KINDS.index("human")
+    assert theta.value[place] == 1
+    assert theta.precision[place] == 0
+    assert np.count_nonzero(theta.precision == 0) == 1
+
+
+def test_with_one_row_a_cell_nothing_is_known_about_the_spread() -> None:
+    table = simulated_table(1).drop_duplicates(["protected_word", "connection"])
+    assert not guesses(table, "hierarchical")["theta"].precision.any()
+
+
+def test_the_order_of_the_terms_does_not_move_the_level() -> None:
+    crossed = bb.load_model("crossed")
+    turned = bb.ModelSpec.from_dict({**crossed.to_dict(), "mean": ["u", "theta"]})
+    table = simulated_table(1)
+    for name, guess in guesses(table, crossed).items():
+        np.testing.assert_allclose(guesses(table, turned)[name].value, guess.value)
+
+
+@pytest.fixture(scope="module")
+def transform() -> Callable[..., list[np.ndarray]]:
+    """From a coordinate z: the value, its logarithmic derivative, and z from the value."""
+    import pytensor
+    import pytensor.tensor as pt
+
+    from bayesbias.inference.pymc_model import _Standardised
+
+    z, mean, sd, guess, precision = (pt.dscalar(n) for n in ("z", "mean", "sd", "guess", "p"))
+    standardised = _Standardised(Guess(guess, precision))  # type: ignore[arg-type]
+    inputs = (None, None, mean, sd)
+    value = standardised.backward(z, *inputs)
+    outputs = [value, standardised.log_jac_det(z, *inputs), standardised.forward(value, *inputs)]
+    return pytensor.function([z, mean, sd, guess, precision], outputs, mode="FAST_COMPILE")
+
+
+@given(
+    z=st.floats(-4, 4),
+    mean=st.floats(-1, 2),
+    sd=st.floats(1e-3, 2),
+    guess=st.floats(-1, 2),
+    error=st.floats(1e-3, 10),
+)
+def test_the_coordinate_is_standard_normal_if_the_guess_is_right(
+    transform: Callable[..., list[np.ndarray]],
+    z: float,
+    mean: float,
+    sd: float,
+    guess: float,
+    error: float,
+) -> None:
+    """One observation, the guess, of a value with a normal prior: the textbook's posterior."""
+
+    def log_density(at: float) -> float:
+        value, jacobian, _ = transform(at, mean, sd, guess, error**-2)
+        prior, likelihood = (
+            stats.norm.logpdf(value, m, s) for m, s in ((mean, sd), (guess, error))
+        )
+        return float(prior + likelihood + jacobian)
+
+    found = log_density(z) - log_density(0)
+    # The two densities may be huge and cancel.
+    size = ((mean - guess) / min(sd, error)) ** 2
+    assert found == pytest.approx(-(z**2) / 2, abs=1e-9 * (1 + size))
+    _, jacobian, back = transform(z, mean, sd, guess, error**-2)
+    assert back == pytest.approx(z, abs=1e-9 * (1 + size))
+    assert np.exp(jacobian) == pytest.approx(1 / np.hypot(1 / sd, 1 / error))
+
+
+@given(z=st.floats(-4, 4), mean=st.floats(-1, 2), sd=st.floats(1e-3, 2))
+def test_without_rows_it_is_the_distance_from_the_mean(
+    transform: Callable[..., list[np.ndarray]], z: float, mean: float, sd: float
+) -> None:
+    value, jacobian, back = transform(z, mean, sd, 5.0, 0.0)
+    assert value == pytest.approx(mean + sd * z, abs=1e-12)
+    assert jacobian == pytest.approx(np.log(sd))
+    assert back == pytest.approx(z, abs=1e-9)
+
+
+def test_samplers_start_at_the_guess() -> None:
+    built = bb.fit(simulated_table(1), "crossed", engine="exact", draws=10).pymc_model()
+    point = built.initial_point(random_seed=1)
+    assert abs(point["theta_standardised__"]).max() < 0.5
+    assert abs(point["u_standardised__"]).max() < 0.5
+    assert np.isfinite(built.compile_logp(mode="FAST_COMPILE")(point))
