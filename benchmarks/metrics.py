@@ -65,7 +65,7 @@ def cases(model: bb.Embedding) -> list[dict[str, Any]]:
                 "metric": metric,
                 "targets": many[:2],
                 "attributes": many[2:],
-                "repeats": 2,
+                "repeats": 1,
             }
         )
     found.append(
