@@ -43,9 +43,6 @@ def main(peer: str, number: int) -> None:
     emb = bb.Embedding(words, rng.standard_normal((number, DIM), dtype=np.float32), "model")
     options: dict[str, Any] = {"progress": False}
     cases: dict[str, Callable[[], object]] = {
-        "hard_debias, in place": lambda: (
-            bb.HardDebias().fit(emb, definitional_pairs=pairs).transform(emb, copy=False, **options)
-        ),
         "hard_debias": lambda: (
             bb.HardDebias().fit(emb, definitional_pairs=pairs).transform(emb, **options)
         ),
@@ -61,6 +58,10 @@ def main(peer: str, number: int) -> None:
             bb.HalfSiblingRegression()
             .fit(emb, definitional_words=specific)
             .transform(emb, **options)
+        ),
+        # The last, as it changes the vectors.
+        "hard_debias, in place": lambda: (
+            bb.HardDebias().fit(emb, definitional_pairs=pairs).transform(emb, copy=False, **options)
         ),
     }
     print(f"{number:,} × {DIM}\n{'':28}{'WEFE':>10}{'':>10}{'bayesbias':>12}{'':>9}{'ratio':>8}")
