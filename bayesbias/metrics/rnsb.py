@@ -135,7 +135,7 @@ class RNSB(Metric):
         if not self.holdout:
             left_out = _folds(attributes)
             # On which side a word falls shows before its probability is exact.
-            coefficients = classifier.coefficients((~left_out).astype(np.float64), precision=1e-3)
+            coefficients = classifier.coefficients((~left_out).astype(np.float64), precision=0.1)
         first, second = _log_odds(attributes, coefficients)
         right = np.hstack([first > 0, second < 0])[left_out]
         probabilities: dict[str, list[float]] = {}
