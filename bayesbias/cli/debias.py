@@ -109,7 +109,7 @@ def debias(
     interrupted run goes on where it was. Other suffixes: .npz, .safetensors, .bin, .txt, .vec.
     """
     from bayesbias.debias import DEBIASERS
-    from bayesbias.debias.base import can_be_changed
+    from bayesbias.debias.base import writable
     from bayesbias.embeddings.files import writable_format
 
     if listing:
@@ -127,7 +127,7 @@ def debias(
         debiaser.transform(embedding, out=out, progress=not quiet, **words)
     else:
         # Nothing else uses the loaded vectors, so no second matrix is needed.
-        copy = not can_be_changed(embedding)
+        copy = writable(embedding) is None
         after = debiaser.transform(embedding, copy=copy, progress=not quiet, **words)
         after.save(out, format=kind)
     say(f"{len(embedding):,} words debiased by {debiaser!r}, written to {out}", quiet)

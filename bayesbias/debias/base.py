@@ -17,7 +17,7 @@ from bayesbias._validate import did_you_mean, quoted
 from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.debias.lists import Mask, Words, as_words, find_words
 from bayesbias.debias.to_file import FileTarget
-from bayesbias.embeddings import Embedding
+from bayesbias.embeddings import Embedding, check_embedding
 from bayesbias.errors import DataError, NotFittedError, SpecError, warn
 
 # Rows changed at once: few enough to stay in the cache of a core between the steps.
@@ -149,16 +149,17 @@ class Debiaser:
                 "are no others to be changed; give other words as 'target'."
             )
 
-        def blocks() -> Iterator[tuple[int, npt.NDArray[np.float32]]]:
-            """Yield the changed rows from `start` on, block by block."""
+        def blocks() -> Iterator[npt.NDArray[np.float32]]:
+            """Yield the changed rows from `begin` on, block by block."""
+            ordered = np.array(sorted(special), dtype=np.intp)
             for start in range(begin, len(embedding), _BLOCK):
                 stop = min(start + _BLOCK, len(embedding))
                 part = source(start, stop)
                 self._apply(embedding, part, np.arange(start, stop), chosen[start:stop])
-                for row, vector in special.items():
-                    if start <= row < stop:
-                        part[row - start] = vector
-                yield start, part
+                first, last = np.searchsorted(ordered, [start, stop])
+                for row in ordered[first:last].tolist():
+                    part[row - start] = special[row]
+                yield part
 
         begin = 0
         ahead = self.looks_around and not copy and out is None
@@ -176,26 +177,28 @@ class Debiaser:
                 begin = file.rows_done
                 advance(begin)
                 with file:
-                    for _, part in blocks():
+                    for part in blocks():
                         file.append(part)
                         advance(len(part))
                 return file.embedding(label)
-            matrix = np.empty_like(embedding.vectors) if copy else _writable(embedding)
+            matrix = np.empty_like(embedding.vectors) if copy else writable(embedding)
+            if matrix is None:
+                raise DataError(
+                    f"the vectors of embedding {embedding.name!r} cannot be changed in place: they "
+                    "are on disk or belong to something else; use copy=True, or out= for a new "
+                    "file."
+                )
             source = _copied(embedding, matrix) if copy else lambda a, b: matrix[a:b]
             if ahead:
                 special = {**self._ahead(embedding, chosen, advance), **special}
                 chosen = np.zeros_like(chosen)
-            for _, part in blocks():
+            for part in blocks():
                 advance(len(part))
         return embedding.with_vectors(matrix, label)
 
     def _fit_begins(self, embedding: Embedding) -> None:
         """Check what to learn from, and forget what was learnt before: `fit` may fail halfway."""
-        if not isinstance(embedding, Embedding):
-            raise SpecError(
-                f"'embedding' is {type(embedding).__name__}; expected an Embedding: "
-                "load_embedding(path), or Embedding.from_gensim(model)."
-            )
+        check_embedding(embedding)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
@@ -209,8 +212,7 @@ class Debiaser:
             raise NotFittedError(
                 f"this {type(self).__name__} has not been fitted; call fit(embedding, …) first."
             )
-        if not isinstance(embedding, Embedding):
-            raise SpecError(f"'embedding' is {type(embedding).__name__}; expected an Embedding.")
+        check_embedding(embedding)
         if embedding.dim != self.n_features_in_:
             raise SpecError(
                 f"the {type(self).__name__} was fitted on {self.n_features_in_} dimensions, and "
@@ -328,23 +330,11 @@ def _copied(
     return rows
 
 
-def can_be_changed(embedding: Embedding) -> bool:
-    """Tell whether the matrix of an embedding can be written to."""
+def writable(embedding: Embedding) -> npt.NDArray[np.float32] | None:
+    """Return the matrix of an embedding so that it can be changed, or None if it cannot."""
     view = embedding.vectors.view()
     try:
         view.flags.writeable = True
     except ValueError:
-        return False
-    return True
-
-
-def _writable(embedding: Embedding) -> npt.NDArray[np.float32]:
-    """Return the matrix of an embedding so that it can be changed."""
-    if not can_be_changed(embedding):
-        raise DataError(
-            f"the vectors of embedding {embedding.name!r} cannot be changed in place: they are on "
-            "disk or belong to something else; use copy=True, or out= for a new file."
-        )
-    view = embedding.vectors.view()
-    view.flags.writeable = True
+        return None
     return view

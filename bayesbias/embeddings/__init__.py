@@ -3,6 +3,7 @@
 from bayesbias.embeddings.embedding import (
     Embedding,
     as_embeddings,
+    check_embedding,
     describe,
     unit_rows,
     unit_vectors,
@@ -19,6 +20,7 @@ __all__ = [
     "Embedding",
     "Lookup",
     "as_embeddings",
+    "check_embedding",
     "describe",
     "guess_format",
     "load_embedding",

@@ -359,6 +359,15 @@ def describe(embedding: Embedding) -> dict[str, object]:
     }
 
 
+def check_embedding(embedding: object, name: str = "embedding") -> None:
+    """Refuse what is no embedding; `name` is the argument it was given for."""
+    if not isinstance(embedding, Embedding):
+        raise SpecError(
+            f"{name!r} is {type(embedding).__name__}; expected an Embedding: "
+            "load_embedding(path), or Embedding.from_gensim(model)."
+        )
+
+
 def as_embeddings(embeddings: Embedding | Iterable[Embedding]) -> list[Embedding]:
     """Return the embeddings as a list, if they are embeddings and their names differ."""
     if isinstance(embeddings, Embedding):

@@ -15,7 +15,7 @@ from bayesbias._intervals import check_interval
 from bayesbias._validate import at_least, one_of
 from bayesbias.constants import CONNECTIONS, DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
 from bayesbias.debias import Debiaser
-from bayesbias.embeddings import Embedding
+from bayesbias.embeddings import Embedding, check_embedding
 from bayesbias.embeddings.lookup import check_fallbacks
 from bayesbias.errors import BayesBiasError, SpecError, VocabularyError
 from bayesbias.evaluation.benchmarks import Benchmark, analogy_questions, similarity_pairs
@@ -256,11 +256,7 @@ def before_after(
         before  after  change  lower  upper verdict
     90    0.87   0.87    -0.0  -0.01   0.02    open
     """
-    if not isinstance(embedding, Embedding):
-        raise SpecError(
-            f"'embedding' is {type(embedding).__name__}; expected an Embedding: "
-            "load_embedding(path), or Embedding.from_gensim(model)."
-        )
+    check_embedding(embedding)
     if not isinstance(study, Study):
         raise SpecError(
             f"'study' is {type(study).__name__}; expected a Study: load_study('religion')."

@@ -13,9 +13,15 @@ from bayesbias._arrays import Array, Codes
 from bayesbias._intervals import Kind, check_interval, interval
 from bayesbias._validate import at_least, quoted, word_list
 from bayesbias.constants import DEFAULT_FALLBACKS
-from bayesbias.embeddings import Embedding, as_embeddings, nearest, unit_vectors
+from bayesbias.embeddings import (
+    Embedding,
+    as_embeddings,
+    check_embedding,
+    nearest,
+    unit_vectors,
+)
 from bayesbias.embeddings.lookup import check_fallbacks
-from bayesbias.errors import SpecError, VocabularyError, warn
+from bayesbias.errors import VocabularyError, warn
 from bayesbias.evaluation.benchmarks import (
     Benchmark,
     Question,
@@ -324,8 +330,7 @@ def neighbour_drift(
     2  engineer  0.85
     """
     for label, embedding in (("before", before), ("after", after)):
-        if not isinstance(embedding, Embedding):
-            raise SpecError(f"{label!r} is {type(embedding).__name__}; expected an Embedding.")
+        check_embedding(embedding, label)
     at_least("k", k, 1)
     ways = check_fallbacks(fallbacks)
     if words is None:

@@ -12,7 +12,7 @@ from bayesbias._arrays import Array
 from bayesbias._intervals import Kind, check_interval
 from bayesbias._validate import at_least, did_you_mean, one_of, quoted
 from bayesbias.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
-from bayesbias.embeddings import Embedding
+from bayesbias.embeddings import Embedding, check_embedding
 from bayesbias.errors import SpecError, warn
 from bayesbias.metrics.resampling import (
     MOST_PARTITIONS,
@@ -82,6 +82,8 @@ class Metric:
     neutral_value: ClassVar[float] = 0.0
     #: What a larger value says, in words.
     orientation: ClassVar[str] = "further from the neutral value is more biased"
+    #: The number of target sets that an open template needs.
+    least_targets: ClassVar[int] = 1
     #: Whether the words of the first two target sets belong together by their places.
     paired: ClassVar[bool] = False
     #: The number of words that each target set and each attribute set needs.
@@ -229,6 +231,11 @@ class Metric:
                 f"the metric {self.name!r} takes {self.template} target and attribute sets, "
                 f"and the query {query.name!r} has {query.template}; "
                 f"{advice if enough else 'add word sets'}."
+            )
+        if len(query.target_sets) < self.least_targets:
+            raise SpecError(
+                f"the metric {self.name!r} compares groups, and the query {query.name!r} has one "
+                "target set; give two or more."
             )
         sizes = [len(words) for words in query.target_sets[:2]]
         if self.paired and len(set(sizes)) > 1:
@@ -602,11 +609,7 @@ class Metric:
         normalize: bool,
     ) -> Gathered:
         self.check_query(query)
-        if not isinstance(embedding, Embedding):
-            raise SpecError(
-                f"'embedding' is {type(embedding).__name__}; expected an Embedding: "
-                "load_embedding(path), or Embedding.from_gensim(model)."
-            )
+        check_embedding(embedding)
         found = gather(
             query,
             embedding,

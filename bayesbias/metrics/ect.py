@@ -10,11 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesbias._arrays import Array
-from bayesbias.errors import SpecError
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.vectors import WordVectors
 from bayesbias.metrics.weighting import centres, correlation, directions, ones, ranks, size
-from bayesbias.words import Query
 from bayesbias.words.query import Template
 
 
@@ -44,6 +42,7 @@ class ECT(Metric):
 
     name: ClassVar[str] = "ect"
     template: ClassVar[Template] = ("n", 1)
+    least_targets: ClassVar[int] = 2
     value_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     neutral_value: ClassVar[float] = 1.0
     orientation: ClassVar[str] = "1: all groups have the attributes in the same order; less is bias"
@@ -52,15 +51,6 @@ class ECT(Metric):
         "a group is equally close to all attributes, or its mean is zero, so there is no order"
     )
     empty_details: ClassVar[Mapping[str, Any]] = {"correlations": {}}
-
-    def check_query(self, query: Query) -> None:
-        """Refuse a query without two groups."""
-        super().check_query(query)
-        if len(query.target_sets) < 2:
-            raise SpecError(
-                f"the metric 'ect' compares groups, and the query {query.name!r} has one target "
-                "set; give two or more."
-            )
 
     def weighted(
         self,

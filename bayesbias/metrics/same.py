@@ -10,11 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesbias._arrays import Array
-from bayesbias.errors import SpecError
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.vectors import WordVectors
 from bayesbias.metrics.weighting import directions, ones, shares, total
-from bayesbias.words import Query
 from bayesbias.words.query import Template
 
 # Differences of means of unit vectors that are shorter than this are rounding.
@@ -50,19 +48,11 @@ class SAME(Metric):
 
     name: ClassVar[str] = "same"
     template: ClassVar[Template] = ("n", 1)
+    least_targets: ClassVar[int] = 2
     value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     orientation: ClassVar[str] = "0: the attributes do not depend on the groups; larger is bias"
     undefined: ClassVar[str] = "the groups have the same mean vector, so there is no direction"
     empty_details: ClassVar[Mapping[str, Any]] = {"word_values": {}, "skew": {}, "stereotype": {}}
-
-    def check_query(self, query: Query) -> None:
-        """Refuse a query without two groups."""
-        super().check_query(query)
-        if len(query.target_sets) < 2:
-            raise SpecError(
-                f"the metric 'same' compares groups, and the query {query.name!r} has one target "
-                "set; give two or more."
-            )
 
     def weighted(
         self,
