@@ -68,16 +68,21 @@ def cases(model: bb.Embedding) -> list[dict[str, Any]]:
                 "repeats": 1,
             }
         )
-    found.append(
-        {
-            "name": "RNSB, opinion lexicon",
-            "metric": "RNSB",
-            "targets": names,
-            "attributes": known,
-            "options": {"holdout": False},
-            "repeats": 3,
-        }
-    )
+    for label, options in (
+        ("all words", {"holdout": False}),
+        ("80% of the words", {"holdout": True}),
+        ("80%, 10 iterations", {"holdout": True, "n_iterations": 10}),
+    ):
+        found.append(
+            {
+                "name": f"RNSB, opinion lexicon, {label}",
+                "metric": "RNSB",
+                "targets": names,
+                "attributes": known,
+                "options": options,
+                "repeats": 3,
+            }
+        )
     for label, targets, attributes in (
         ("8 × 8", names, [weat["career"], weat["family"]]),
         ("25 × 25", flowers, feelings),

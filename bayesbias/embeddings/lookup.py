@@ -90,13 +90,18 @@ def look_up(
     index: Mapping[str, int], words: Iterable[str], ways: tuple[str, ...], *, every: bool = False
 ) -> Lookup:
     """Find each word by the first of its spellings that the index holds, or by every one."""
+    asked = tuple(words)
+    # Most words are there as they are, and need no list of spellings.
+    exact_first = ways[:1] == ("exact",) and not every
+    if exact_first:
+        exact = list(map(index.get, asked))
+        if None not in exact:
+            return Lookup(asked, (), np.array(exact, dtype=np.intp), asked)
     found: list[str] = []
     missing: list[str] = []
     rows: list[int] = []
     spelling: list[str] = []
-    # Most words are there as they are, and need no list of spellings.
-    exact_first = ways[:1] == ("exact",) and not every
-    for word in words:
+    for word in asked:
         if exact_first and word in index:
             matches = [word]
         else:
