@@ -1,0 +1,397 @@
+"""Embeddings trained on a corpus, and how much chance there is in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from bayesbias._progress import progress_bar
+from bayesbias._validate import at_least, one_of, word_list
+from bayesbias.corpus.corpus import Corpus, check_corpus
+from bayesbias.embeddings import Embedding
+from bayesbias.errors import DataError, SpecError
+
+if TYPE_CHECKING:
+    from gensim.models import Word2Vec
+
+Method: TypeAlias = Literal["word2vec", "fasttext"]
+METHODS: tuple[Method, ...] = ("word2vec", "fasttext")
+
+_MOST_SEEDS = 2**32
+# Weights are drawn, and progress is told, for so many documents or words at once.
+_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """How embeddings are trained."""
+
+    method: Method
+    dim: int
+    window: int
+    min_count: int
+    epochs: int
+    skip_gram: bool
+    subwords: tuple[str, ...]
+    buckets: int
+    deterministic: bool
+
+    def __post_init__(self) -> None:
+        one_of("method", self.method, METHODS)
+        for name in ("dim", "window", "min_count", "epochs", "buckets"):
+            at_least(name, getattr(self, name), 1)
+        if self.subwords and self.method != "fasttext":
+            raise SpecError(
+                f"'subwords' are composed from parts of words, which {self.method!r} does not "
+                "learn; use method='fasttext'."
+            )
+
+    def describe(self) -> str:
+        """Say how the embedding was trained, in a few words."""
+        way = "skip-gram" if self.skip_gram else "CBOW"
+        return (
+            f"{self.method} ({way}), window {self.window}, min_count {self.min_count}, "
+            f"{self.epochs} epochs"
+        )
+
+    def model(self, seed: int) -> Word2Vec:
+        """Return gensim's model, without words yet."""
+        import joblib
+        from gensim.models import FastText, Word2Vec
+
+        options = {
+            "vector_size": self.dim,
+            "window": self.window,
+            "min_count": self.min_count,
+            "sg": int(self.skip_gram),
+            "seed": seed,
+            "workers": 1 if self.deterministic else joblib.cpu_count(),
+        }
+        if self.method == "fasttext":
+            return FastText(min_n=3, max_n=6, bucket=self.buckets, **options)
+        return Word2Vec(**options)
+
+
+class _Feed:
+    """A corpus, or a bootstrap sample of its documents, as gensim reads it: once an epoch."""
+
+    def __init__(self, corpus: Corpus, sample: int | None) -> None:
+        self.corpus = corpus
+        self.sample = sample
+        self.advance: Callable[[float], None] = lambda amount: None
+        self.error: BaseException | None = None
+
+    def documents(self, advance: Callable[[float], None]) -> Iterator[list[str]]:
+        """Yield the words of each document, in a sample as often as it was drawn.
+
+        Each document is drawn a number of times that is Poisson with mean 1: the bootstrap, but
+        for how many are drawn in all, which need not be known before. The seed draws the same
+        documents every time.
+        """
+        documents = self.corpus._words(advance)
+        if self.sample is None:
+            yield from documents
+            return
+        seeds = np.random.SeedSequence(self.sample, spawn_key=(1,))
+        for times, words in zip(_poisson(np.random.default_rng(seeds)), documents, strict=False):
+            for _ in range(times):
+                yield words
+
+    def count(self, progress: bool) -> tuple[Counter[str], int]:
+        """Return how often each word occurs, in the order of first occurrence, and documents."""
+        counted: Counter[str] = Counter()
+        number = 0
+        with self.corpus._progress_bar("Counting words", show=progress) as advance:
+            for words in self.documents(advance):
+                counted.update(words)
+                number += 1
+        return counted, number
+
+    def __iter__(self) -> Iterator[list[str]]:
+        # gensim reads in a thread of its own, and would wait for ever if that raised.
+        try:
+            waiting = 0
+            for words in self.documents(lambda amount: None):
+                yield words
+                waiting += len(words)
+                if waiting >= _AT_ONCE:
+                    self.advance(waiting)
+                    waiting = 0
+            self.advance(waiting)
+        except Exception as err:
+            self.error = err
+
+
+def train_embedding(
+    corpus: Corpus,
+    method: Method = "word2vec",
+    *,
+    dim: int = 300,
+    window: int = 5,
+    min_count: int = 5,
+    epochs: int = 5,
+    skip_gram: bool = False,
+    subwords: Iterable[str] = (),
+    buckets: int = 2_000_000,
+    seed: int = 0,
+    deterministic: bool = True,
+    name: str | None = None,
+    progress: bool = True,
+) -> Embedding:
+    """Train word vectors on a corpus, with gensim.
+
+    What is not an argument here has gensim's default: 5 negative samples, frequent words
+    down-sampled at 0.001, a learning rate that falls from 0.025, and for fastText parts of words
+    of 3 to 6 letters.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The text; it is read once to count its words and once an epoch.
+    method : {"word2vec", "fasttext"}, default "word2vec"
+        How to train. fastText also learns from the parts of words.
+    dim : int, default 300
+        The number of dimensions.
+    window : int, default 5
+        How many words before and behind are context.
+    min_count : int, default 5
+        Leave out words that occur less often.
+    epochs : int, default 5
+        How many times to go through the corpus.
+    skip_gram : bool, default False
+        Predict the context from the word (skip-gram), not the word from its context (CBOW).
+    subwords : iterable of str, optional
+        For fastText: words to compose from their parts if the corpus has them too rarely or not at
+        all. They stand behind the others.
+    buckets : int, default 2_000_000
+        For fastText: how many vectors the parts of words share. They need 4 × `dim` bytes each
+        while training, 2.4 GB with the defaults.
+    seed : int, default 0
+        Same seed, same result, if `deterministic`.
+    deterministic : bool, default True
+        Train on one core. On all cores it is quicker, but each run gives other vectors.
+    name : str, optional
+        The name of the embedding; by default those of the corpus and the method.
+    progress : bool, default True
+        Show a progress bar, in terminals and notebooks.
+
+    Returns
+    -------
+    Embedding
+        The words, most frequent first, and their vectors.
+
+    Raises
+    ------
+    SpecError
+        If an option is wrong.
+    DataError
+        If no word is frequent enough, or the corpus cannot be read; in most cases this is found
+        before training begins.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> corpus = bb.Corpus(["she is a nurse", "he is an engineer"] * 10)
+    >>> bb.train_embedding(corpus, dim=10, name="small")
+    <Embedding 'small': 6 words × 10 dimensions>
+    """
+    check_corpus(corpus)
+    settings = _Settings(
+        method,
+        dim,
+        window,
+        min_count,
+        epochs,
+        skip_gram,
+        tuple(dict.fromkeys(word_list("subwords", subwords))),
+        buckets,
+        deterministic,
+    )
+    _check_seed(seed, 1)
+    label = name or f"{corpus.name}-{method}"
+    return _train(corpus, settings, seed=seed, resample=False, name=label, progress=progress)
+
+
+def train_replicates(
+    corpus: Corpus,
+    method: Method = "word2vec",
+    *,
+    replicates: int = 5,
+    resample: bool = False,
+    dim: int = 300,
+    window: int = 5,
+    min_count: int = 5,
+    epochs: int = 5,
+    skip_gram: bool = False,
+    subwords: Iterable[str] = (),
+    buckets: int = 2_000_000,
+    seed: int = 0,
+    deterministic: bool = True,
+    n_jobs: int = 1,
+    name: str | None = None,
+    progress: bool = True,
+) -> list[Embedding]:
+    """Train several embeddings that differ by chance only.
+
+    The spread of a measure over them is what training adds to its uncertainty: that of the random
+    start and of random samples while training, and with `resample` that of the documents, which
+    might have been others.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The text.
+    method : {"word2vec", "fasttext"}, default "word2vec"
+        How to train.
+    replicates : int, default 5
+        How many embeddings; their seeds are `seed`, `seed` + 1 and so on.
+    resample : bool, default False
+        Train each on a bootstrap sample of the documents: every document is taken a number of
+        times that is Poisson with mean 1. Rare words may then be missing from some embeddings.
+    dim : int, default 300
+        The number of dimensions.
+    window : int, default 5
+        How many words before and behind are context.
+    min_count : int, default 5
+        Leave out words that occur less often.
+    epochs : int, default 5
+        How many times to go through the corpus.
+    skip_gram : bool, default False
+        Predict the context from the word (skip-gram), not the word from its context (CBOW).
+    subwords : iterable of str, optional
+        For fastText: words to compose from their parts where they are missing.
+    buckets : int, default 2_000_000
+        For fastText: how many vectors the parts of words share.
+    seed : int, default 0
+        The seed of the first; same seed, same result, if `deterministic`.
+    deterministic : bool, default True
+        Train each on one core.
+    n_jobs : int, default 1
+        How many to train at the same time, by joblib; -1 for one on each core.
+    name : str, optional
+        What the names of the embeddings begin with; a number follows.
+    progress : bool, default True
+        Show a progress bar, in terminals and notebooks.
+
+    Returns
+    -------
+    list of Embedding
+        The embeddings. Without `resample` the first is what `train_embedding` gives, and all have
+        the same words.
+
+    Raises
+    ------
+    SpecError
+        If an option is wrong.
+    DataError
+        If no word is frequent enough, or the corpus cannot be read.
+
+    References
+    ----------
+    Antoniak and Mimno (2018), Evaluating the Stability of Embedding-based Word Similarities,
+    https://doi.org/10.1162/tacl_a_00008
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> corpus = bb.Corpus(["she is a nurse", "he is an engineer"] * 10)
+    >>> bb.train_replicates(corpus, replicates=2, dim=10)
+    [<Embedding 'corpus-word2vec-1': 6 words × 10 dimensions>,
+     <Embedding 'corpus-word2vec-2': 6 words × 10 dimensions>]
+    """
+    import joblib
+
+    check_corpus(corpus)
+    settings = _Settings(
+        method,
+        dim,
+        window,
+        min_count,
+        epochs,
+        skip_gram,
+        tuple(dict.fromkeys(word_list("subwords", subwords))),
+        buckets,
+        deterministic,
+    )
+    at_least("replicates", replicates, 1)
+    _check_seed(seed, replicates)
+    label = name or f"{corpus.name}-{method}"
+    alone = n_jobs == 1
+    tasks = (
+        joblib.delayed(_train)(
+            corpus,
+            settings,
+            seed=seed + number,
+            resample=resample,
+            name=f"{label}-{number + 1}",
+            progress=progress and alone,
+        )
+        for number in range(replicates)
+    )
+    with progress_bar(
+        "Training embeddings", total=replicates, show=progress and not alone, unit="steps"
+    ) as advance:
+        trained = []
+        for embedding in joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
+            trained.append(embedding)
+            advance(1)
+    return trained
+
+
+def _train(
+    corpus: Corpus,
+    settings: _Settings,
+    *,
+    seed: int,
+    resample: bool,
+    name: str,
+    progress: bool,
+) -> Embedding:
+    feed = _Feed(corpus, seed if resample else None)
+    counted, documents = feed.count(progress)
+    _check_counts(counted, settings.min_count, corpus)
+    tokens = counted.total()
+    model = settings.model(seed)
+    model.build_vocab_from_freq(counted, corpus_count=documents)
+    with progress_bar(
+        f"Training {name}", total=settings.epochs * tokens, show=progress, unit="steps"
+    ) as feed.advance:
+        model.train(feed, total_examples=documents, total_words=tokens, epochs=settings.epochs)
+    if feed.error is not None:
+        raise feed.error
+    sample = "a bootstrap sample of " if resample else ""
+    notes = [f"{settings.describe()}, seed {seed}, {tokens:,} tokens of {sample}{corpus.name!r}"]
+    words, vectors = list(model.wv.index_to_key), model.wv.vectors
+    composed = [word for word in settings.subwords if word not in model.wv.key_to_index]
+    if composed:
+        vectors = np.vstack([vectors, [model.wv.get_vector(word) for word in composed]])
+        words += composed
+        notes.append(f"{len(composed)} of {len(settings.subwords)} words composed from subwords")
+    return Embedding(words, vectors, name, notes=notes)
+
+
+def _poisson(rng: np.random.Generator) -> Iterator[int]:
+    while True:
+        yield from rng.poisson(1.0, _AT_ONCE).tolist()
+
+
+def _check_seed(seed: int, replicates: int) -> None:
+    at_least("seed", seed, 0)
+    if seed + replicates > _MOST_SEEDS:
+        raise SpecError(f"'seed' is {seed}; expected less than {_MOST_SEEDS - replicates + 1:,}.")
+
+
+def _check_counts(counted: Counter[str], min_count: int, corpus: Corpus) -> None:
+    """Refuse a corpus of which no word is left, before the training."""
+    if not counted:
+        raise DataError(f"corpus {corpus.name!r}: too few documents for a bootstrap sample.")
+    word, most = counted.most_common(1)[0]
+    if most < min_count:
+        raise DataError(
+            f"corpus {corpus.name!r}: no word occurs {min_count:,} times; the most frequent, "
+            f"{word!r}, occurs {most:,} times. Lower 'min_count'."
+        )
