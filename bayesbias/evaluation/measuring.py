@@ -159,6 +159,14 @@ def _new_name(name: str, taken: Iterable[str]) -> str:
     return new
 
 
+def check_jobs(n_jobs: int) -> None:
+    """Refuse what is no number of processes."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise SpecError(
+            f"'n_jobs' is {n_jobs!r}; expected a number of processes, or -1 for all cores."
+        )
+
+
 def measure(
     asked: Sequence[tuple[Metric, Mapping[str, Query]]],
     embeddings: Embedding | Iterable[Embedding],
@@ -169,10 +177,7 @@ def measure(
 ) -> list[Score]:
     """Return a score for each metric, query and embedding, in this order."""
     several = as_embeddings(embeddings)
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
-        raise SpecError(
-            f"'n_jobs' is {n_jobs!r}; expected a number of processes, or -1 for all cores."
-        )
+    check_jobs(n_jobs)
     total = sum(len(queries) for _, queries in asked) * len(several)
 
     def tasks() -> Iterator[Any]:

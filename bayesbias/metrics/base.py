@@ -14,6 +14,7 @@ from bayesbias._validate import at_least, did_you_mean, one_of, quoted
 from bayesbias.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
 from bayesbias.embeddings import Embedding, check_embedding
 from bayesbias.errors import SpecError, warn
+from bayesbias.metrics.prefixes import number_counted
 from bayesbias.metrics.resampling import (
     MOST_PARTITIONS,
     TESTS,
@@ -244,6 +245,21 @@ class Metric:
                 f"{query.target_names[0]!r} has {sizes[0]} words and {query.target_names[1]!r} "
                 f"{sizes[1]}; give pairs."
             )
+
+    def bounds(self, query: Query) -> tuple[float, float]:
+        """Return the smallest and the largest value possible for the sets of a query.
+
+        Parameters
+        ----------
+        query : Query
+            The query.
+
+        Returns
+        -------
+        tuple of two float
+            The bounds; `value_range` by default.
+        """
+        return self.value_range
 
     def expand(
         self,
@@ -672,7 +688,7 @@ class Metric:
                 targets, attributes, block[: len(targets)], block[len(targets) :]
             )
             for w, needed in zip(block, least, strict=True):
-                values = np.where(np.count_nonzero(w, axis=1) >= needed, values, np.nan)
+                values = np.where(number_counted(w) >= needed, values, np.nan)
             parts.append(np.broadcast_to(values, (min(step, draws - start),)))
         return np.concatenate(parts)
 

@@ -62,6 +62,16 @@ class GeneralizedWEAT(Metric):
                 "two or more."
             )
 
+    def bounds(self, query: Query) -> tuple[float, float]:
+        """Return the bounds ± G for G groups of equal size, and wider ones for others."""
+        # As Σ |mean Tᵢ − mean of all T|² ≤ G² Σ (share of Tᵢ in all T)², and the same for A.
+        groups = len(query.target_sets)
+        spread = 1.0
+        for sets in (query.target_sets, query.attribute_sets):
+            sizes = np.array([len(words) for words in sets])
+            spread *= float(np.linalg.norm(sizes / sizes.sum()))
+        return -(groups**2) * spread, groups**2 * spread
+
     def weighted(
         self,
         targets: Sequence[WordVectors],

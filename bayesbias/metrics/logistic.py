@@ -19,6 +19,8 @@ _PRECISE, _ROUGH = 1e-9, 1e-2
 _LEFT = 1e-3
 # Numbers in the arrays of draws × rows that are handled at once.
 _BLOCK = 1_000_000
+# Draws that count up to this times as many rows are fitted together, from the same start.
+_GROWTH = 1.1
 # Single precision may never get as near as asked.
 _MOST_STEPS = {np.dtype(np.float32): 20, np.dtype(np.float64): 100}
 # The products are many and small: on a busy machine threads would wait for each other much longer
@@ -75,6 +77,41 @@ class Classifier:
         blocks = (weights[i : i + step] for i in range(0, len(weights), step))
         with _BLAS.limit(limits=1, user_api="blas"):
             result = np.concatenate([self._minimise(w, precision) for w in blocks])
+            return result if self._basis is None else result @ self._basis.T
+
+    def growing(self, weights: Array, precision: float = _PRECISE) -> Array:
+        """Return the coefficients for draws each of which counts the rows of the one before.
+
+        Each starts near where the last ended, and rows that do not count yet are left alone.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (draws, n_positive + n_negative)
+            How often each vector counts; once above 0, it stays so.
+        precision : float
+            How far from the optimum they may be, in units of the curvature.
+
+        Returns
+        -------
+        ndarray of shape (draws, dim + 1)
+            The coefficients of each draw.
+        """
+        counts = np.count_nonzero(weights, axis=1)
+        result = np.empty((len(weights), self._rows.shape[1]))
+        near: Array = np.zeros((1, self._rows.shape[1]))
+        first = 0
+        with _BLAS.limit(limits=1, user_api="blas"):
+            while first < len(weights):
+                end = max(first + 1, int(np.searchsorted(counts, _GROWTH * counts[first])))
+                used = np.flatnonzero(weights[end - 1])
+                rows, single = self._rows[used], self._single[used]
+                block = weights[first:end, used]
+                middle = block[len(block) // 2]
+                wrong, _ = _evaluate(near, middle[None], near @ rows.T)
+                inverse = _inverse(single, middle * (wrong * (1 - wrong))[0])
+                near = _descend(single, single, block, near, inverse, _ROUGH)
+                result[first:end] = _descend(rows, single, block, near, inverse, precision)
+                near, first = result[end - 1 : end], end
             return result if self._basis is None else result @ self._basis.T
 
     def _minimise(self, weights: Array, precision: float) -> Array:

@@ -13,7 +13,7 @@ from bayesbias._validate import one_of
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.vectors import WordVectors
 from bayesbias.metrics.weighting import centres, directions, ones, shares, size, total
-from bayesbias.words.query import Template
+from bayesbias.words.query import Query, Template
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,10 @@ class RND(Metric):
 
     def __post_init__(self) -> None:
         one_of("distance", self.distance, ("norm", "cos"))
+
+    def bounds(self, query: Query) -> tuple[float, float]:
+        """Return −2 and 2 for cosines; norms have no bounds."""
+        return (-2.0, 2.0) if self.distance == "cos" else self.value_range
 
     def weighted(
         self,

@@ -14,9 +14,10 @@ from bayesbias._arrays import Array
 from bayesbias._validate import at_least
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.logistic import Classifier
+from bayesbias.metrics.prefixes import growing
 from bayesbias.metrics.vectors import WordVectors
 from bayesbias.metrics.weighting import ones, shares, total
-from bayesbias.words.query import Template
+from bayesbias.words.query import Query, Template
 
 Mask = npt.NDArray[np.bool_]
 
@@ -96,6 +97,10 @@ class RNSB(Metric):
     def __post_init__(self) -> None:
         at_least("n_iterations", self.n_iterations, 1)
 
+    def bounds(self, query: Query) -> tuple[float, float]:
+        """Return 0 and the logarithm of the number of entries: all is said of one of them."""
+        return 0.0, float(np.log(self._number(query)))
+
     def weighted(
         self,
         targets: Sequence[WordVectors],
@@ -111,9 +116,11 @@ class RNSB(Metric):
             return values + np.nan
         positive, negative = (words.vectors for words in attributes)
         classifier = Classifier(positive, negative)
+        grow = any(map(growing, attribute_weights))
+        fitted = classifier.growing if grow else classifier.coefficients
         for part in parts:
             used = weights * part
-            coefficients = classifier.coefficients(used)
+            coefficients = fitted(used)
             value = _divergence(*self._entries(_log_odds(targets, coefficients), target_weights))
             for w in (*target_weights, *np.split(used, [len(positive)], axis=1)):
                 value = np.where(w.any(axis=1), value, np.nan)
@@ -165,6 +172,10 @@ class RNSB(Metric):
     def _entries(self, odds: Sequence[Array], weights: Sequence[Array]) -> tuple[Array, Array]:
         """Return the log odds of what is compared, and how often each of it counts."""
         return _side_by_side(odds), _side_by_side(weights)
+
+    def _number(self, query: Query) -> int:
+        """Return how many entries are compared."""
+        return sum(map(len, query.target_sets))
 
     def _labels(self, targets: Sequence[WordVectors]) -> list[str]:
         return [word for words in targets for word in words.words]
@@ -231,6 +242,9 @@ class RNSBGroups(RNSB):
         # The log odds are linear: those of the mean vector are the mean of those of the words.
         means = [total(z, shares(w)) for z, w in zip(odds, weights, strict=True)]
         return np.stack(np.broadcast_arrays(*means), axis=1), np.ones((1, len(means)))
+
+    def _number(self, query: Query) -> int:
+        return len(query.target_sets)
 
     def _labels(self, targets: Sequence[WordVectors]) -> list[str]:
         return [words.name for words in targets]

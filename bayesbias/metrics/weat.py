@@ -12,7 +12,7 @@ from bayesbias._arrays import Array
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.vectors import WordVectors
 from bayesbias.metrics.weighting import check_ddof, cosines, ones, shares, total
-from bayesbias.words.query import Template
+from bayesbias.words.query import Query, Template
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,11 @@ class WEAT(Metric):
 
     def __post_init__(self) -> None:
         check_ddof(self.ddof)
+
+    def bounds(self, query: Query) -> tuple[float, float]:
+        """Return −2 and 2 for the effect size, and for the sum so much for each target word."""
+        words = 1 if self.return_effect_size else sum(map(len, query.target_sets))
+        return -2.0 * words, 2.0 * words
 
     def weighted(
         self,

@@ -83,14 +83,19 @@ def size(words: WordVectors) -> float:
 
 def ranks(values: Array, weights: Array) -> Array:
     """Return the mean rank of each cosine within its draw, ties and repeated words averaged."""
-    values, weights = np.broadcast_arrays(values, weights)
-    draws, n = values.shape
     order = np.argsort(values, axis=1)
     ordered = np.take_along_axis(values, order, axis=1)
-    counted = np.take_along_axis(weights, order, axis=1)
     # A value that differs from the one before by rounding alone is tied with it.
-    new = np.ones((draws, n), dtype=bool)
+    new = np.ones(ordered.shape, dtype=bool)
     new[:, 1:] = np.diff(ordered, axis=1) > 1e-12
+    if len(values) == 1:  # one order for all draws
+        of_tie = np.add.reduceat(np.asarray(weights)[:, order[0]], np.flatnonzero(new[0]), axis=1)
+        middle: Array = np.cumsum(of_tie, axis=1) - of_tie / 2 + 0.5
+        tie = np.empty_like(order[0])
+        tie[order[0]] = np.cumsum(new[0]) - 1
+        return middle[:, tie]
+    draws, n = values.shape
+    counted = np.take_along_axis(np.broadcast_to(weights, values.shape), order, axis=1)
     starts = np.flatnonzero(new)
     of_tie = np.add.reduceat(counted.ravel(), starts)
     before = np.cumsum(counted, axis=1) - counted

@@ -1,0 +1,162 @@
+"""The runs of silhouettes: measured in parallel, kept in a folder, their time told before."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import logging
+import time
+from collections import Counter
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from zipfile import BadZipFile
+
+import joblib
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from bayesbias._arrays import Array, Codes
+from bayesbias._files import atomic
+from bayesbias._progress import progress_bar
+from bayesbias.errors import DataError
+from bayesbias.metrics import Metric
+from bayesbias.metrics.prefixes import prefixes
+from bayesbias.metrics.vectors import Gathered
+from bayesbias.metrics.weighting import ones
+
+_log = logging.getLogger(__name__)
+# Each run is measured in one thread, so that it does not matter how many work at once.
+_BLAS = ThreadpoolController()
+# Sizes that are tried to see how long all of them take.
+_FEW, _SOME = 2, 12
+# Work of fewer seconds is done before it is announced.
+_SHORT = 2.0
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Growing:
+    """The lists of one embedding, and how they grow."""
+
+    metric: Metric
+    found: Gathered
+    #: Which of the sets grow.
+    places: tuple[int, ...]
+    #: For each of these sets, the order of its words in each run.
+    orders: tuple[Codes, ...]
+    #: How many words of each there are, sizes × sets.
+    counts: Codes
+
+    def run(self, number: int) -> Array:
+        """Return the values of one run."""
+        weights = ones(self.found.sets)
+        for place, order, counts in zip(self.places, self.orders, self.counts.T, strict=True):
+            weights[place] = prefixes(order[number], counts)
+        with _BLAS.limit(limits=1, user_api="blas"):
+            return self.metric._evaluate(self.found.targets, self.found.attributes, weights)
+
+    def only(self, number: int) -> Growing:
+        """Return the lists with one of the runs."""
+        orders = tuple(order[number : number + 1] for order in self.orders)
+        return dataclasses.replace(self, orders=orders)
+
+    def seconds(self) -> float:
+        """Return about how long a run takes: some sizes in the middle are timed."""
+        middle = len(self.counts) // 2
+        few, some = (
+            dataclasses.replace(self, counts=self.counts[middle : middle + n])
+            for n in (_FEW, _SOME)
+        )
+        few.run(0)  # what is computed once is not counted
+        start = time.perf_counter()
+        few.run(0)
+        between = time.perf_counter()
+        some.run(0)
+        base, longer = between - start, time.perf_counter() - between
+        each = (longer - base) / max(1, len(some.counts) - len(few.counts))
+        return base + max(0.0, each) * (len(self.counts) - len(few.counts))
+
+    def names(self) -> list[str]:
+        """Return for each run a name that changes with anything that its values depend on."""
+        own = type(self.metric)
+        try:
+            source = inspect.getsource(own)
+        except (OSError, TypeError):  # written in a console
+            source = ""
+        sets = [dataclasses.asdict(words) for words in self.found.sets]
+        metric = [own.__module__, own.__qualname__, source, vars(self.metric)]
+        common = joblib.hash([version("bayesbias"), metric, sets, self.places, self.counts])
+        return [joblib.hash([common, list(orders)]) for orders in zip(*self.orders, strict=True)]
+
+
+def measure_runs(
+    lists: Sequence[Growing], *, n_jobs: int, progress: bool, folder: Path | None
+) -> Array:
+    """Return the values, embeddings × runs × sizes; runs kept in the folder are read from it."""
+    runs = len(lists[0].orders[0])
+    values = np.empty((len(lists), runs, len(lists[0].counts)))
+    left = [(i, run) for i in range(len(lists)) for run in range(runs)]
+    total = len(left)
+    files: list[list[Path | None]] = [[None] * runs for _ in lists]
+    if folder is not None:
+        _make(folder)
+        files = [[folder / f"run-{name}.npz" for name in growing.names()] for growing in lists]
+        left = [(i, run) for i, run in left if not _read(files[i][run], values[i, run])]
+        _log.info("%d of %d runs are in %s already.", total - len(left), total, folder)
+    if not left:
+        return values
+    workers = min(joblib.effective_n_jobs(n_jobs), len(left))
+    number = Counter(i for i, _ in left)
+    seconds = sum(lists[i].seconds() * n for i, n in number.items()) / workers
+    what = "Silhouettes"
+    if seconds > _SHORT:
+        what += f", about {in_words(seconds)}"
+        processes = "process" if workers == 1 else "processes"
+        _log.info(
+            "%d runs take about %s in %d %s.", len(left), in_words(seconds), workers, processes
+        )
+    tasks = (joblib.delayed(_measure)(lists[i].only(run), files[i][run]) for i, run in left)
+    with progress_bar(what, total=len(left), show=progress, unit="steps") as advance:
+        done = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+        for (i, run), result in zip(left, done, strict=True):
+            values[i, run] = result
+            advance(1)
+    return values
+
+
+def _measure(growing: Growing, path: Path | None) -> Array:
+    """Return the values of the one run, and keep them at once: the next may be interrupted."""
+    values = growing.run(0)
+    if path is not None:
+        with atomic(path) as (temporary,):
+            np.savez(temporary, values=values)
+    return values
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as err:
+        raise DataError(
+            f"{folder}: runs cannot be kept there ({err.strerror or err}); give 'resume' a folder."
+        ) from err
+
+
+def _read(path: Path | None, into: Array) -> bool:
+    """Read the values of a run, if they are there and whole."""
+    if path is None:
+        return False
+    try:
+        with np.load(path, allow_pickle=False) as kept:
+            into[:] = kept["values"]
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return False
+    return True
+
+
+def in_words(seconds: float) -> str:
+    """Return a time to wait in the unit that people would say it in."""
+    for unit, name in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds > 1.5 * unit:
+            return f"{seconds / unit:.2g} {name}"
+    return f"{seconds:.0f} seconds"

@@ -1,0 +1,260 @@
+"""How runs are made: weights of growing subsets, warm starts, resuming, and the time it takes."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from grown_lists import Spread, made
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+import bayesbias as bb
+from bayesbias.evaluation import runs as module
+from bayesbias.evaluation.runs import Growing, in_words
+from bayesbias.metrics.logistic import Classifier
+from bayesbias.metrics.prefixes import number_counted, prefixes
+from bayesbias.metrics.weighting import bilinear, ranks, shares, total
+
+
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 12), draws=st.integers(1, 6))
+def test_prefixes_act_like_the_array(seed: int, n: int, draws: int) -> None:
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(n)
+    counts = np.sort(rng.integers(1, n + 1, draws))
+    weights: Any = prefixes(order, counts)
+    dense = np.zeros((draws, n))
+    for row, count in zip(dense, counts, strict=True):
+        row[order[:count]] = 1
+    matrix = rng.normal(size=(n, 3))
+    assert weights.shape == dense.shape
+    assert len(weights) == draws
+    pairs: list[tuple[Any, Any]] = [
+        (weights, dense),
+        (weights[1:], dense[1:]),
+        (weights[0], dense[0]),
+        (weights[:, 0], dense[:, 0]),
+        (weights.T, dense.T),
+        (weights.astype(int), dense),
+        (weights.any(axis=1), dense.any(axis=1)),
+        (weights.sum(), dense.sum()),
+        (weights.sum(axis=0), dense.sum(axis=0)),
+        (weights.sum(axis=1, keepdims=True), dense.sum(axis=1, keepdims=True)),
+        (weights @ matrix, dense @ matrix),
+        (weights @ matrix[:, 0], dense @ matrix[:, 0]),
+        (matrix.T @ weights.T, matrix.T @ dense.T),
+        (weights * 2 - 1, dense * 2 - 1),
+        (2 / (weights + 1), 2 / (dense + 1)),
+        (weights / 2, dense / 2),
+        (np.sqrt(weights), np.sqrt(dense)),
+        (np.hstack([weights, weights]), np.hstack([dense, dense])),
+        (np.maximum.reduce(weights, axis=1), dense.max(axis=1)),
+        (shares(weights), shares(dense)),
+        (shares(weights).sum(axis=1), np.ones(draws)),
+        (shares(weights) @ matrix, shares(dense) @ matrix),
+        (shares(weights)[:2] @ matrix, shares(dense)[:2] @ matrix),
+        (total(matrix[:, :1].T, weights), dense @ matrix[:, 0]),
+        (bilinear(weights, matrix, np.ones((1, 3))), dense @ matrix.sum(axis=1)),
+        (ranks(matrix[:, :1].T, weights), ranks(np.repeat(matrix[:, :1].T, draws, 0), dense)),
+        (number_counted(weights), dense.sum(axis=1)),
+        (pickle.loads(pickle.dumps(weights)), dense),
+    ]
+    for ours, expected in pairs:
+        np.testing.assert_allclose(np.asarray(ours), expected, atol=1e-12)
+
+
+def test_a_draw_without_words() -> None:
+    weights: Any = prefixes(np.array([1, 0]), np.array([0, 1]))
+    np.testing.assert_array_equal(weights @ np.array([[1.0], [2.0]]), [[0.0], [2.0]])
+
+
+@pytest.mark.parametrize(("sizes", "dim"), [((40, 60), 8), ((12, 9), 30)])
+def test_warm_starts_find_the_same_optimum(sizes: tuple[int, int], dim: int) -> None:
+    """As scikit-learn's solver on the rows that are in."""
+    rng = np.random.default_rng(0)
+    positive, negative = rng.normal(0.4, 1, (sizes[0], dim)), rng.normal(-0.4, 1, (sizes[1], dim))
+    n = sum(sizes)
+    order = rng.permutation(n)
+    counts = np.arange(3, n + 1, 4)
+    weights = np.asarray(prefixes(order, counts))
+    classifier = Classifier(positive, negative)
+    found = classifier.growing(weights)
+    np.testing.assert_allclose(found, classifier.coefficients(weights), atol=1e-7)
+    rows = np.column_stack([np.vstack([positive, negative]), np.ones(n)])
+    y = np.repeat([1, -1], sizes)
+    for count, coefficients in zip(counts, found, strict=True):
+        part = order[:count]
+        if len(set(y[part])) == 2:
+            model = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10, max_iter=1000)
+            theirs = model.fit(rows[part], y[part]).coef_[0]
+            np.testing.assert_allclose(coefficients, theirs, atol=1e-5)
+
+
+def kept(folder: Path) -> list[Path]:
+    return sorted(folder.glob("run-*.npz"))
+
+
+def test_finished_runs_are_read_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    query, embeddings = made((4, 5), (12, 12))
+    folder = tmp_path / "new" / "runs"
+
+    def measured(**options: Any) -> bb.Silhouettes:
+        arguments: dict[str, Any] = {"runs": 4, "resume": folder, "side": "attributes"} | options
+        return bb.silhouettes("rnsb_groups", query, embeddings, **arguments)
+
+    plain = measured(resume=None)
+    first = measured()
+    assert (first.values == plain.values).all()
+    assert len(kept(folder)) == 8
+    # Another call measures nothing.
+    calls: list[int] = []
+    run = Growing.run
+    monkeypatch.setattr(Growing, "run", lambda self, i: calls.append(i) or run(self, i))  # type: ignore[func-returns-value]
+    with caplog.at_level(logging.INFO, "bayesbias"):
+        again = measured()
+    assert calls == []
+    assert (again.values == plain.values).all()
+    assert f"8 of 8 runs are in {folder} already." in caplog.text
+    # More runs go on from there, and what is broken or gone is measured again.
+    kept(folder)[0].write_bytes(b"broken")
+    kept(folder)[1].unlink()
+    more = measured(runs=5)
+    assert (more.values[:, :4] == plain.values).all()
+    assert len(kept(folder)) == 10
+    # Whatever matters changes the names.
+    for options in (
+        {"seed": 1},
+        {"step": 2},
+        {"holdout": True},
+        {"normalize": True},
+        {"side": "targets"},
+    ):
+        before = len(kept(folder))
+        measured(**options)
+        assert len(kept(folder)) == before + 8, options
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_names_of_runs_change_with_the_code_of_a_metric() -> None:
+    class Wider(Spread):
+        def value(self, targets: Any, attributes: Any) -> float:
+            return 2 * super().value(targets, attributes)
+
+    query, embeddings = made((4, 5), (6,))
+    ours, theirs = (
+        bb.silhouettes(metric, query, embeddings, runs=2).lists[0].names()
+        for metric in (Spread(), Wider())
+    )
+    assert set(ours).isdisjoint(theirs)
+    assert len(set(ours)) == 2
+    again = bb.silhouettes(Spread(), query, embeddings[:1], runs=3).lists[0].names()
+    assert again[:2] == ours
+
+
+def test_an_interruption_loses_no_finished_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stopped(Spread):
+        def value(self, targets: Any, attributes: Any) -> float:
+            if stop and len(kept(tmp_path)) == 3:
+                raise KeyboardInterrupt
+            return super().value(targets, attributes)
+
+    query, embeddings = made((4, 5), (6,))
+    stop = True
+    with pytest.raises(KeyboardInterrupt):
+        bb.silhouettes(Stopped(), query, embeddings, runs=4, resume=tmp_path)
+    assert len(kept(tmp_path)) == 3
+    stop = False
+    bb.silhouettes(Stopped(), query, embeddings, runs=4, resume=tmp_path)
+    assert len(kept(tmp_path)) == 8
+
+
+def test_resume_must_be_a_folder(tmp_path: Path) -> None:
+    query, embeddings = made((4, 5), (6,))
+    path = tmp_path / "file"
+    path.write_text("")
+    with pytest.raises(bb.DataError, match="runs cannot be kept there .*; give 'resume' a folder"):
+        bb.silhouettes(Spread(), query, embeddings, resume=path)
+
+
+def test_the_time_is_told_before(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A clock that a run moves by a known amount for each size."""
+    now = 0.0
+
+    def slow(self: Growing, number: int) -> Any:
+        nonlocal now
+        now += 3 + 0.5 * len(self.counts)
+        return np.zeros(len(self.counts))
+
+    monkeypatch.setattr(module.time, "perf_counter", lambda: now)
+    monkeypatch.setattr(Growing, "run", slow)
+    shown = []
+    bar = module.progress_bar
+    monkeypatch.setattr(
+        module,
+        "progress_bar",
+        lambda what, **options: shown.append(what) or bar(what, **options),  # type: ignore[func-returns-value]
+    )
+    query, embeddings = made((40, 40), (6,))
+    with caplog.at_level(logging.INFO, "bayesbias"):
+        bb.silhouettes(Spread(), query, embeddings, runs=10)
+    # 38 sizes before the last, in 20 runs of 3 + 0.5 · 38 seconds
+    assert caplog.messages == ["20 runs take about 7.3 minutes in 1 process."]
+    assert shown == ["Silhouettes, about 7.3 minutes"]
+
+
+def test_short_work_is_not_announced(caplog: pytest.LogCaptureFixture) -> None:
+    query, embeddings = made((4, 5), (6,))
+    with caplog.at_level(logging.INFO, "bayesbias"):
+        bb.silhouettes(Spread(), query, embeddings, runs=2)
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (3.4, "3 seconds"),
+        (89, "89 seconds"),
+        (120, "2 minutes"),
+        (8000, "2.2 hours"),
+        (3e5, "3.5 days"),
+    ],
+)
+def test_time_in_words(seconds: float, text: str) -> None:
+    assert in_words(seconds) == text
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::bayesbias.BayesBiasWarning")
+def test_opinion_lexicon(demo: bb.Embedding) -> None:
+    """Effect sizes on thousands of words, beside a direct computation of a sample of subsets."""
+    lists = bb.word_sets("weat"), bb.word_sets("bing_liu")
+    query = bb.Query(
+        [lists[0]["male_names"], lists[0]["female_names"]],
+        [lists[1]["positive_words"], lists[1]["negative_words"]],
+    )
+    embeddings = [demo, bb.load_embedding("demo-100d")]
+    found = bb.silhouettes("weat_es", query, embeddings, side="attributes", runs=20)
+    assert found.sizes[-1] > 6000
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        e, run, size = (int(rng.integers(n)) for n in found.values.shape)
+        growing = found.lists[e]
+        parts = [
+            words.take(order[run][:n])
+            for words, order, n in zip(
+                growing.found.attributes, growing.orders, found.counts[size], strict=True
+            )
+        ]
+        expected = growing.metric.value(growing.found.targets, parts)
+        assert found.values[e, run, size] == pytest.approx(expected, abs=1e-10)
