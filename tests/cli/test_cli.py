@@ -107,8 +107,6 @@ def test_words_commands(run) -> None:
     assert "woman man" in run("words", "show", "bolukbasi:definitional_pairs").out
     assert "target: Math (8)" in run("words", "show", "query:weat_7").out
     assert "group: jew (5)" in run("words", "show", "religion").out
-    found = json.loads(run("words", "check", "religion", "demo", "--format", "json").out)
-    assert [row["missing"] for row in found if row["missing"]] == [["younglings"]]
 
 
 def test_embedding_commands(run, tmp_path: Path, demo: bb.Embedding) -> None:
@@ -205,9 +203,6 @@ def test_one_embedding_under_two_names(run) -> None:
 
 
 def test_lists_in_csv(run) -> None:
-    printed = run("words", "check", "religion", "--format", "csv").out
-    rows = {row["word_set"]: row for row in csv.DictReader(io.StringIO(printed))}
-    assert rows["control: neutral"]["missing"] == "younglings"
     facts = csv.DictReader(io.StringIO(run("embedding", "info", "--format", "csv").out))
     assert {row["what"]: row["value"] for row in facts}["first words"].startswith("the; ,; .")
 

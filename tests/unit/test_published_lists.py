@@ -98,13 +98,13 @@ def test_unknown_collection() -> None:
 
 
 def test_the_demo_holds_the_lists(demo: bb.Embedding) -> None:
-    assert bb.check_words(bb.load_query("weat_6"), demo)["coverage"].eq(1).all()
+    assert bb.check_words(bb.load_query("weat_6"), demo, samples=1).lists["coverage"].eq(1).all()
     assert len(demo) > 10_000
     assert demo.words[:3] == ("the", ",", ".")
     other = bb.load_embedding("demo-100d")
     assert (other.dim, other.name) == (100, "demo-100d")
     for query in bb.query_set("weat"):
-        found = bb.check_words(query, [demo, other])
+        found = bb.check_words(query, [demo, other], samples=1).lists
         assert found["n_found"].sum() / found["n_words"].sum() > 0.98, query.name
     # Published neighbours survive half precision.
     similar = [w for w, _ in demo.to_gensim().most_similar("king", topn=10)]

@@ -252,24 +252,3 @@ def test_query_from_file(tmp_path: Path) -> None:
     assert len(query.target_sets[0]) == 25
     with pytest.raises(bb.NotFoundError, match="Did you mean 'weat_1"):
         bb.load_query("weat_11")
-
-
-def test_check_words(demo: bb.Embedding) -> None:
-    lists = {
-        "a": bb.WordSet("a", ["nurse", "Nurse", "xyzzy", "doctor"]),
-        "b": bb.WordSet("b", ["doctor"]),
-    }
-    report = bb.check_words(lists, [demo]).set_index("word_set")
-    assert report.loc["a", "n_found"] == 3
-    assert report.loc["a", "coverage"] == 0.75
-    assert report.loc["a", "missing"] == ["xyzzy"]
-    assert report.loc["a", "shared"] == ["doctor"]
-    assert report.loc["a", "same_vector"] == ["Nurse"]
-    assert report.loc["b", "embedding"] == "demo"
-    assert bb.check_words({"a": ["nurse"]}, demo)["n_found"].tolist() == [1]
-    with pytest.raises(bb.SpecError, match="'a' is empty"):
-        bb.check_words({"a": []}, demo)
-    with pytest.raises(bb.SpecError, match="'words' is WordSet"):
-        bb.check_words(lists["a"], demo)  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'embeddings' is 'demo'"):
-        bb.check_words(lists, "demo")  # type: ignore[arg-type]
