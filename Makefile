@@ -83,9 +83,11 @@ pages: $(VENV)/.installed
 
 benchmarks: $(VENV)/.installed-test .venv-wefe/.installed $(ORACLE)
 	$(BIN)/python benchmarks/load_text.py
+	$(BIN)/python benchmarks/read_corpus.py
 	$(BIN)/python benchmarks/build_table.py
 	$(BIN)/python benchmarks/exact_engine.py
 	$(BIN)/python benchmarks/metrics.py $(ORACLE) .venv-wefe/bin/python
+	$(BIN)/python benchmarks/silhouettes.py
 
 clean:
 	rm -rf .venv .venv-* .oracle bayesbias-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -29,6 +29,13 @@ def distances() -> None:
     save(figure, "distances.png", dpi=130)
 
 
+def means() -> None:
+    """Draw the expected distances of the religion study, word by word."""
+    table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    axes = bb.plot_means(bb.fit(table, "crossed", engine="exact", seed=1))
+    save(axes.get_figure(), "means.png", dpi=130)
+
+
 def before_after() -> None:
     """Draw what multiclass hard debiasing does to the religion study."""
     emb, study = bb.load_embedding("demo"), bb.load_study("religion")
@@ -39,6 +46,19 @@ def before_after() -> None:
     save(axes.get_figure(), "before-after.png", dpi=110)
 
 
+def silhouettes() -> None:
+    """Draw how two metrics settle as the lists of WEAT 7 grow, in both demo embeddings."""
+    embeddings = [bb.load_embedding("demo"), bb.load_embedding("demo-100d")]
+    query = bb.load_query("weat_7")
+    results = [
+        bb.silhouettes(metric, query, embeddings, side=side)
+        for metric in ("weat_es", "rnsb_groups")
+        for side in ("targets", "attributes")
+    ]
+    save(bb.plot_silhouettes(results[0]).get_figure(), "silhouettes.png", dpi=110)
+    save(bb.plot_silhouette_grid(results)[0, 0].get_figure(), "silhouette-grid.png", dpi=110)
+
+
 def save(figure: Figure | SubFigure | None, name: str, dpi: int) -> None:
     """Write a figure to the documentation."""
     assert isinstance(figure, Figure)
@@ -47,4 +67,6 @@ def save(figure: Figure | SubFigure | None, name: str, dpi: int) -> None:
 
 if __name__ == "__main__":
     distances()
+    means()
     before_after()
+    silhouettes()

@@ -11,10 +11,12 @@ import warnings
 import click
 
 from bayesbias import __version__
+from bayesbias.cli.audit import audit, report
 from bayesbias.cli.debias import before_after, debias
 from bayesbias.cli.embedding import embedding
 from bayesbias.cli.fit import compare, fit
 from bayesbias.cli.metrics import metrics, rank
+from bayesbias.cli.silhouette import silhouette
 from bayesbias.cli.table import table
 from bayesbias.cli.words import words
 from bayesbias.errors import BayesBiasError, BayesBiasWarning
@@ -35,7 +37,20 @@ def app(verbose: int) -> None:
         logger.addHandler(logging.StreamHandler())
 
 
-for _command in (table, fit, compare, metrics, rank, debias, before_after, words, embedding):
+for _command in (
+    audit,
+    report,
+    table,
+    fit,
+    compare,
+    metrics,
+    rank,
+    silhouette,
+    debias,
+    before_after,
+    words,
+    embedding,
+):
     app.add_command(_command)
 
 

@@ -111,10 +111,9 @@ def measure_runs(
     what = "Silhouettes"
     if seconds > _SHORT:
         what += f", about {in_words(seconds)}"
-        processes = "process" if workers == 1 else "processes"
-        _log.info(
-            "%d runs take about %s in %d %s.", len(left), in_words(seconds), workers, processes
-        )
+        amount = f"{len(left)} run{'s take' if len(left) > 1 else ' takes'}"
+        where = f"{workers} process{'es' if workers > 1 else ''}"
+        _log.info("%s about %s in %s.", amount, in_words(seconds), where)
     tasks = (joblib.delayed(_measure)(lists[i].only(run), files[i][run]) for i, run in left)
     with progress_bar(what, total=len(left), show=progress, unit="steps") as advance:
         done = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks)

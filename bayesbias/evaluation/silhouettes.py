@@ -281,7 +281,11 @@ class Silhouettes:
         )
 
     def verdict(
-        self, biased: str | Embedding | None = None, unbiased: str | Embedding | None = None
+        self,
+        biased: str | Embedding | None = None,
+        unbiased: str | Embedding | None = None,
+        *,
+        normalisation: Normalisation = "paper",
     ) -> str:
         """Return three lines: how robust, how much of it is length, and how accurate.
 
@@ -289,7 +293,9 @@ class Silhouettes:
         ----------
         biased, unbiased : str or Embedding, optional
             The references for `accuracy`. Without them, the last line tells what half of the words
-            would have said.
+            would have said. The first two lines are about the other embeddings, if there are any.
+        normalisation : {"paper", "as-published"}, default "paper"
+            As in `accuracy`.
 
         Returns
         -------
@@ -299,6 +305,17 @@ class Silhouettes:
         if (biased is None) != (unbiased is None):
             raise SpecError("give both 'biased' and 'unbiased', or neither.")
         table = self.robustness_table
+        if biased is not None and unbiased is not None:
+            found = self.accuracy(biased, unbiased, normalisation=normalisation)
+            last = (
+                f"Accuracy: {found:.2f} [{found.lower:.2f}, {found.upper:.2f}], where 0.5 is a "
+                "metric that cannot tell the embedding with bias from the one without."
+            )
+            references = [self.embeddings[self._place("biased", x)] for x in (biased, unbiased)]
+            others = table[~table["embedding"].isin(references)]
+            table = table if others.empty else others
+        else:
+            last = self._half()
         least = table.iloc[int(table["robustness"].to_numpy().argmin())]
         word = next(word for bound, word in _WORDS if least["robustness"] >= bound)
         where = "" if len(table) == 1 else f" in {least['embedding']!r}, where it is least"
@@ -313,15 +330,8 @@ class Silhouettes:
             f"Adjusted for length: {adjusted}, where 1 is words that all agree, and 0 words that "
             f"disagree as much as they can: the mean of {self.sizes[-1]} of these would have a "
             f"robustness of {null:.2f}{slow}.",
+            last,
         ]
-        if biased is None or unbiased is None:
-            lines.append(self._half())
-        else:
-            found = self.accuracy(biased, unbiased)
-            lines.append(
-                f"Accuracy: {found:.2f} [{found.lower:.2f}, {found.upper:.2f}], where 0.5 is a "
-                "metric that cannot tell the embedding with bias from the one without."
-            )
         return "\n".join(lines)
 
     def _half(self) -> str:

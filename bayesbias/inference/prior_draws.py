@@ -90,7 +90,7 @@ def prior_draws(
     for parameter, stream in zip(spec.parameters, streams, strict=True):
         rng = np.random.default_rng(stream)
         values[parameter.name] = _parameter(spec, data, parameter, values, draws, rng)
-    outcome = _outcome(spec, data, values, draws, np.random.default_rng(of_outcome))
+    outcome = outcome_draws(spec, data, values, draws, np.random.default_rng(of_outcome))
     result = dataset(spec, data, values, 1).assign_coords(row=np.arange(len(data.y)))
     result[spec.outcome] = (("chain", "draw", "row"), outcome[None])
     return result.assign_attrs(model=spec.name, seed=seed)
@@ -120,7 +120,7 @@ def _parameter(
     return result
 
 
-def _outcome(
+def outcome_draws(
     spec: ModelSpec,
     data: ModelData,
     values: Mapping[str, Array],

@@ -1,7 +1,31 @@
 """Figures: functions that take a result and an optional Axes, and return the Axes."""
 
 from bayesbias.plots.before_after import plot_before_after
+from bayesbias.plots.coefficients import plot_coefficients
+from bayesbias.plots.comparison import plot_comparison
 from bayesbias.plots.distances import plot_distances
+from bayesbias.plots.heat import plot_rank_correlations, plot_rank_probabilities
+from bayesbias.plots.influence import plot_influence
+from bayesbias.plots.means import plot_means
+from bayesbias.plots.predictive import plot_predictive_check
 from bayesbias.plots.priors import plot_priors
+from bayesbias.plots.scores import plot_scores
+from bayesbias.plots.silhouettes import plot_silhouette_grid, plot_silhouettes
+from bayesbias.plots.word import plot_word
 
-__all__ = ["plot_before_after", "plot_distances", "plot_priors"]
+__all__ = [
+    "plot_before_after",
+    "plot_coefficients",
+    "plot_comparison",
+    "plot_distances",
+    "plot_influence",
+    "plot_means",
+    "plot_predictive_check",
+    "plot_priors",
+    "plot_rank_correlations",
+    "plot_rank_probabilities",
+    "plot_scores",
+    "plot_silhouette_grid",
+    "plot_silhouettes",
+    "plot_word",
+]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias._validate import one_of, quoted, word_list
 from bayesbias.constants import CONNECTIONS
 from bayesbias.errors import DataError
-from bayesbias.plots.look import CONNECTION_STYLES, INK, new_axes, tidy
+from bayesbias.plots.checks import in_table
+from bayesbias.plots.look import CONNECTION_STYLES, INK, new_axes, tidy, write_above
 from bayesbias.table import check_table
 
 if TYPE_CHECKING:
@@ -17,7 +20,11 @@ if TYPE_CHECKING:
 
 
 def plot_distances(
-    table: pd.DataFrame, *, group: str | None = None, ax: Axes | None = None
+    table: pd.DataFrame,
+    *,
+    group: str | None = None,
+    connections: Iterable[str] = CONNECTIONS,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw every cosine distance as a dot, one row a kind of connection, with the means.
 
@@ -27,6 +34,8 @@ def plot_distances(
         A distance table.
     group : str, optional
         Draw only the protected words of this group.
+    connections : iterable of str, default ("associated", "different", "human", "none")
+        Draw only these kinds: ``["associated", "different"]`` leaves the controls out.
     ax : Axes, optional
         Where to draw; a new figure by default.
 
@@ -37,8 +46,10 @@ def plot_distances(
 
     Raises
     ------
+    SpecError
+        If there is no such connection.
     DataError
-        If there is no such group in the table.
+        If there is no such group in the table, or nothing of these kinds.
 
     Examples
     --------
@@ -48,13 +59,16 @@ def plot_distances(
     >>> ax.get_xlabel()
     'cosine distance'
     """
+    wanted = [
+        one_of("connections", name, CONNECTIONS) for name in word_list("connections", connections)
+    ]
     rows = check_table(table)
     if group is not None:
-        groups = rows["protected_group"].cat.categories
-        if group not in groups:
-            raise DataError(f"no group {group!r} in the table; there are {', '.join(groups)}.")
+        in_table("group", group, rows["protected_group"].cat.categories)
         rows = rows[rows["protected_group"] == group]
-    there = [name for name in CONNECTIONS if (rows["connection"] == name).any()]
+    there = [name for name in CONNECTIONS if name in wanted and (rows["connection"] == name).any()]
+    if not there:
+        raise DataError(f"no rows of {quoted(wanted)} in the table; there is nothing to draw.")
     ax = new_axes(6.4, 0.62 * len(there) + 0.9) if ax is None else ax
     # The same places each time: a figure of the same table is the same figure.
     rng = np.random.default_rng(0)
@@ -68,16 +82,8 @@ def plot_distances(
             values, heights, s=9, c=style.color, marker=style.marker, alpha=alpha, linewidths=0
         )
         ax.plot([values.mean()] * 2, [place - 0.36, place + 0.36], color=INK, linewidth=2.2)
-        ax.annotate(
-            f"{values.mean():.2f}  (n = {len(values):,})",
-            (values.mean(), place + 0.36),
-            (0, 1.5),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            fontsize=8,
-            color=INK,
-        )
+        text = f"{values.mean():.2f}  (n = {len(values):,})"
+        write_above(ax, text, (float(values.mean()), place + 0.36), 1.5)
     labels = [CONNECTION_STYLES[name].label for name in reversed(there)]
     ax.set_yticks(range(len(there)), labels, fontsize=9)
     ax.set_ylim(-0.55, len(there) - 0.3)

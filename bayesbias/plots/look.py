@@ -1,14 +1,22 @@
-"""The one look of all figures: a colour, a marker and a label for each connection."""
+"""The one look of all figures: colours, markers, labels, axes, legends."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
 INK: Final = "#222222"
+#: Lines between groups, and what is there only for orientation.
+RULE: Final = "#bbbbbb"
+GRID: Final = "#dddddd"
+BAND: Final = "#f4f4f4"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +37,33 @@ CONNECTION_STYLES: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a model is of, and its value where there is nothing."""
+
+    label: str
+    neutral: float
+    meaning: str
+
+
+OUTCOMES: Final = {
+    "distance": Outcome("cosine distance", 1.0, "1: unrelated"),
+    "difference": Outcome("difference of distances", 0.0, "0: no change"),
+}
+
+# Colours of Paul Tol for what is no connection: embeddings and word sets.
+_COLORS = ("#332288", "#CC6677", "#44AA99", "#999933", "#882255", "#88CCEE", "#117733", "#AA4499")
+_MARKERS = "osD^vPX"
+
+
+def styles(labels: Iterable[str]) -> dict[str, Style]:
+    """Return a style for each of several things that are no connections."""
+    return {
+        label: Style(_COLORS[i % len(_COLORS)], _MARKERS[i % len(_MARKERS)], label)
+        for i, label in enumerate(dict.fromkeys(labels))
+    }
+
+
 def new_axes(width: float, height: float) -> Axes:
     """Return the axes of a new figure that makes room for its labels."""
     import matplotlib.pyplot as plt
@@ -42,5 +77,94 @@ def tidy(axes: Axes) -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.tick_params(colors=INK, labelcolor=INK)
-    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
+    axes.grid(axis="x", color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
+
+
+def reference(axes: Axes, value: float) -> None:
+    """Draw a line where there is no bias, or no difference."""
+    axes.axvline(value, color=INK, linewidth=0.8, zorder=0.8)
+
+
+def write_above(axes: Axes, text: str, point: tuple[float, float], points: float) -> None:
+    """Write a number so many points above its mark."""
+    halo(
+        axes.annotate(
+            text,
+            point,
+            (0, points),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=8,
+            color=INK,
+        )
+    )
+
+
+def halo(text: Text) -> None:
+    """Keep lines and marks behind a text from touching its letters."""
+    from matplotlib.patheffects import withStroke
+
+    text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
+
+
+def keys(several: Iterable[Style]) -> list[Artist]:
+    """Return a line with a mark for each style, for a legend."""
+    from matplotlib.lines import Line2D
+
+    return [
+        Line2D([], [], color=s.color, marker=s.marker, markersize=4, linewidth=1.4, label=s.label)
+        for s in several
+    ]
+
+
+def patches(several: Iterable[Style]) -> list[Artist]:
+    """Return a filled rectangle for each style, for a legend."""
+    from matplotlib.patches import Patch
+
+    return [Patch(color=style.color, label=style.label) for style in several]
+
+
+def legend_above(
+    axes: Axes, handles: Sequence[Artist], *, columns: int, space: float = 0.5
+) -> None:
+    """Put a legend above settled axes, where it hides nothing, in columns as there is room for."""
+    room = axes.get_window_extent().width
+    for number in range(min(columns, len(handles)), 0, -1):
+        legend = axes.legend(
+            handles=handles,
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=number,
+            frameon=False,
+            fontsize=8.5,
+            labelcolor=INK,
+            handlelength=1.8,
+            columnspacing=1.4,
+            borderaxespad=space,
+        )
+        if legend.get_window_extent().width <= room:
+            break
+
+
+def label_below(axes: Axes, text: str) -> None:
+    """Write below settled axes what they show; if it is wider than they are, it ends with them."""
+    label = axes.set_xlabel(text, color=INK)
+    if label.get_window_extent().width > axes.get_window_extent().width:
+        axes.set_xlabel(text, loc="right")
+
+
+def settle(axes: Axes) -> None:
+    """Lay the figure out, so that sizes can be measured."""
+    axes.figure.canvas.figure.draw_without_rendering()
+
+
+def number(value: float, digits: int) -> str:
+    """Return a number as the axes write theirs, with a minus sign and not a hyphen."""
+    return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def wrapped(text: str, width: int) -> str:
+    """Return a label in lines of so many characters at most."""
+    return textwrap.fill(text, width) or text

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayesbias._arrays import Array
 from bayesbias.errors import SpecError
 from bayesbias.inference.spec import ModelSpec, load_model
-from bayesbias.plots.look import INK, tidy
+from bayesbias.plots.look import INK, OUTCOMES, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -140,7 +140,7 @@ def _draw(
         )
     ax.set_title(name, x=0, ha="left", fontsize=10, fontweight="bold", color=INK)
     ax.set_title(str(prior), loc="right", fontsize=8, color=INK)
-    ax.set_xlabel(_meaning(spec, name), fontsize=9, color=INK)
+    ax.set_xlabel(meaning(spec, name), fontsize=9, color=INK)
     ax.set_yticks([])
     ax.locator_params(axis="x", nbins=6)
     ax.tick_params(axis="x", labelsize=8)
@@ -176,9 +176,8 @@ def _ancestors(spec: ModelSpec, name: str) -> list[str]:
     return found
 
 
-def _meaning(spec: ModelSpec, name: str) -> str:
+def meaning(spec: ModelSpec, name: str) -> str:
     """Return in plain words what a parameter is."""
-    outcome = {"distance": "cosine distance", "difference": "difference of distances"}[spec.outcome]
     if name == spec.scale:
         return f"standard deviation of {spec.outcome}s"
     if name == "nu":
@@ -186,4 +185,6 @@ def _meaning(spec: ModelSpec, name: str) -> str:
     if spec[name].prior.is_positive:
         pooled = [p.name for p in spec.parameters if p.prior.sd == name]
         return f"standard deviation of {' and '.join(pooled)}"
-    return outcome if name in _ancestors(spec, spec.mean[0]) else f"added to the {spec.outcome}"
+    if name in _ancestors(spec, spec.mean[0]):
+        return OUTCOMES[spec.outcome].label
+    return f"added to the {spec.outcome}"

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.plots.look import CONNECTION_STYLES
 
 
 @pytest.fixture(autouse=True)
@@ -38,6 +39,29 @@ def test_one_group_on_given_axes(table: pd.DataFrame) -> None:
     assert count == (table["protected_group"] == "man").sum()
     with pytest.raises(bb.DataError, match="no group 'men' in the table; there are man, woman"):
         bb.plot_distances(table, group="men")
+
+
+@pytest.mark.parametrize(
+    "kinds", [["associated", "different"], ["none", "different", "associated"], ("human",)]
+)
+def test_without_some_or_all_controls(table: pd.DataFrame, kinds: list[str]) -> None:
+    ax = bb.plot_distances(table, connections=kinds)
+    dots = np.concatenate([np.asarray(c.get_offsets())[:, 0] for c in ax.collections])
+    wanted = table.loc[table["connection"].isin(kinds), "cosine_distance"]
+    np.testing.assert_allclose(np.sort(dots), np.sort(wanted))
+    # In the usual order, from the top, whatever the order asked for.
+    order = [style.label for name, style in CONNECTION_STYLES.items() if name in kinds]
+    assert [t.get_text() for t in ax.get_yticklabels()] == order[::-1]
+
+
+def test_connections_that_are_not_there(table: pd.DataFrame) -> None:
+    with pytest.raises(bb.SpecError, match="'connections' is 'assoc'.*Did you mean 'associated'?"):
+        bb.plot_distances(table, connections=["assoc"])
+    with pytest.raises(bb.SpecError, match="'connections' is the string 'human'; expected a list"):
+        bb.plot_distances(table, connections="human")
+    with pytest.raises(bb.DataError, match="no rows of 'human' in the table"):
+        bb.plot_distances(table[table["connection"] != "human"], connections=["human"])
+    assert plt.get_fignums() == []
 
 
 def test_labels_do_not_overlap(table: pd.DataFrame) -> None:

@@ -1,0 +1,361 @@
+"""The command `bayesbias silhouette`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayesbias.cli.common import (
+    check_figure,
+    fallback_option,
+    format_option,
+    frame_format,
+    load_embeddings,
+    loading_options,
+    parse_options,
+    print_frame,
+    quiet_option,
+    save_figure,
+    say,
+    subwords_option,
+    write_frame,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.embeddings import Embedding
+    from bayesbias.evaluation import Silhouettes
+    from bayesbias.evaluation.silhouettes import Normalisation, Side
+    from bayesbias.metrics import Metric
+    from bayesbias.words import Query
+
+_SIDES = ("targets", "attributes")
+_ROBUSTNESS = ("robustness", "band_robustness", "length_adjusted")
+
+
+@click.command(
+    epilog="Example: bayesbias silhouette weat_7 demo demo-100d --side both --planted 0.2 "
+    "--figure weat_7.png"
+)
+@click.argument("source", metavar="QUERY")
+@click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
+@click.option(
+    "-m",
+    "--metric",
+    "names",
+    multiple=True,
+    help="Name of a metric; may be given several times. By default weat_es.",
+)
+@click.option(
+    "--side",
+    type=click.Choice([*_SIDES, "both"]),
+    default="targets",
+    show_default=True,
+    help="Which lists grow: the groups or the concepts.",
+)
+@click.option("--runs", default=100, show_default=True, help="Random orders of the words.")
+@click.option(
+    "--growth",
+    type=click.Choice(["proportional", "prefix"]),
+    default="proportional",
+    show_default=True,
+    help="Lists of different lengths end together, or get as many words each, as in the paper.",
+)
+@click.option(
+    "--step",
+    type=int,
+    help="Words that each list gets at a time; by default 1 for targets, 3 for attributes.",
+)
+@click.option(
+    "--value-range",
+    type=float,
+    nargs=2,
+    metavar="LOW HIGH",
+    help="The smallest and the largest value possible, for metrics without bounds.",
+)
+@click.option(
+    "--planted",
+    type=float,
+    metavar="STRENGTH",
+    help="Also measure two embeddings made for the purpose, one with a bias of this strength (at "
+    "most 0.3), one with none, and tell how accurate the metric is.",
+)
+@click.option(
+    "--biased",
+    metavar="NAME",
+    help="Tell how accurate the metric is by this EMBEDDING, known to be biased, and --unbiased.",
+)
+@click.option("--unbiased", metavar="NAME", help="An EMBEDDING known not to be, or less so.")
+@click.option(
+    "--normalisation",
+    type=click.Choice(["paper", "as-published"]),
+    default="paper",
+    show_default=True,
+    help="Accuracy relative to the largest distance from no bias, or, as in the numbers that the "
+    "paper gives, to the whole range.",
+)
+@click.option("--influence", is_flag=True, help="Print how much each word matters, instead.")
+@click.option(
+    "--prob",
+    type=float,
+    default=0.89,
+    show_default=True,
+    help="Probability of quantile bands and intervals.",
+)
+@click.option("--normalize", is_flag=True, help="Scale vectors to length one first.")
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Option of a metric, such as distance=cos; may be given several times.",
+)
+@click.option("-o", "--out", metavar="FILE", help="Write the bands: .csv, .json or .md.")
+@click.option("--figure", metavar="FILE", help="Draw the silhouettes: .png, .svg or .pdf.")
+@click.option(
+    "--resume",
+    metavar="FOLDER",
+    help="Keep finished runs there, and go on from those that are there already.",
+)
+@click.option("-j", "--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
+@click.option("--seed", default=0, show_default=True, help="Same seed, same result.")
+@fallback_option
+@subwords_option
+@loading_options
+@format_option
+@quiet_option
+def silhouette(
+    source: str,
+    embeddings: tuple[str, ...],
+    names: tuple[str, ...],
+    side: str,
+    runs: int,
+    growth: str,
+    step: int | None,
+    value_range: tuple[float, float] | None,
+    planted: float | None,
+    biased: str | None,
+    unbiased: str | None,
+    normalisation: Normalisation,
+    influence: bool,
+    prob: float,
+    normalize: bool,
+    options: tuple[str, ...],
+    out: str | None,
+    figure: str | None,
+    resume: str | None,
+    jobs: int,
+    seed: int,
+    fallbacks: tuple[str, ...],
+    subwords: bool,
+    limit: int | None,
+    trust: bool,
+    output: str,
+    quiet: bool,
+) -> None:
+    """Tell how robust the word lists of a query are, and how accurate a metric is with them.
+
+    Random parts of the lists grow until they are complete, and the table says how little the value
+    depends on which words are in: 1 is not at all. QUERY is a name (weat_7, gender_1) or a file;
+    with more sets than a metric takes it is split. EMBEDDING is a file of word vectors or a name,
+    by default demo; NAME=EMBEDDING gives it another name.
+    """
+    from bayesbias._validate import one_of
+    from bayesbias.embeddings import as_embeddings
+    from bayesbias.evaluation import planted_embedding, silhouettes
+    from bayesbias.evaluation.measuring import as_metrics
+    from bayesbias.words import load_query
+
+    _check_references(planted, biased, unbiased)
+    if len(names) > 1 and value_range is not None:
+        raise click.UsageError("--value-range is of one metric, and there are several --metric.")
+    if out is not None:
+        frame_format(out)
+    if figure is not None:
+        check_figure(figure)
+    chosen = as_metrics(names or ("weat_es",), parse_options(options))
+    query = load_query(source.removeprefix("query:"))
+    asked = _asked(chosen, query, side)
+    whole = [metric.name for metric in chosen if metric.whole_embedding]
+    references: list[Embedding] = []
+    if planted is not None:
+        if whole:
+            raise click.UsageError(
+                f"--planted makes embeddings of the words of the query alone, and {whole[0]} needs "
+                "more; give --biased and --unbiased."
+            )
+        references = [planted_embedding(query, strength, seed=seed) for strength in (planted, 0)]
+        biased, unbiased = (reference.name for reference in references)
+        # Where words have a prefix, these do not.
+        fallbacks = tuple(dict.fromkeys([*fallbacks, "exact"]))
+    loaded = load_embeddings(
+        embeddings or ("demo",),
+        None if whole else query,
+        fallbacks=fallbacks,
+        limit=limit,
+        subwords=subwords,
+        trust=trust,
+        quiet=quiet,
+    )
+    several = as_embeddings([*loaded, *references])
+    there = [embedding.name for embedding in several]
+    for name, given in (("--biased", biased), ("--unbiased", unbiased)):
+        if given is not None:
+            one_of(name, given, there)
+    settings: dict[str, Any] = {
+        "growth": growth,
+        "value_range": value_range,
+        "prob": prob,
+        "normalize": normalize,
+        "fallbacks": fallbacks,
+        "seed": seed,
+        "n_jobs": jobs,
+        "progress": not quiet,
+    }
+    if len(asked) > 1:
+        _try_all(asked, several, settings)
+    results = []
+    with _announced(quiet):
+        for metric, part, which in asked:
+            found = silhouettes(
+                metric, part, several, side=which, runs=runs, step=step, resume=resume, **settings
+            )
+            results.append(found)
+            heading = f"{found.metric}, {found.side} of {found.query.name}:"
+            verdict = found.verdict(biased, unbiased, normalisation=normalisation)
+            say(f"{heading}\n{verdict}", quiet)
+    if out is not None:
+        bands = _stacked(results, [found.table for found in results])
+        write_frame(bands, out)
+        say(f"{len(bands):,} rows written to {out}", quiet)
+    if figure is not None:
+        from bayesbias.plots import plot_silhouette_grid, plot_silhouettes
+
+        one = len(results) == 1
+        axes = plot_silhouettes(results[0]) if one else plot_silhouette_grid(results)[0, 0]
+        save_figure(axes, figure)
+        say(f"drawn in {figure}", quiet)
+    if influence:
+        print_frame(_stacked(results, [found.influence() for found in results]), output)
+        return
+    tables = [_robustness(found, biased, unbiased, normalisation) for found in results]
+    table = _stacked(results, tables)
+    print_frame(_readable(table) if output in ("table", "markdown") else table, output)
+
+
+def _check_references(planted: float | None, biased: str | None, unbiased: str | None) -> None:
+    """Refuse references that do not make a pair."""
+    if planted is not None and (biased is not None or unbiased is not None):
+        raise click.UsageError("--planted makes references; leave out --biased and --unbiased.")
+    if planted == 0:
+        raise click.UsageError("--planted 0 is no bias; give a strength up to 0.3.")
+    if (biased is None) != (unbiased is None):
+        raise click.UsageError("give both --biased and --unbiased, or neither.")
+    if biased is not None and biased == unbiased:
+        raise click.UsageError("--biased and --unbiased are the same; name two of the embeddings.")
+
+
+def _asked(metrics: Sequence[Metric], query: Query, side: str) -> list[tuple[Metric, Query, Side]]:
+    """Return each metric with the parts of the query that it takes and the sides of these."""
+    from bayesbias.evaluation.measuring import fitting
+
+    asked: list[tuple[Metric, Query, Side]] = []
+    for metric in metrics:
+        for part in fitting(metric, [query], subqueries=True)[0].values():
+            if side != "attributes":
+                asked.append((metric, part, "targets"))
+            # Of both sides those that there are; of the one asked for, an error says it.
+            if side == "attributes" or (side == "both" and part.attribute_sets):
+                asked.append((metric, part, "attributes"))
+    return asked
+
+
+def _try_all(
+    asked: Sequence[tuple[Metric, Query, Side]],
+    embeddings: Sequence[Embedding],
+    settings: dict[str, Any],
+) -> None:
+    """Let each fail that will, by the smallest run there is, before the first takes long."""
+    import warnings
+
+    from bayesbias.errors import DataError
+    from bayesbias.evaluation import silhouettes
+
+    least = {**settings, "progress": False, "n_jobs": 1}
+    longest = max(len(words) for _, part, _ in asked for words in part.word_sets().values())
+    for metric, part, side in asked:
+        # Too few words to have a value are no error where there are more sizes.
+        with warnings.catch_warnings(action="ignore"), suppress(DataError):
+            silhouettes(metric, part, embeddings, side=side, runs=2, step=longest, **least)
+
+
+@contextmanager
+def _announced(quiet: bool) -> Iterator[None]:
+    """Show what the library logs about the runs: how long they take, and how many are kept."""
+    logger = logging.getLogger("bayesbias.evaluation.runs")
+    handler = _Saying()
+    level, propagate = logger.level, logger.propagate
+    if not quiet:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        logger.propagate = False  # or --verbose would say it again
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagate
+
+
+class _Saying(logging.Handler):
+    """What is logged, for a person."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage(), quiet=False)
+
+
+def _robustness(
+    found: Silhouettes, biased: str | None, unbiased: str | None, normalisation: Normalisation
+) -> pd.DataFrame:
+    """Return the table of robustness, with the accuracy in the row of the biased embedding."""
+    table = found.robustness_table.copy()
+    table.insert(1, "words", int(found.sizes[-1]))
+    table.insert(2, "value", found.complete.to_numpy())
+    if biased is not None and unbiased is not None:
+        value = found.accuracy(biased, unbiased, normalisation=normalisation)
+        own = table["embedding"] == biased
+        for name, number in (("", value), ("_lower", value.lower), ("_upper", value.upper)):
+            table.loc[own, f"accuracy{name}"] = float(number)
+    return table
+
+
+def _stacked(results: Sequence[Silhouettes], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the tables as one that says what each row is of."""
+    import pandas as pd
+
+    parts = []
+    for found, table in zip(results, tables, strict=True):
+        labels = {"metric": found.metric, "query": found.query.name, "side": found.side}
+        parts.append(table.assign(**labels)[[*labels, *table.columns]])
+    return pd.concat(parts, ignore_index=True)
+
+
+def _readable(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with intervals in brackets, and the query only where there are several."""
+    labels = ["metric", "query", "side", "embedding", "words", "value"]
+    if len(set(table["query"])) == 1:
+        labels.remove("query")
+    shown = table[labels].copy()
+    for name in (*_ROBUSTNESS, "accuracy"):
+        if name in table:
+            ends = table[[name, f"{name}_lower", f"{name}_upper"]].itertuples(index=False)
+            shown[name] = [
+                "" if value != value else f"{value:.2f} [{lower:.2f}, {upper:.2f}]"
+                for value, lower, upper in ends
+            ]
+    return shown

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from drawn import assert_apart, ends, handmade, marks, names, simulated_table
+
+import bayesbias as bb
+from bayesbias.plots.look import CONNECTION_STYLES
+
+
+@pytest.fixture(scope="module")
+def fit() -> bb.Fit:
+    return handmade(simulated_table(3, words=4))
+
+
+def spec(**parameters: dict[str, object]) -> bb.ModelSpec:
+    """A model of one's own."""
+    parameters["sigma"] = {"prior": "HalfCauchy(1)"}
+    mean = [name for name in parameters if name != "sigma"]
+    return bb.ModelSpec.from_dict(
+        {"name": "own", "mean": mean, "scale": "sigma", "parameters": parameters}
+    )
+
+
+@pytest.mark.parametrize("prob", [0.5, 0.89])
+def test_marks_and_lines_are_means_and_intervals(fit: bb.Fit, prob: float) -> None:
+    ax = bb.plot_means(fit, prob=prob)
+    table = fit.means(prob=prob)
+    for connection, style in CONNECTION_STYLES.items():
+        own = table[table["connection"] == connection].set_index("protected_word").loc[names(ax)]
+        places = marks(ax, style.color)
+        np.testing.assert_allclose(places[:, 0], own["mean"])
+        np.testing.assert_allclose(ends(ax, style.color), own[["lower", "upper"]])
+        # Each stands at its word: the middle of a row is where its name is.
+        assert (np.abs(places[:, 1] - ax.get_yticks()) <= 1.5).all()
+    assert f"{prob:.0%} intervals" in ax.get_xlabel()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        style.label for style in CONNECTION_STYLES.values()
+    ]
+
+
+def test_words_stand_with_their_group_the_nearest_first(fit: bb.Fit) -> None:
+    ax = bb.plot_means(fit)
+    words = names(ax)
+    assert [word[:2] for word in words] == ["p0"] * 4 + ["p1"] * 4
+    near = fit.means().query("connection == 'associated'").set_index("protected_word")["mean"]
+    assert near[words[:4]].is_monotonic_increasing
+    assert near[words[4:]].is_monotonic_increasing
+    assert [text.get_text() for text in ax.texts] == ["g0", "g1"]
+    assert ax.yaxis_inverted()  # the first word is at the top
+
+
+def test_groups_are_averages_of_their_words(fit: bb.Fit) -> None:
+    ax = bb.plot_means(fit, by="protected_group")
+    assert names(ax) == ["g0", "g1"]
+    assert list(ax.texts) == []
+    theta = fit.posterior["theta"].sel(connection="human").to_numpy()[0]
+    wanted = [theta[:, :4].mean(), theta[:, 4:].mean()]
+    np.testing.assert_allclose(marks(ax, CONNECTION_STYLES["human"].color)[:, 0], wanted)
+
+
+def test_without_connections() -> None:
+    fit = handmade(simulated_table(3, words=2), "baseline")
+    ax = bb.plot_means(fit)
+    means = fit.means().set_index("protected_word").loc[names(ax)]
+    np.testing.assert_allclose(marks(ax)[:, 0], means["mean"])
+    np.testing.assert_allclose(ends(ax), means[["lower", "upper"]])
+    assert means["mean"].iloc[:2].is_monotonic_increasing
+    assert ax.get_legend() is None
+
+
+def test_one_of_several_embeddings() -> None:
+    tables = [simulated_table(i, words=2, embedding=name) for i, name in enumerate(["old", "new"])]
+    fit = handmade(pd.concat(tables), "embeddings")
+    with pytest.raises(bb.SpecError, match=r"several embeddings \('old', 'new'\); name one: emb"):
+        bb.plot_means(fit)
+    with pytest.raises(bb.SpecError, match="'embedding' is 'nw'.*Did you mean 'new'?"):
+        bb.plot_means(fit, embedding="nw")
+    ax = bb.plot_means(fit, embedding="new")
+    own = fit.means().query("embedding == 'new' and connection == 'none'")
+    wanted = own.set_index("protected_word").loc[names(ax), "mean"]
+    np.testing.assert_allclose(marks(ax, CONNECTION_STYLES["none"].color)[:, 0], wanted)
+
+
+def test_the_one_embedding_may_be_named(fit: bb.Fit) -> None:
+    assert len(names(bb.plot_means(fit, embedding="simulated"))) == 8
+    with pytest.raises(bb.SpecError, match="'embedding' is 'other'"):
+        bb.plot_means(fit, embedding="other")
+
+
+def test_a_model_of_groups() -> None:
+    table = simulated_table(3, words=2)
+    by_group = spec(g={"by": ["protected_group", "connection"], "prior": "Normal(1, 1)"})
+    fit = handmade(table, by_group)
+    ax = bb.plot_means(fit, by="protected_group")
+    wanted = fit.posterior["g"].sel(connection="none").mean(("chain", "draw"))
+    np.testing.assert_allclose(marks(ax, CONNECTION_STYLES["none"].color)[:, 0], wanted)
+    with pytest.raises(bb.SpecError, match="model 'own' does not tell protected words apart"):
+        bb.plot_means(fit)
+    # Words and groups: each word has the coefficient of its own group.
+    both = spec(
+        m={"by": ["protected_word"], "prior": "Normal(1, 1)"},
+        g={"by": ["protected_group", "connection"], "prior": "Normal(0, 1)"},
+    )
+    fit = handmade(table, both)
+    ax = bb.plot_means(fit)
+    m, g = (fit.posterior[name].mean(("chain", "draw")) for name in "mg")
+    for word, place in zip(
+        names(ax), marks(ax, CONNECTION_STYLES["human"].color)[:, 0], strict=True
+    ):
+        own = g.sel(protected_group=f"g{word[1]}", connection="human")
+        assert place == pytest.approx(float(m.sel(protected_word=word) + own))
+
+
+def test_what_it_cannot_draw(fit: bb.Fit) -> None:
+    classes = spec(
+        m={"by": ["protected_word"], "prior": "Normal(1, 1)"},
+        k={"by": ["word_class"], "prior": "Normal(0, 1)"},
+    )
+    with pytest.raises(bb.SpecError, match="also differ by 'word_class', which this figure does"):
+        bb.plot_means(handmade(simulated_table(3), classes))
+    with pytest.raises(bb.SpecError, match="'fit' is DataFrame; expected what fit"):
+        bb.plot_means(fit.table)  # type: ignore[arg-type]
+    with pytest.raises(bb.SpecError, match="'by' is 'word'"):
+        bb.plot_means(fit, by="word")  # type: ignore[arg-type]
+    with pytest.raises(bb.SpecError, match="'prob' is 89"):
+        bb.plot_means(fit, prob=89)
+    assert plt.get_fignums() == []
+
+
+def test_differences_have_zero_for_a_reference() -> None:
+    before = simulated_table(3, words=2)
+    after = before.assign(cosine_distance=before["cosine_distance"] * 0.9, embedding="after")
+    paired = bb.fit_paired(before, after, draws=30)
+    ax = bb.plot_means(paired.difference)
+    assert "difference of distances" in ax.get_xlabel()
+    assert 0 in [line.get_xdata()[0] for line in ax.lines]
+
+
+@pytest.mark.parametrize(("groups", "words"), [(1, 3), (3, 5), (2, 15), (2, 100)])
+def test_labels_do_not_overlap(groups: int, words: int) -> None:
+    ax = bb.plot_means(handmade(simulated_table(3, groups=groups, words=words), draws=10))
+    assert len(names(ax)) == groups * words
+    assert_apart(ax)
+    many = groups * words >= 30
+    assert ax.xaxis.get_major_ticks()[0].label2.get_visible() == many  # the scale at both ends
+    # Small, but to be read.
+    assert min(label.get_fontsize() for label in ax.get_yticklabels()) >= 7
+
+
+def test_long_names() -> None:
+    table = simulated_table(3, words=2)
+    table["protected_word"] += "_with_quite_a_long_name"
+    table["protected_group"] += " of many people"
+    assert_apart(bb.plot_means(handmade(table)))
+
+
+def test_given_axes_of_another_figure(fit: bb.Fit) -> None:
+    figure = plt.figure(figsize=(11, 3), layout="constrained")
+    left, right = figure.subfigures(1, 2)
+    ax = left.subplots()
+    right.subplots().plot([0, 1])
+    assert bb.plot_means(fit, ax=ax) is ax
+    assert plt.get_fignums() == [figure.number]
+    # Low axes have smaller names, so that they do not touch.
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in [*ax.get_yticklabels(), *ax.texts]]
+    for i, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[i + 1 :])
