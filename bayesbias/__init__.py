@@ -10,6 +10,14 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bayesbias.auditing import Audit as Audit
+    from bayesbias.auditing import AuditPart as AuditPart
+    from bayesbias.auditing import audit as audit
+    from bayesbias.corpus import Corpus as Corpus
+    from bayesbias.corpus import read_corpus as read_corpus
+    from bayesbias.corpus import tag_words as tag_words
+    from bayesbias.corpus import train_embedding as train_embedding
+    from bayesbias.corpus import train_replicates as train_replicates
     from bayesbias.debias import DEBIASERS as DEBIASERS
     from bayesbias.debias import INLP as INLP
     from bayesbias.debias import LEACE as LEACE
@@ -36,13 +44,16 @@ if TYPE_CHECKING:
     from bayesbias.errors import VocabularyError as VocabularyError
     from bayesbias.evaluation import BeforeAfter as BeforeAfter
     from bayesbias.evaluation import RankPosterior as RankPosterior
+    from bayesbias.evaluation import Silhouettes as Silhouettes
     from bayesbias.evaluation import before_after as before_after
     from bayesbias.evaluation import neighbour_drift as neighbour_drift
+    from bayesbias.evaluation import planted_embedding as planted_embedding
     from bayesbias.evaluation import query_scores as query_scores
     from bayesbias.evaluation import rank as rank
     from bayesbias.evaluation import rank_correlations as rank_correlations
     from bayesbias.evaluation import rank_posterior as rank_posterior
     from bayesbias.evaluation import run_queries as run_queries
+    from bayesbias.evaluation import silhouettes as silhouettes
     from bayesbias.evaluation import word_analogies as word_analogies
     from bayesbias.evaluation import word_similarity as word_similarity
     from bayesbias.inference import MODELS as MODELS
@@ -87,16 +98,32 @@ if TYPE_CHECKING:
     from bayesbias.metrics import analogies as analogies
     from bayesbias.metrics import complete_analogy as complete_analogy
     from bayesbias.plots import plot_before_after as plot_before_after
+    from bayesbias.plots import plot_coefficients as plot_coefficients
+    from bayesbias.plots import plot_comparison as plot_comparison
     from bayesbias.plots import plot_distances as plot_distances
+    from bayesbias.plots import plot_influence as plot_influence
+    from bayesbias.plots import plot_means as plot_means
+    from bayesbias.plots import plot_predictive_check as plot_predictive_check
     from bayesbias.plots import plot_priors as plot_priors
+    from bayesbias.plots import plot_rank_correlations as plot_rank_correlations
+    from bayesbias.plots import plot_rank_probabilities as plot_rank_probabilities
+    from bayesbias.plots import plot_scores as plot_scores
+    from bayesbias.plots import plot_silhouette_grid as plot_silhouette_grid
+    from bayesbias.plots import plot_silhouettes as plot_silhouettes
+    from bayesbias.plots import plot_word as plot_word
     from bayesbias.table import check_table as check_table
     from bayesbias.table import distance_table as distance_table
     from bayesbias.table import read_table as read_table
     from bayesbias.table import write_table as write_table
+    from bayesbias.words import BuiltLists as BuiltLists
+    from bayesbias.words import GroupClassifier as GroupClassifier
     from bayesbias.words import Query as Query
     from bayesbias.words import Study as Study
+    from bayesbias.words import WordCheck as WordCheck
     from bayesbias.words import WordSet as WordSet
+    from bayesbias.words import build_lists as build_lists
     from bayesbias.words import check_words as check_words
+    from bayesbias.words import load_labelled as load_labelled
     from bayesbias.words import load_query as load_query
     from bayesbias.words import load_study as load_study
     from bayesbias.words import query_set as query_set
@@ -106,6 +133,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "bayesbias.auditing": ("Audit", "AuditPart", "audit"),
+    "bayesbias.corpus": (
+        "Corpus",
+        "read_corpus",
+        "tag_words",
+        "train_embedding",
+        "train_replicates",
+    ),
     "bayesbias.debias": (
         "DEBIASERS",
         "INLP",
@@ -133,13 +168,16 @@ _HOME = {
     "bayesbias.evaluation": (
         "BeforeAfter",
         "RankPosterior",
+        "Silhouettes",
         "before_after",
         "neighbour_drift",
+        "planted_embedding",
         "query_scores",
         "rank",
         "rank_correlations",
         "rank_posterior",
         "run_queries",
+        "silhouettes",
         "word_analogies",
         "word_similarity",
     ),
@@ -188,13 +226,33 @@ _HOME = {
         "WEATEffectSize",
         "WordVectors",
     ),
-    "bayesbias.plots": ("plot_before_after", "plot_distances", "plot_priors"),
+    "bayesbias.plots": (
+        "plot_before_after",
+        "plot_coefficients",
+        "plot_comparison",
+        "plot_distances",
+        "plot_influence",
+        "plot_means",
+        "plot_predictive_check",
+        "plot_priors",
+        "plot_rank_correlations",
+        "plot_rank_probabilities",
+        "plot_scores",
+        "plot_silhouette_grid",
+        "plot_silhouettes",
+        "plot_word",
+    ),
     "bayesbias.table": ("check_table", "distance_table", "read_table", "write_table"),
     "bayesbias.words": (
+        "BuiltLists",
+        "GroupClassifier",
         "Query",
         "Study",
+        "WordCheck",
         "WordSet",
+        "build_lists",
         "check_words",
+        "load_labelled",
         "load_query",
         "load_study",
         "query_set",

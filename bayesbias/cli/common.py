@@ -163,16 +163,20 @@ def render(frame: pd.DataFrame, output: str, digits: int = 3) -> str:
                 flat[name] = frame[name].map(_flat)
         return str(flat.to_csv(index=False))
     if output == "json":
-        records = [
-            {key: None if value != value else value for key, value in record.items()}
-            for record in frame.to_dict("records")
-        ]
-        return json.dumps(records, ensure_ascii=False, indent=2) + "\n"
+        return json.dumps(records(frame), ensure_ascii=False, indent=2) + "\n"
     rows = [[str(name).replace("_", " ") for name in frame.columns]]
     rows.append(["---:" if dtype.kind in "fiu" else "---" for dtype in frame.dtypes])
     rows += [[_text(value, digits) for value in row] for row in frame.itertuples(index=False)]
     bars = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     return "".join(f"| {' | '.join(row)} |\n" for row in bars)
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a frame for JSON, which has no NaN."""
+    return [
+        {str(key): None if value != value else value for key, value in record.items()}
+        for record in frame.to_dict("records")
+    ]
 
 
 #: What the suffix of a file says about its format.

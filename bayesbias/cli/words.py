@@ -1,4 +1,4 @@
-"""The commands `bayesbias words list`, `show` and `check`."""
+"""The commands `bayesbias words list`, `show`, `check` and `build`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from bayesbias.cli.common import (
     print_frame,
     quiet_option,
     say,
-    subwords_option,
 )
+from bayesbias.cli.word_check import check_out, print_check, write_check
+from bayesbias.cli.words_build import build
 
 
 @click.group()
 def words() -> None:
-    """Look at word lists, queries and studies."""
+    """Look at word lists, queries and studies, and build lists from data."""
+
+
+words.add_command(build)
 
 
 @words.command("list", epilog="Example: bayesbias words list weat")
@@ -63,6 +67,11 @@ def list_(collection: str | None, output: str, quiet: bool) -> None:
         text = f"groups {', '.join(study.groups)}"
         count = len(study.protected_words)
         rows.append({"kind": "study", "name": name, "entries": count, "about": text})
+    for name in builtin.LABELLED:
+        groups = builtin.load_labelled(name)
+        text = f"for words build: {', '.join(groups)}"
+        count = sum(map(len, groups.values()))
+        rows.append({"kind": "labelled", "name": name, "entries": count, "about": text})
     print_frame(pd.DataFrame(rows), output)
 
 
@@ -101,36 +110,83 @@ def show(name: str, quiet: bool) -> None:
 @words.command(epilog="Example: bayesbias words check religion demo demo-100d")
 @click.argument("lists")
 @click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
+@click.option(
+    "--frequencies", metavar="FILE", help="Words and counts, .csv or .tsv with a line of names."
+)
+@click.option(
+    "--corpus",
+    multiple=True,
+    metavar="PATH",
+    help="Count words in this text file or folder; may be given several times.",
+)
+@click.option(
+    "--pipeline", metavar="NAME", help="spaCy pipeline that tags the words of the corpus."
+)
+@click.option(
+    "--samples", default=500, show_default=True, help="Random or shuffled lists to compare with."
+)
+@click.option("--seed", default=0, show_default=True, help="Same seed, same result.")
+@click.option("-o", "--out", metavar="DIR", help="Write every table and the warnings here.")
+@click.option("--strict", is_flag=True, help="Exit with 1 if there is a warning.")
 @fallback_option
-@subwords_option
 @loading_options
 @format_option
 @quiet_option
 def check(
     lists: str,
     embeddings: tuple[str, ...],
+    frequencies: str | None,
+    corpus: tuple[str, ...],
+    pipeline: str | None,
+    samples: int,
+    seed: int,
+    out: str | None,
+    strict: bool,
     fallbacks: tuple[str, ...],
-    subwords: bool,
     limit: int | None,
     trust: bool,
     output: str,
     quiet: bool,
 ) -> None:
-    """Tell which words of a study or query the embeddings have, and which lists overlap.
+    """Tell what is wrong with the lists of a study or query, list by list and pair by pair.
 
     LISTS is the name or file of a study or query (query:weat_7 where both have one name); EMBEDDING
-    a file or a name, by default demo.
+    a file or a name, by default demo. Its whole vocabulary is read, as the lists are compared with
+    it. Of csv the lists alone are printed; json and --out hold everything.
     """
     from bayesbias.words import builtin, check_words
+    from bayesbias.words.usage import read_frequencies
 
+    if frequencies is not None and corpus:
+        raise click.UsageError("--frequencies and --corpus both tell counts; give one of them.")
+    if pipeline is not None and not corpus:
+        raise click.UsageError("--pipeline tags the words of a corpus: give --corpus.")
+    if out is not None:
+        check_out(out)
     study = builtin.load_lists(lists)
-    loaded = load_embeddings(
-        embeddings or ("demo",),
+    counts = None if frequencies is None else read_frequencies(frequencies)
+    tags = None
+    if corpus:
+        from bayesbias.corpus import read_corpus, tag_words
+
+        text = read_corpus(corpus)
+        counts = text.counts(progress=not quiet)
+        if pipeline is not None:
+            listed = [word for word_set in study.word_sets().values() for word in word_set]
+            tags = tag_words(text, pipeline, words=listed, progress=not quiet)
+    loaded = load_embeddings(embeddings or ("demo",), limit=limit, trust=trust, quiet=quiet)
+    found = check_words(
         study,
+        loaded,
+        frequencies=counts,
+        tags=tags,
         fallbacks=fallbacks,
-        limit=limit,
-        subwords=subwords,
-        trust=trust,
-        quiet=quiet,
+        samples=samples,
+        seed=seed,
     )
-    print_frame(check_words(study, loaded, fallbacks=fallbacks), output)
+    if out is not None:
+        write_check(found, out)
+        say(f"tables and warnings written to {out}", quiet)
+    print_check(found, output, quiet)
+    if strict and found.warnings:
+        click.get_current_context().exit(1)

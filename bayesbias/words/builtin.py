@@ -24,6 +24,8 @@ _T = TypeVar("_T")
 COLLECTIONS = ("weat", "garg", "bolukbasi", "manzini", "bing_liu", "controls")
 #: Studies that come with the package.
 STUDIES = ("religion", "gender", "race", "weat_1", "weat_7")
+#: Labelled words that come with the package.
+LABELLED = ("gender",)
 #: Sets of queries that come with the package.
 QUERY_SETS = ("weat", "gender", "ethnicity", "religion")
 
@@ -186,6 +188,39 @@ def load_study(source: str | PathLike[str]) -> Study:
     return _build(source, _document(source, "study", STUDIES), Study.from_dict)
 
 
+def load_labelled(source: str | PathLike[str]) -> dict[str, WordSet]:
+    """Load words that are labelled by group, for a `GroupClassifier` to learn from.
+
+    Parameters
+    ----------
+    source : str or path-like
+        ``gender``: words of women, of men and of neither; or a ``.toml`` or ``.json`` file with the
+        table ``groups``, whose words are lists or the names of built-in lists such as
+        ``"garg:female_terms"``, and, if you like, ``title``, ``source``, ``licence`` and ``notes``.
+
+    Returns
+    -------
+    dict of str to WordSet
+        The words of each group.
+
+    Raises
+    ------
+    NotFoundError
+        If there is neither such a name nor such a file.
+    SpecError
+        If the file has no groups, or something else; the message names the file and the fault.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.load_labelled("gender")["female"]
+    WordSet('female', 170 words: actress, actresses, aunt, …)
+    """
+    if isinstance(source, str) and source in LABELLED:
+        source = _DATA / "labelled" / f"{source}.toml"
+    return _build(source, _document(source, "labelled words", LABELLED), _labelled)
+
+
 def load_lists(source: str) -> Study | Query:
     """Load a study or a query, whichever has that name or is in that file.
 
@@ -243,6 +278,23 @@ def _query(entry: Mapping[str, Any]) -> Query:
         entry["target_names"],
         entry["attribute_names"],
     )
+
+
+def _labelled(data: Mapping[str, Any]) -> dict[str, WordSet]:
+    keys = ("groups", "title", "source", "licence", "notes")
+    for key in data:
+        if key not in keys:
+            raise SpecError(
+                f"labelled words have no {key!r}; expected {quoted(keys)}.{did_you_mean(key, keys)}"
+            )
+    groups = data.get("groups")
+    if not isinstance(groups, Mapping) or not groups:
+        raise SpecError("labelled words need 'groups', a table of names and their words.")
+    source = str(data.get("source", ""))
+    return {
+        name: WordSet(name, words, getattr(words, "source", source))
+        for name, words in groups.items()
+    }
 
 
 def resolve(reference: str) -> WordSet:

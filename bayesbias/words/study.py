@@ -15,6 +15,7 @@ from bayesbias._files import atomic
 from bayesbias._validate import did_you_mean, quoted, word_list
 from bayesbias.constants import CONTROL_CONNECTIONS
 from bayesbias.errors import SpecError
+from bayesbias.words import toml
 from bayesbias.words.wordset import WordSet
 
 _PARTS = ("groups", "stereotypes", "controls")
@@ -294,17 +295,8 @@ def _count(sets: Mapping[str, WordSet]) -> int:
 
 
 def _toml(data: Mapping[str, Any]) -> str:
-    """Write a study as TOML; its strings are those of JSON but for one control character."""
-
-    def quote(text: str) -> str:
-        return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-    def array(words: Iterable[str]) -> str:
-        return f"[{', '.join(quote(word) for word in words)}]"
-
-    lines = [f"{key} = {quote(data[key])}" for key in ("name", "source")]
-    lines.append(f"notes = {array(data['notes'])}")
+    lines = [f"{key} = {toml.quote(data[key])}" for key in ("name", "source")]
+    lines.append(f"notes = {toml.array(data['notes'])}")
     for part in _PARTS:
-        lines += ["", f"[{part}]"]
-        lines += [f"{quote(key)} = {array(words)}" for key, words in data[part].items()]
+        lines += toml.table(part, data[part])
     return "\n".join(lines) + "\n"

@@ -1,0 +1,270 @@
+"""The command `bayesbias words build`."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayesbias.cli.common import (
+    format_option,
+    load_embeddings,
+    loading_options,
+    print_frame,
+    quiet_option,
+    say,
+)
+from bayesbias.cli.debias import read_words
+
+if TYPE_CHECKING:
+    from bayesbias.words import BuiltLists, WordSet
+
+
+@click.command(
+    epilog="Example: bayesbias words build glove.txt --attributes weat:career,weat:family "
+    "--match-frequency --out lists.toml"
+)
+@click.argument("source", metavar="[EMBEDDING]", required=False)
+@click.option(
+    "-l",
+    "--labelled",
+    default="gender",
+    show_default=True,
+    help="Words whose group is known: a name, or a .toml or .json file with the table groups.",
+)
+@click.option(
+    "-m",
+    "--method",
+    type=click.Choice(["frequency", "pos", "clusters"]),
+    default="frequency",
+    show_default=True,
+    help="Take the most frequent words, as many of each part of speech, or those near attributes.",
+)
+@click.option(
+    "-k",
+    "--size",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Words for each group.",
+)
+@click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    metavar="NAME",
+    help="Group that gets a list; may be given several times. By default all but neutral.",
+)
+@click.option(
+    "--classifier",
+    type=click.Choice(["logistic", "svm", "forest", "best"]),
+    default="logistic",
+    show_default=True,
+    help="What tells the groups of words.",
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    default=0.7,
+    show_default=True,
+    help="The least probability of its group that a word must have.",
+)
+@click.option(
+    "--attributes",
+    metavar="LISTS",
+    help="Words to keep out, and to cluster around: built-in lists or text files, with commas "
+    "between them.",
+)
+@click.option(
+    "--frequencies", metavar="FILE", help="Words and counts, .csv or .tsv with a line of names."
+)
+@click.option(
+    "--corpus",
+    multiple=True,
+    metavar="PATH",
+    help="Count words in this text file or folder; may be given several times.",
+)
+@click.option(
+    "--pipeline",
+    default="en_core_web_sm",
+    show_default=True,
+    metavar="NAME",
+    help="spaCy pipeline that tags the words of the corpus, for the method pos.",
+)
+@click.option(
+    "--train",
+    type=click.Choice(["word2vec", "fasttext"]),
+    help="Train the embedding on the corpus; word2vec if there is a corpus and no EMBEDDING.",
+)
+@click.option("--save-embedding", metavar="FILE", help="Write the embedding that was trained.")
+@click.option("--match-frequency", is_flag=True, help="Take words in pairs of like frequency.")
+@click.option(
+    "--centroids",
+    type=click.Choice(["fixed", "spherical", "free"]),
+    default="fixed",
+    show_default=True,
+    help="Whether the centres of clusters stay at the attributes.",
+)
+@click.option(
+    "--include-labelled/--leave-labelled",
+    default=True,
+    show_default=True,
+    help="Whether labelled words may be in the lists.",
+)
+@click.option(
+    "--stop-words",
+    default="english",
+    show_default=True,
+    metavar="LIST",
+    help="Words to leave out: english, none, a built-in list or a text file.",
+)
+@click.option(
+    "-o",
+    "--out",
+    metavar="FILE",
+    help="Write the lists to a .toml file, and how each word got in to a .words.csv beside it.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Same seed, same result.",
+)
+@loading_options
+@format_option
+@quiet_option
+def build(
+    source: str | None,
+    labelled: str,
+    groups: tuple[str, ...],
+    classifier: Any,
+    threshold: float,
+    attributes: str | None,
+    frequencies: str | None,
+    corpus: tuple[str, ...],
+    pipeline: str,
+    train: Any,
+    save_embedding: str | None,
+    stop_words: str,
+    out: str | None,
+    seed: int,
+    limit: int | None,
+    trust: bool,
+    output: str,
+    quiet: bool,
+    **chosen: Any,
+) -> None:
+    """Build a list of words for each group, from an embedding and words whose group is known.
+
+    EMBEDDING is a file or a name, by default demo; with --corpus and without it, one is trained.
+    Prints how good the classifier is on words it has not seen, and the lists; as csv or json, how
+    each word got in. The lists can be used as a query: bayesbias metrics lists.toml.
+    """
+    from bayesbias._validate import one_of
+    from bayesbias.embeddings.files import writable_format
+    from bayesbias.errors import BayesBiasWarning
+    from bayesbias.words import GroupClassifier, build_lists, load_labelled
+    from bayesbias.words.building.built import writable_lists
+    from bayesbias.words.usage import read_frequencies
+
+    _check_sources(source, chosen["method"], attributes, frequencies, corpus, train, save_embedding)
+    if out is not None:
+        writable_lists(Path(out))
+    if save_embedding is not None:
+        writable_format(Path(save_embedding), None)
+    words = load_labelled(labelled)
+    for name in groups:
+        one_of("--group", name, words)
+    sets = [_word_set(name) for name in attributes.split(",")] if attributes else None
+    unwanted: Any = {"english": "english", "none": None}.get(stop_words, stop_words)
+    if unwanted not in ("english", None):
+        unwanted = _word_set(stop_words)
+    counts: Any = None if frequencies is None else read_frequencies(frequencies)
+    tags = None
+    if corpus:
+        from bayesbias.corpus import read_corpus, tag_words, train_embedding
+
+        text = read_corpus(corpus[0] if len(corpus) == 1 else corpus)
+        counts = text.counts(progress=not quiet)
+        if chosen["method"] == "pos":
+            tags = tag_words(text, pipeline, progress=not quiet)
+        if source is None:
+            embedding = train_embedding(text, train or "word2vec", seed=seed, progress=not quiet)
+    if source is not None or not corpus:
+        [embedding] = load_embeddings([source or "demo"], limit=limit, trust=trust, quiet=quiet)
+    fitted = GroupClassifier(classifier, threshold=threshold).fit(embedding, words, seed=seed)
+    with warnings.catch_warnings():
+        # What it warns of is among the notes, which are printed below.
+        warnings.simplefilter("ignore", BayesBiasWarning)
+        built = build_lists(
+            embedding,
+            fitted,
+            groups=groups or None,
+            frequencies=counts,
+            tags=tags,
+            attributes=sets,
+            stop_words=unwanted,
+            seed=seed,
+            progress=not quiet,
+            **chosen,
+        )
+    if save_embedding is not None:
+        embedding.save(save_embedding)
+        say(f"{embedding!r} written to {save_embedding}", quiet)
+    if out is not None:
+        built.save(out)
+        say(f"{len(built.words):,} words written to {out}", quiet)
+    _print(built, output, quiet)
+
+
+def _check_sources(
+    source: str | None,
+    method: str,
+    attributes: str | None,
+    frequencies: str | None,
+    corpus: tuple[str, ...],
+    train: str | None,
+    save_embedding: str | None,
+) -> None:
+    """Refuse options that contradict each other or need another one."""
+    if frequencies is not None and corpus:
+        raise click.UsageError("--frequencies and --corpus both tell counts; give one of them.")
+    if method == "clusters" and attributes is None:
+        raise click.UsageError("--method clusters needs --attributes, the words to cluster around.")
+    if method == "pos" and not corpus:
+        raise click.UsageError("--method pos needs --corpus, whose words are tagged in sentences.")
+    if train is not None and not corpus:
+        raise click.UsageError("--train needs --corpus, the text to train on.")
+    if train is not None and source is not None:
+        raise click.UsageError("--train makes an embedding; leave EMBEDDING out.")
+    if save_embedding is not None and (source is not None or not corpus):
+        raise click.UsageError("--save-embedding is for one that is trained: give --corpus.")
+
+
+def _word_set(source: str) -> WordSet:
+    """Return a built-in list, or the words of a text file under the name of the file."""
+    from bayesbias.words import WordSet
+    from bayesbias.words.builtin import resolve
+
+    words = read_words(source.strip())
+    return resolve(words) if isinstance(words, str) else WordSet(Path(source).stem, words)
+
+
+def _print(built: BuiltLists, output: str, quiet: bool) -> None:
+    import pandas as pd
+
+    say(built.classifier.summary(), quiet)
+    for note in built.notes:
+        say(f"Note: {note}", quiet)
+    if output in ("csv", "json"):
+        print_frame(built.words, output)
+        return
+    print_frame(built.classifier.evaluation, output, digits=2)
+    lists = built.word_sets.items()
+    rows = [{"list": name, "size": len(words), "words": words.preview(10)} for name, words in lists]
+    print_frame(pd.DataFrame(rows), output)
+    reasons = built.left_out["why"].value_counts()
+    print_frame(reasons[reasons > 0].rename_axis("left_out").reset_index(name="words"), output)

@@ -1,0 +1,180 @@
+"""The command `bayesbias words build`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+from bayesbias import corpus as corpus_room
+from bayesbias.cli import main
+
+
+def run(*arguments: str) -> int:
+    try:
+        main(list(arguments))
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+@pytest.fixture(scope="module")
+def gender(demo: bb.Embedding) -> bb.GroupClassifier:
+    return bb.GroupClassifier(threshold=0.8).fit(demo, "gender", seed=3)
+
+
+def test_build(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    demo: bb.Embedding,
+    gender: bb.GroupClassifier,
+) -> None:
+    out = tmp_path / "lists.toml"
+    command = ["words", "build", "demo", "--attributes", "weat:career,weat:family", "--size", "20"]
+    command += ["--match-frequency", "--threshold", "0.8", "--seed", "3", "--out", str(out)]
+    assert run(*command) == 0
+    printed = capsys.readouterr()
+    weat = bb.word_sets("weat")
+    attributes = [weat["career"], weat["family"]]
+    expected = bb.build_lists(
+        demo, gender, size=20, attributes=attributes, match_frequency=True, progress=False
+    )
+    assert bb.load_query(out) == expected.query()
+    words = pd.read_csv(tmp_path / "lists.words.csv")
+    assert words["word"].tolist() == expected.words["word"].tolist()
+    assert f"40 words written to {out}" in printed.err
+    assert f"macro F1 {gender.macro_f1:.2f}" in printed.err
+    assert "Note: Without frequencies, the order of the vocabulary" in printed.err
+    for text in ("precision", "recall", "support", "neutral", "stop word", "female"):
+        assert text in printed.out
+    # The file is a query for every other command.
+    assert run("metrics", str(out), "demo", "--metric", "weat", "--format", "csv", "-q") == 0
+    assert "female and male wrt career and family" in capsys.readouterr().out
+
+
+def test_quiet_and_json(capsys: pytest.CaptureFixture[str], demo: bb.Embedding) -> None:
+    command = ["words", "build", "demo", "--method", "clusters", "--attributes", "weat:family"]
+    assert run(*command, "--size", "16", "--format", "json", "-q") == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    rows = json.loads(printed.out)
+    assert len(rows) == 32
+    assert {row["cluster"] for row in rows} <= set(bb.word_sets("weat")["family"])
+    # Without --quiet, what makes the test circular is told once.
+    assert run(*command, "--size", "16", "--format", "csv") == 0
+    told = capsys.readouterr().err
+    assert told.count("is circular") == 1
+
+
+def test_files_of_ones_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], demo: bb.Embedding
+) -> None:
+    groups = tmp_path / "groups.toml"
+    groups.write_text('[groups]\nflowers = "weat:flowers"\ninsects = "weat:insects"\n')
+    counts = tmp_path / "counts.csv"
+    frame = pd.DataFrame({"word": demo.words, "count": range(len(demo), 0, -1)})
+    frame.to_csv(counts, index=False)
+    stop = tmp_path / "stop.txt"
+    stop.write_text("water\nlittle\n")
+    command = ["words", "build", "demo", "--labelled", str(groups), "--frequencies", str(counts)]
+    command += ["--size", "10", "--threshold", "0", "--stop-words", str(stop), "--leave-labelled"]
+    assert run(*command, "--group", "flowers", "--format", "csv", "-q") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "group,word,how,probability,rank,count"
+    assert len(lines) == 11
+    assert all(line.startswith("flowers,") and ",classified," in line for line in lines[1:])
+
+
+def test_train_on_a_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Sentences in which made-up women and men do different things.
+    female = [f"ana{letter}" for letter in "bcdfghjklmnp"]
+    male = [f"ole{letter}" for letter in "bcdfghjklmnp"]
+    lines = []
+    for i in range(1200):
+        who, does, what = (female, "sang", "song") if i % 2 else (male, "rode", "horse")
+        lines.append(f"then {who[i // 2 % 12]} {does} the {what} with {who[i // 2 * 5 % 12]}")
+    (tmp_path / "text.txt").write_text("\n".join(lines))
+    (tmp_path / "groups.json").write_text(json.dumps({"groups": {"she": female, "he": male}}))
+    out, saved = tmp_path / "lists.toml", tmp_path / "trained.npz"
+    command = ["words", "build", "--corpus", str(tmp_path / "text.txt"), "--train", "word2vec"]
+    command += ["--labelled", str(tmp_path / "groups.json"), "--size", "5", "--out", str(out)]
+    assert run(*command, "--save-embedding", str(saved)) == 0
+    assert "Embedding" in capsys.readouterr().err
+    trained = bb.load_embedding(saved)
+    assert trained.dim == 300
+    query = bb.load_query(out)
+    assert set(query.target_sets[0]) <= {*female, "sang", "song"}
+    counts = pd.read_csv(tmp_path / "lists.words.csv").set_index("word")["count"]
+    assert counts[query.target_sets[0][0]] == counts.max()
+
+
+def test_parts_of_speech(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {}
+
+    def tag(corpus: bb.Corpus, pipeline: str, *, progress: bool) -> pd.DataFrame:
+        asked["pipeline"] = pipeline
+        counts = corpus.counts(progress=progress)
+        kinds = ["NOUN", "VERB", "ADJ", "ADV"]
+        return counts.assign(tag=[kinds[i % 4] for i in range(len(counts))])
+
+    monkeypatch.setattr(corpus_room, "tag_words", tag)
+    command = ["words", "build", "demo", "--corpus", "demo", "--method", "pos", "--size", "12"]
+    assert run(*command, "--pipeline", "tagger", "--format", "csv", "-q") == 0
+    assert asked["pipeline"] == "tagger"
+    rows = [line.split(",") for line in capsys.readouterr().out.splitlines()]
+    tag_column = rows[0].index("tag")
+    tags = pd.Series([row[tag_column] for row in rows[1:]])
+    assert tags.value_counts().to_dict() == {"NOUN": 8, "VERB": 8, "ADJ": 8}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["demo", "--labelled", "gendre"], "Did you mean 'gender'?"),
+        (["demo", "--attributes", "weat:carer"], "Did you mean 'career'?"),
+        (["demo", "--attributes", "carer"], "'carer' is no file and no built-in list"),
+        (["demo", "--method", "clusters"], "--method clusters needs --attributes"),
+        (["demo", "--method", "pos"], "--method pos needs --corpus"),
+        (["demo", "--size", "0"], "0 is not in the range x>=1"),
+        (["demo", "--threshold", "2"], "2.0 is not in the range 0<=x<=1"),
+        (["demo", "--group", "femal"], "Did you mean 'female'?"),
+        (["demo", "--seed", "-1"], "-1 is not in the range x>=0"),
+        (["demo", "--frequencies", "none.csv"], "none.csv: no such file"),
+        (["demo", "--frequencies", "a.csv", "--corpus", "b"], "both tell counts; give one"),
+        (["--train", "word2vec"], "--train needs --corpus"),
+        (["demo", "--train", "word2vec", "--corpus", "demo"], "leave EMBEDDING out"),
+        (["demo", "--save-embedding", "e.npz"], "--save-embedding is for one that is trained"),
+        (["nowhere.bin"], "is no file and no known embedding"),
+        (["demo", "--corpus", "nowhere.txt"], "nowhere.txt"),
+    ],
+)
+def test_bad_input(
+    arguments: list[str], text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "lists.toml"
+    assert run("words", "build", *arguments, "--out", str(out)) == 2
+    printed = capsys.readouterr()
+    assert text in printed.err
+    assert "Traceback" not in printed.err
+    assert not printed.out
+    assert not list(tmp_path.iterdir())
+
+
+def test_bad_files_to_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("words", "build", "demo", "--out", str(tmp_path / "lists.txt")) == 2
+    assert "lists are written to a .toml file" in capsys.readouterr().err
+    assert run("words", "build", "demo", "--out", str(tmp_path / "no" / "lists.toml")) == 2
+    assert "does not exist; make it first" in capsys.readouterr().err
+    command = ["words", "build", "--corpus", "demo", "--save-embedding", str(tmp_path / "e.xyz")]
+    assert run(*command) == 2
+    assert "e.xyz" in capsys.readouterr().err
+
+
+def test_labelled_words_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("words", "list", "--format", "csv") == 0
+    assert "labelled,gender," in capsys.readouterr().out

@@ -1,0 +1,488 @@
+"""The classifier of groups: what it learns from, its probabilities, and how it is judged."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.calibration import calibration_curve
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import (
+    brier_score_loss,
+    confusion_matrix,
+    f1_score,
+    precision_recall_fscore_support,
+)
+from sklearn.model_selection import cross_val_predict, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import bayesbias as bb
+from bayesbias.words.building import classifier as classifier_module
+from bayesbias.words.building import learning
+from bayesbias.words.building.evaluation import brier, calibration_error, evaluate
+from bayesbias.words.building.lemmas import deal, group_of_lemma, stem
+
+NAMES = ("female", "male", "neutral")
+
+
+class Gaussians:
+    """Words of three groups with normal vectors, of which the true posterior is known."""
+
+    def __init__(self, seed: int, sizes: tuple[int, ...] = (150, 150, 400), dim: int = 10) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.means = self.rng.normal(size=(len(sizes), dim)) * 0.7
+        self.codes = np.repeat(np.arange(len(sizes)), sizes)
+        self.vectors = self.draw(self.codes)
+        words = [f"{NAMES[code]}{i}" for i, code in enumerate(self.codes)]
+        self.embedding = bb.Embedding(words, self.vectors, "gaussians")
+        self.labelled = {
+            NAMES[code]: [word for word, c in zip(words, self.codes, strict=True) if c == code]
+            for code in range(len(sizes))
+        }
+
+    def draw(self, codes: np.ndarray) -> np.ndarray:
+        return self.means[codes] + self.rng.normal(size=(len(codes), self.means.shape[1]))
+
+    def posterior(self, vectors: np.ndarray) -> np.ndarray:
+        """Linear discriminant analysis with the true means and groups that are equally likely."""
+        logits = vectors @ self.means.T - (self.means**2).sum(axis=1) / 2
+        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return odds / odds.sum(axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def gender(demo: bb.Embedding) -> bb.GroupClassifier:
+    return bb.GroupClassifier().fit(demo, "gender")
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        "boy boys boy's boys' Boy",
+        "woman women",
+        "wife wives",
+        "life lives",
+        "lady ladies",
+        "princess princesses",
+        "father fathers fathered fathering",
+        "love loves loved loving",
+        "stop stopped stopping",
+        "marry marries married marrying",
+        "witch witches",
+        "hero heroes",
+        "fiancé fiance fiances",
+        "calf calves",
+        "movie movies",
+    ],
+)
+def test_forms_of_a_word_have_one_stem(forms: str) -> None:
+    assert len({stem(word) for word in forms.split()}) == 1
+
+
+@pytest.mark.parametrize("words", ["king queen", "his hers", "man men's woman", "actor actress"])
+def test_different_words_have_different_stems(words: str) -> None:
+    assert len({stem(word) for word in words.split()}) == len(words.split())
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30)), min_size=1, max_size=80),
+    st.integers(2, 6),
+    st.integers(0, 10),
+)
+def test_lemmas_are_dealt_out_evenly(words: list[tuple[int, int]], n: int, seed: int) -> None:
+    codes = np.array([code for code, _ in words])
+    lemmas = [f"lemma{number}" for _, number in words]
+    parts = deal(codes, lemmas, n, np.random.default_rng(seed))
+    of_lemma: dict[str, set[int]] = {}
+    for lemma, part in zip(lemmas, parts.tolist(), strict=True):
+        of_lemma.setdefault(lemma, set()).add(part)
+    assert all(len(found) == 1 for found in of_lemma.values())
+    owner = group_of_lemma(codes, lemmas)
+    for code in set(owner.values()):
+        counts = [0] * n
+        for lemma, group in owner.items():
+            counts[of_lemma[lemma].pop() if group == code else 0] += group == code
+        assert max(counts) - min(counts) <= 1
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("groups", [2, 3])
+def test_margins_are_those_of_scikit_learn(kernel: str, groups: int) -> None:
+    data = Gaussians(0, (40,) * groups)
+    machine = OneVsRestClassifier(SVC(kernel=kernel, gamma=0.1, class_weight="balanced"))
+    machine.fit(data.vectors, data.codes)
+    new = data.draw(data.codes)
+    expected = machine.decision_function(new).reshape(len(new), -1)
+    np.testing.assert_allclose(learning._scores(machine, new), expected, atol=1e-9)
+
+
+def test_calibration_is_a_regression_on_scores_of_unseen_words() -> None:
+    data = Gaussians(1)
+    parts = np.random.default_rng(0).integers(5, size=len(data.codes))
+    folds = learning.splits(parts)
+    choice = learning.Choice("logistic", {"C": 0.1}, 0.0, 0.0)
+    model = learning.learn(choice, data.vectors, data.codes, folds, seed=0)
+    logistic = LogisticRegression(C=0.1, class_weight="balanced", max_iter=5000)
+    scores = cross_val_predict(
+        logistic, data.vectors, data.codes, cv=folds, method="decision_function"
+    )
+    scaler = StandardScaler().fit(scores)
+    platt = LogisticRegression(C=10, class_weight="balanced", max_iter=1000)
+    platt.fit(scaler.transform(scores), data.codes)
+    new = data.draw(data.codes)
+    logits = logistic.fit(data.vectors, data.codes).decision_function(new)
+    np.testing.assert_allclose(
+        model.probabilities(new), platt.predict_proba(scaler.transform(logits)), atol=1e-8
+    )
+
+
+@pytest.mark.parametrize(("method", "error"), [("logistic", 0.05), ("svm", 0.07)])
+def test_probabilities_are_near_the_true_posterior(method: str, error: float) -> None:
+    data = Gaussians(2)
+    groups = bb.GroupClassifier(method, unit=False).fit(data.embedding, data.labelled)
+    codes = np.repeat(np.arange(3), 1500)
+    vectors = data.draw(codes)
+    new = bb.Embedding([f"w{i}" for i in range(len(codes))], vectors, "new")
+    found = groups.predict(embedding=new)[list(NAMES)].to_numpy()
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+    assert np.abs(found - data.posterior(vectors)).mean() < error
+    certain, right = found.max(axis=1), found.argmax(axis=1) == codes
+    assert calibration_error(certain, right, np.ones(len(codes))) < 0.04
+
+
+def test_brier_of_the_truth_is_what_theory_says() -> None:
+    # Of probabilities p that are true, the expected score is 1 - E[sum of p²].
+    data = Gaussians(3)
+    codes = np.repeat(np.arange(3), 20_000)
+    posterior = data.posterior(data.draw(codes))
+    expected = 1 - (posterior**2).sum(axis=1).mean()
+    assert brier(codes, posterior, np.ones(len(codes))) == pytest.approx(expected, abs=0.01)
+
+
+@given(st.integers(0, 1000), st.integers(2, 4))
+def test_evaluation_is_that_of_scikit_learn(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    true = np.concatenate([np.arange(n), rng.integers(n, size=40)])
+    probabilities = rng.dirichlet(np.ones(n), size=len(true))
+    names = [f"g{k}" for k in range(n)]
+    lemmas = [f"w{i}" for i in range(len(true))]
+    found = evaluate(true, probabilities, names, lemmas, 0.6, rng)
+    predicted = probabilities.argmax(axis=1)
+    expected = precision_recall_fscore_support(true, predicted, zero_division=0)
+    for column, values in zip(("precision", "recall", "f1", "support"), expected, strict=True):
+        np.testing.assert_allclose(found.table[column], values)
+    assert found.macro_f1 == pytest.approx(f1_score(true, predicted, average="macro"))
+    np.testing.assert_array_equal(found.confusion, confusion_matrix(true, predicted))
+    for k in range(n):
+        (tn, fp), (fn, tp) = confusion_matrix(true == k, predicted == k)
+        assert found.table["fpr"][k] == pytest.approx(fp / (fp + tn))
+        assert found.table["fnr"][k] == pytest.approx(fn / (fn + tp))
+        unsure = probabilities[true == k].max(axis=1) < 0.6
+        assert found.table["unsure"][k] == pytest.approx(unsure.mean())
+    weights = (len(true) / n / np.bincount(true))[true]
+    each = [
+        brier_score_loss(true == k, probabilities[:, k], sample_weight=weights) for k in range(n)
+    ]
+    assert found.brier == pytest.approx(sum(each))
+    lower, upper = found.macro_f1_interval
+    assert 0 <= lower < upper <= 1
+
+
+def test_calibration_error_is_that_of_the_curve() -> None:
+    rng = np.random.default_rng(0)
+    certain = rng.uniform(0.34, 1, size=500)
+    right = rng.random(500) < certain**2
+    share, promised = calibration_curve(right, certain, n_bins=10)
+    counts = np.histogram(certain, np.linspace(0, 1, 11))[0]
+    expected = (np.abs(share - promised) * counts[counts > 0]).sum() / 500
+    assert calibration_error(certain, right, np.ones(500)) == pytest.approx(expected)
+
+
+def test_interval_covers_the_true_macro_f1() -> None:
+    # The predicted group is the true one with probability 0.8, else one of the others.
+    rng = np.random.default_rng(4)
+    true = np.repeat(np.arange(3), 30)
+    lemmas = [f"w{i}" for i in range(len(true))]
+    covered = 0
+    for _ in range(150):
+        predicted = (true + (rng.random(len(true)) < 0.2) * rng.integers(1, 3, len(true))) % 3
+        found = evaluate(true, np.eye(3)[predicted], NAMES, lemmas, 0.5, rng)
+        lower, upper = found.macro_f1_interval
+        covered += lower <= 0.8 <= upper
+    assert 0.8 <= covered / 150 <= 0.96
+
+
+@pytest.fixture
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning, "_TREES", 10)
+
+
+@pytest.mark.usefixtures("few_trees")
+def test_search_is_cross_validation_of_the_training_words_alone() -> None:
+    data = Gaussians(5, (60, 60, 60))
+    groups = bb.GroupClassifier("best", unit=False).fit(data.embedding, data.labelled)
+    held = (groups.labelled["part"] == "held out").to_numpy()
+    assert held.sum() == 45
+    # Whatever the held-out words look like, the choice and the scores are the same.
+    vectors = data.vectors.copy()
+    vectors[held] = data.rng.normal(size=(45, 10)) * 5
+    other = bb.Embedding(data.embedding.words, vectors, "other")
+    again = bb.GroupClassifier("best", unit=False).fit(other, data.labelled)
+    pd.testing.assert_frame_equal(groups.search, again.search)
+    assert groups.macro_f1 > again.macro_f1
+    assert groups.chosen == groups.search["method"][0]
+    assert set(groups.search["method"]) == {"logistic", "svm", "forest"}
+    assert groups.search["macro_f1"].is_monotonic_decreasing
+    # About what scikit-learn's own folds say.
+    row = groups.search[groups.search["method"] == "logistic"].iloc[0]
+    direct = LogisticRegression(class_weight="balanced", max_iter=5000, **row["options"])
+    scores = cross_val_score(direct, data.vectors[~held], data.codes[~held], scoring="f1_macro")
+    assert row["macro_f1"] == pytest.approx(scores.mean(), abs=0.06)
+
+
+@pytest.mark.usefixtures("few_trees")
+def test_best_takes_what_is_not_linear() -> None:
+    # A group inside and one around it: no plane tells them apart.
+    rng = np.random.default_rng(6)
+    directions = rng.normal(size=(200, 4))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    vectors = directions * np.repeat([0.5, 2.0], 100)[:, None]
+    words = [f"word{i}" for i in range(200)]
+    emb = bb.Embedding(words, vectors)
+    labelled = {"inside": words[:100], "outside": words[100:]}
+    best = bb.GroupClassifier("best", unit=False).fit(emb, labelled)
+    assert best.chosen != "logistic"
+    assert best.macro_f1 > 0.95
+    linear = bb.GroupClassifier("logistic", unit=False).fit(emb, labelled)
+    assert linear.macro_f1 < 0.7
+
+
+@pytest.mark.parametrize("name", ["demo", "demo-100d"])
+def test_gender_on_the_demo(name: str) -> None:
+    groups = bb.GroupClassifier().fit(bb.load_embedding(name), "gender")
+    assert 0.7 < groups.macro_f1 < 0.95
+    assert groups.calibration_error < 0.12
+    assert groups.brier < 0.4  # equal probabilities have 2/3
+    lower, upper = groups.macro_f1_interval
+    assert lower < groups.macro_f1 < upper
+    # First names and kinship terms that are not among the labelled words.
+    new = ["elizabeth", "susan", "charles", "henry", "democracy", "computer"]
+    assert not set(new) & set(groups.labelled["word"])
+    expected = ["female", "female", "male", "male", "neutral", "neutral"]
+    assert groups.predict(new)["group"].tolist() == expected
+
+
+def test_what_it_learnt_from(gender: bb.GroupClassifier) -> None:
+    assert gender.groups == NAMES
+    sides = gender.labelled.groupby("lemma")["part"].nunique()
+    assert (sides == 1).all()
+    shares = (gender.labelled["part"] == "held out").groupby(gender.labelled["group"]).mean()
+    assert shares.between(0.2, 0.3).all()
+    assert gender.evaluation["support"].sum() == (gender.labelled["part"] == "held out").sum()
+    assert "twin_sister" in gender.missing
+    assert gender.two_labels == ()
+    text = gender.summary()
+    assert f"macro F1 {gender.macro_f1:.2f}" in text
+    assert "12 words are not there: 'twin_sister'" in text
+
+
+def test_same_seed_same_result(demo: bb.Embedding, gender: bb.GroupClassifier) -> None:
+    again = bb.GroupClassifier().fit(demo, bb.load_labelled("gender"))
+    pd.testing.assert_frame_equal(again.evaluation, gender.evaluation)
+    pd.testing.assert_frame_equal(again.predict(), gender.predict())
+    assert again.macro_f1_interval == gender.macro_f1_interval
+    other = bb.GroupClassifier().fit(demo, "gender", seed=1)
+    assert not other.labelled["part"].equals(gender.labelled["part"])
+
+
+def test_predict(gender: bb.GroupClassifier, demo: bb.Embedding) -> None:
+    table = gender.predict()
+    assert list(table.columns) == ["word", "group", "probability", *NAMES]
+    assert table["word"].tolist() == list(demo.words)
+    probabilities = table[list(NAMES)].to_numpy()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-5)
+    np.testing.assert_array_equal(table["probability"], probabilities.max(axis=1))
+    sure = table["probability"] >= gender.threshold
+    assert (table["group"] == "unsure").equals(~sure)
+    best = np.array(NAMES)[probabilities.argmax(axis=1)]
+    assert (table["group"] == best)[sure].all()
+    two = gender.predict(["Elizabeth", "king"])
+    assert two["word"].tolist() == ["Elizabeth", "king"]
+    expected = table.set_index("word").loc[["elizabeth", "king"], "probability"]
+    np.testing.assert_allclose(two["probability"], expected, atol=1e-6)
+
+
+def test_blocks_do_not_matter(
+    gender: bb.GroupClassifier, demo: bb.Embedding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = np.arange(1000)[::-1]
+    whole = gender.probabilities(demo, rows)
+    monkeypatch.setattr(classifier_module, "_BLOCK", 77)
+    np.testing.assert_allclose(gender.probabilities(demo, rows), whole, atol=1e-6)
+
+
+def test_only_directions_count_or_lengths_too() -> None:
+    data = Gaussians(7, (40, 40))
+    lengths = data.rng.uniform(0.5, 5, size=(80, 1))
+    stretched = bb.Embedding(data.embedding.words, data.vectors * lengths)
+    unit = [
+        bb.GroupClassifier().fit(emb, data.labelled).predict()["probability"]
+        for emb in (data.embedding, stretched)
+    ]
+    np.testing.assert_allclose(*unit, atol=1e-5)
+    raw = bb.GroupClassifier(unit=False).fit(stretched, data.labelled).predict()["probability"]
+    assert np.abs(raw - unit[0]).max() > 0.05
+
+
+def test_words_without_a_direction_have_no_group() -> None:
+    data = Gaussians(8, (40, 40))
+    vectors = np.vstack([data.vectors, np.zeros(10)])
+    emb = bb.Embedding([*data.embedding.words, "nothing"], vectors)
+    groups = bb.GroupClassifier().fit(emb, data.labelled)
+    last = groups.predict().iloc[-1]
+    assert last["group"] == "unsure"
+    assert np.isnan(last["probability"])
+    with pytest.raises(bb.SpecError, match="labelled words without a direction: 'nothing'; leave"):
+        bb.GroupClassifier().fit(
+            emb, {**data.labelled, "male": [*data.labelled["male"], "nothing"]}
+        )
+
+
+def test_words_with_two_labels_and_missing_words() -> None:
+    data = Gaussians(9, (40, 40))
+    first = data.labelled["female"][0]
+    labelled = {
+        "female": [*data.labelled["female"], "absent"],
+        # Another spelling of a word of the other group, and of one of the same group.
+        "male": [*data.labelled["male"], first.title(), data.labelled["male"][0].upper()],
+    }
+    groups = bb.GroupClassifier().fit(data.embedding, labelled)
+    assert groups.two_labels == (first,)
+    assert groups.missing == ("absent",)
+    assert first not in set(groups.labelled["word"])
+    assert groups.labelled["word"].is_unique
+    assert f"Dropped, as they have two labels: '{first}'." in groups.summary()
+
+
+def test_given_lemmas_keep_words_together() -> None:
+    data = Gaussians(10, (40, 40))
+    words = data.embedding.words
+    lemmas = {word: f"lemma{i // 2}" for i, word in enumerate(words)}
+    groups = bb.GroupClassifier().fit(data.embedding, data.labelled, lemmas=lemmas)
+    sides = groups.labelled.groupby("lemma")["part"].nunique()
+    assert (sides == 1).all()
+    assert groups.labelled["lemma"].nunique() == 40
+    with pytest.raises(bb.SpecError, match="'lemmas' is .*; expected a dictionary such as"):
+        bb.GroupClassifier().fit(data.embedding, data.labelled, lemmas={"a": 1})
+
+
+def test_too_few_words(demo: bb.Embedding) -> None:
+    five = {**bb.load_labelled("gender"), "female": ["she", "her", "woman", "girl", "queen", "qqq"]}
+    with pytest.raises(
+        bb.SpecError,
+        match=r"the group 'female' has 5 different words that embedding 'demo' knows, of 6 given; "
+        r"a classifier needs at least 10 for each group \(forms of one word",
+    ):
+        bb.GroupClassifier().fit(demo, five)
+    forms = [
+        form for word in ("girl", "queen", "sister", "aunt", "nun") for form in (word, f"{word}s")
+    ]
+    with pytest.raises(bb.SpecError, match="has 5 different words"):
+        bb.GroupClassifier().fit(demo, {**five, "female": forms})
+    ten = ["she", "her", "woman", "girl", "queen", "mother", "sister", "daughter", "wife", "nun"]
+    assert bb.GroupClassifier().fit(demo, {**five, "female": ten}).macro_f1 > 0.5
+
+
+@pytest.mark.parametrize(
+    ("labelled", "error", "text"),
+    [
+        ({}, bb.SpecError, "'labelled' is empty; give the words of at least two groups"),
+        ({"a": ["he"]}, bb.SpecError, "labelled words of 1 group: 'a'; .* at least two groups"),
+        ({"a": "he", "b": ["she"]}, bb.SpecError, "'a' is the string 'he'; expected a list"),
+        ({"a": ["he"], "b": [3]}, bb.SpecError, "'b' holds 3, which is not a string"),
+        ({"word": ["he"], "b": ["she"]}, bb.SpecError, "a group cannot be called 'word'"),
+        ({"unsure": ["he"], "b": ["she"]}, bb.SpecError, "a group cannot be called 'unsure'"),
+        (["he", "she"], bb.SpecError, "'labelled' is list; expected a dictionary of groups"),
+        ({"a": ["qqq"], "b": ["zzz"]}, bb.VocabularyError, "has none of the 2 labelled words"),
+        ("gendre", bb.NotFoundError, "no labelled words 'gendre'.* Did you mean 'gender'?"),
+    ],
+)
+def test_bad_labels(demo: bb.Embedding, labelled: object, error: type, text: str) -> None:
+    with pytest.raises(error, match=text):
+        bb.GroupClassifier().fit(demo, labelled)
+
+
+def test_bad_options(demo: bb.Embedding) -> None:
+    with pytest.raises(bb.SpecError, match="'method' is 'forrest'; .* Did you mean 'forest'?"):
+        bb.GroupClassifier("forrest").fit(demo, "gender")
+    with pytest.raises(bb.SpecError, match="'threshold' is 2; expected a number from 0 to 1"):
+        bb.GroupClassifier(threshold=2).fit(demo, "gender")
+    with pytest.raises(bb.SpecError, match="'unit' is 'yes'; expected True or False"):
+        bb.GroupClassifier(unit="yes").fit(demo, "gender")
+    with pytest.raises(bb.SpecError, match="'seed' is -1"):
+        bb.GroupClassifier().fit(demo, "gender", seed=-1)
+    with pytest.raises(bb.SpecError, match="'embedding' is str; expected an Embedding"):
+        bb.GroupClassifier().fit("demo", "gender")
+
+
+def test_not_fitted(demo: bb.Embedding, gender: bb.GroupClassifier) -> None:
+    fresh = bb.GroupClassifier()
+    assert not hasattr(fresh, "evaluation")
+    for use in (lambda: fresh.evaluation, fresh.predict, fresh.summary):
+        with pytest.raises(bb.NotFittedError, match="call fit"):
+            use()
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = fresh.nonsense
+    # What was learnt before is forgotten when a fit fails.
+    used = copy.deepcopy(gender)
+    assert used.predict(["king"])["group"][0] == "male"
+    with pytest.raises(bb.VocabularyError):
+        used.fit(demo, {"a": ["qqq"], "b": ["zzz"]})
+    assert not hasattr(used, "evaluation")
+
+
+def test_other_embeddings_and_words(gender: bb.GroupClassifier, demo: bb.Embedding) -> None:
+    with pytest.raises(bb.SpecError, match="learnt from 50 dimensions, and .* 'demo-100d' has 100"):
+        gender.predict(embedding=bb.load_embedding("demo-100d"))
+    with pytest.warns(bb.BayesBiasWarning, match="demo lacks words: 'qqq'"):
+        assert len(gender.predict(["king", "qqq"])) == 1
+    with pytest.raises(bb.VocabularyError, match="has none of the words, such as 'qqq'"):
+        gender.predict(["qqq"])
+    part = demo.subset(["king", "queen"])
+    assert gender.predict(embedding=part)["group"].tolist() == ["male", "female"]
+
+
+def test_labelled_files(tmp_path: Path) -> None:
+    path = tmp_path / "groups.toml"
+    path.write_text('source = "me"\n[groups]\nfemale = "garg:female_terms"\nmale = ["he"]\n')
+    groups = bb.load_labelled(path)
+    assert groups["female"].words == bb.word_sets("garg")["female_terms"].words
+    assert "Garg" in groups["female"].source
+    assert groups["male"].source == "me"
+    path.write_text('[gruops]\na = ["b"]\n')
+    with pytest.raises(bb.SpecError, match="no 'gruops'; expected 'groups', .* mean 'groups'?"):
+        bb.load_labelled(path)
+    path.write_text('title = "nothing"\n')
+    with pytest.raises(bb.SpecError, match="groups.toml: labelled words need 'groups'"):
+        bb.load_labelled(path)
+
+
+def test_gender_labels_are_told_apart() -> None:
+    groups = bb.load_labelled("gender")
+    assert tuple(groups) == NAMES
+    lower = {name: {word.lower() for word in words} for name, words in groups.items()}
+    for one, two in (("female", "male"), ("female", "neutral"), ("male", "neutral")):
+        assert not lower[one] & lower[two]
+    # Definitional pairs of Bolukbasi, terms of Garg and names of WEAT are where they belong.
+    for name in ("female", "male"):
+        for collection, key in (("garg", "terms"), ("bolukbasi", "terms"), ("weat", "names")):
+            words = bb.word_sets(collection)[f"{name}_{key}"]
+            known = [word for word in words if word.lower() in lower[name]]
+            assert len(known) >= len(words) - 1, (name, collection)
