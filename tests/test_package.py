@@ -32,18 +32,30 @@ FOUNDATION = (
     "_two_means",
     "_validate",
 )
-MEASURING = ("embeddings", "words", "table", "inference", "metrics", "debias", "evaluation")
+MEASURING = (
+    "embeddings",
+    "corpus",
+    "words",
+    "table",
+    "inference",
+    "metrics",
+    "debias",
+    "evaluation",
+)
 ROOMS = {
     **dict.fromkeys(FOUNDATION, FOUNDATION),
     "embeddings": FOUNDATION,
-    "words": (*FOUNDATION, "embeddings"),
+    "corpus": (*FOUNDATION, "embeddings"),
+    "words": (*FOUNDATION, "embeddings", "corpus"),
     "table": (*FOUNDATION, "embeddings", "words"),
     "inference": (*FOUNDATION, "table"),
     "metrics": (*FOUNDATION, "embeddings", "words"),
     "debias": (*FOUNDATION, "embeddings", "words"),
     "evaluation": (*FOUNDATION, "embeddings", "words", "table", "inference", "metrics", "debias"),
     "plots": (*FOUNDATION, *MEASURING),
-    "cli": (*FOUNDATION, *MEASURING, "plots"),
+    "report": FOUNDATION,
+    "auditing": (*FOUNDATION, *MEASURING, "plots", "report"),
+    "cli": (*FOUNDATION, *MEASURING, "plots", "report", "auditing"),
     "__main__": ("cli",),
 }
 
@@ -188,6 +200,7 @@ def test_wheel_holds_the_data(tmp_path: Path) -> None:
         "bayesbias/words/data/weat.toml",
         *(f"bayesbias/_models/{path.name}" for path in (ROOT / "models").glob("*.toml")),
         "bayesbias/words/data/studies/religion.toml",
+        *(f"bayesbias/report/{name}" for name in ("page.css", "dark.css", "page.js")),
     ):
         assert name in names
     data = sum(
