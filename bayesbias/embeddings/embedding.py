@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from types import MappingProxyType
@@ -162,6 +163,21 @@ class Embedding:
 
     def __repr__(self) -> str:
         return f"<Embedding {self.name!r}: {len(self):,} words × {self.dim} dimensions>"
+
+    def _repr_html_(self) -> str:
+        first = ", ".join(self.words[:12]) + (", …" if len(self) > 12 else "")
+        megabytes = self.vectors.nbytes / 1e6
+        rows = {
+            "words": f"{len(self):,}",
+            "dimensions": str(self.dim),
+            "size": f"{megabytes:,.0f} MB" if megabytes >= 10 else f"{megabytes:.1f} MB",
+            "first words": html.escape(first),
+        }
+        cells = "".join(
+            f"<tr><td>{label}</td><td style='text-align:left'>{text}</td></tr>"
+            for label, text in rows.items()
+        )
+        return f"<table><caption>{html.escape(self.name)}</caption><tbody>{cells}</tbody></table>"
 
     def lookup(self, words: Iterable[str], fallbacks: Iterable[str] = DEFAULT_FALLBACKS) -> Lookup:
         """Find words, trying other spellings where the exact one is not there.

@@ -349,6 +349,19 @@ def _loo_levels_by_weights(fit: Fit, level: Codes, names: tuple[str, ...]) -> El
     )
 
 
+class Comparison(pd.DataFrame):
+    """The table of `compare`; a notebook shows it rounded. All else is as for any DataFrame."""
+
+    @property
+    def _constructor(self) -> type[pd.DataFrame]:  # what is made of it is a plain DataFrame
+        return pd.DataFrame
+
+    def _repr_html_(self) -> str:
+        shown = self.map(lambda x: "" if np.isnan(x) else f"{x:,.1f}")
+        shown["weight"] = [f"{x:.2f}" for x in self["weight"]]
+        return f"{shown.to_html(border=0)}<p>Deviance scale: lower is better; the best first.</p>"
+
+
 def compare(
     fits: Mapping[str, Fit],
     criterion: Literal["waic", "loo"] = "waic",
@@ -435,4 +448,4 @@ def compare(
     table = pd.DataFrame(rows, index=order)
     relative = np.exp(-0.5 * table[f"d{label}"])
     table["weight"] = relative / relative.sum()
-    return table
+    return Comparison(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -68,6 +69,14 @@ class Fit:
         return (
             f"<Fit {self.spec.name}: {len(self.table)} {self.spec.outcome}s, {words} protected "
             f"words, {sizes['chain']} × {sizes['draw']} draws, {how}>"
+        )
+
+    def _repr_html_(self) -> str:
+        table = self.coefficients().round(3).to_html(index=False, border=0)
+        # The intervals of other parameters are many: means() and summary() have them.
+        return (
+            f"<p><b>{html.escape(repr(self)[1:-1])}</b></p>{table}"
+            f"<p>89% intervals. {html.escape(str(self.diagnostics()))}</p>"
         )
 
     @cached_property
