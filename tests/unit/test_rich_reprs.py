@@ -12,10 +12,10 @@ import bayesbias as bb
 
 @pytest.fixture(scope="module")
 def fits() -> dict[str, bb.Fit]:
-    table = simulated_table()
+    table = simulated_table(stereotypes=8, controls=20)
     return {
         name: bb.fit(table, name, engine="exact", draws=200, seed=1)
-        for name in ("baseline", "hierarchical")
+        for name in ("baseline", "connection")
     }
 
 
@@ -34,7 +34,7 @@ def test_long_vocabularies_are_cut() -> None:
 
 
 def test_fit_shows_coefficients_and_diagnostics(fits: dict[str, bb.Fit]) -> None:
-    fit = fits["hierarchical"]
+    fit = fits["connection"]
     page = fit._repr_html_()
     for mean in fit.coefficients()["mean"].round(3):
         assert f"<td>{mean:.3f}</td>" in page
