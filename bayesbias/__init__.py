@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bayesbias.auditing import Audit as Audit
-    from bayesbias.auditing import AuditPart as AuditPart
     from bayesbias.auditing import audit as audit
     from bayesbias.corpus import Corpus as Corpus
     from bayesbias.corpus import read_corpus as read_corpus
@@ -133,7 +132,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "bayesbias.auditing": ("Audit", "AuditPart", "audit"),
+    "bayesbias.auditing": ("Audit", "audit"),
     "bayesbias.corpus": (
         "Corpus",
         "read_corpus",

@@ -10,8 +10,11 @@ import subprocess
 import sys
 import warnings
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
+import matplotlib.pyplot as plt
 import pytest
 
 import bayesbias as bb
@@ -158,7 +161,7 @@ def blocks(page: Path) -> list[tuple[str, str]]:
     return re.findall(pattern, page.read_text("utf-8"), re.S)
 
 
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 
 
@@ -166,9 +169,17 @@ def test_readme_has_an_example() -> None:
     assert [bool(expected) for _, expected in blocks(README)] == [True]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_page_is_true(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bb, "METRICS", dict(bb.METRICS))  # a page may add one of its own
+@pytest.fixture
+def as_it_was() -> Iterator[None]:
+    """A page may add a metric, and draw figures."""
+    with patch.dict(bb.METRICS):
+        yield
+    plt.close("all")
+
+
+@pytest.mark.usefixtures("as_it_was")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_page_is_true(page: Path) -> None:
     names: dict[str, object] = {}
     for code, expected in blocks(page):
         printed = io.StringIO()
@@ -182,7 +193,7 @@ def test_page_is_true(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert got == pytest.approx(wanted, rel=0.01, abs=0.025)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links(page: Path) -> None:
     for target in re.findall(r"\]\(([^)]+)\)", page.read_text("utf-8")):
         assert target.startswith("https://") or (page.parent / target).exists(), target
@@ -200,6 +211,9 @@ def test_wheel_holds_the_data(tmp_path: Path) -> None:
         "bayesbias/words/data/weat.toml",
         *(f"bayesbias/_models/{path.name}" for path in (ROOT / "models").glob("*.toml")),
         "bayesbias/words/data/studies/religion.toml",
+        "bayesbias/words/data/labelled/gender.toml",
+        "bayesbias/corpus/data/austen.txt.bz2",
+        "bayesbias/corpus/data/README.md",
         *(f"bayesbias/report/{name}" for name in ("page.css", "dark.css", "page.js")),
     ):
         assert name in names

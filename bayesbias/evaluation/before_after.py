@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from os import PathLike
@@ -40,10 +40,11 @@ from bayesbias.evaluation.measuring import (
     measure,
 )
 from bayesbias.evaluation.quality import neighbour_drift, word_analogies, word_similarity
+from bayesbias.evaluation.study_queries import study_queries
 from bayesbias.evaluation.telling import tell
 from bayesbias.inference import Overview, PairedFit, fit, fit_paired, overview
 from bayesbias.inference.fitting import Engine
-from bayesbias.metrics import MAC, ClassificationTest, ClusterTest, Metric, Neighbourhood
+from bayesbias.metrics import ClassificationTest, ClusterTest, Metric, Neighbourhood
 from bayesbias.table import distance_table
 from bayesbias.words import Query, Study
 
@@ -275,7 +276,7 @@ def before_after(
         draws=at_least("draws", draws, 2),
         prob=prob,
     )
-    asked, skipped = _asked(metrics, study, [] if queries is None else as_queries(queries))
+    asked, skipped = study_queries(metrics, study, [] if queries is None else as_queries(queries))
     tests = _tests(residual, study, residual_groups, embedding)
     similarities = _several("similarity", similarity)
     analogy_lists = _several("analogies", analogies)
@@ -375,60 +376,6 @@ def _debiased(
     if debiaser.name == embedding.name:
         return debiaser.with_vectors(debiaser.vectors, f"{debiaser.name} (after)")
     return debiaser
-
-
-def _asked(
-    metrics: MetricLike | Iterable[MetricLike], study: Study, given: Sequence[Query]
-) -> tuple[list[tuple[Metric, dict[str, Query]]], dict[str, str]]:
-    """Return the queries that each metric takes, and why a metric has none."""
-    chosen = as_metrics(metrics, None)
-    asked: list[tuple[Metric, dict[str, Query]]] = []
-    skipped: dict[str, str] = {}
-    if not any(metric.name == MAC.name for metric in chosen):
-        asked.append((MAC(), fitting(MAC(), [*_study_queries(MAC(), study)], subqueries=False)[0]))
-    for metric in chosen:
-        mine = [] if metric.paired else [*_study_queries(metric, study)]
-        if not mine and not given:
-            skipped[metric.name] = (
-                "it takes pairs of words, and the groups of a study are no pairs; give 'queries'"
-                if metric.paired
-                else "the study has no groups and stereotypes that fit it"
-            )
-            continue
-        try:
-            taken, _ = fitting(metric, [*mine, *given], subqueries=True, skip=True)
-        except SpecError as err:
-            skipped[metric.name] = str(err)
-        else:
-            asked.append((metric, taken))
-    return asked, skipped
-
-
-def _study_queries(metric: Metric, study: Study) -> Iterator[Query]:
-    """Yield what a study asks of a metric: groups with their own stereotypes, not any with any."""
-    targets, attributes = metric.template
-    groups = {name: words.words for name, words in study.groups.items()}
-    lists = {name: words.words for name, words in study.stereotypes.items()}
-
-    def query(members: Sequence[str], described: Sequence[str]) -> Query:
-        return Query(
-            [groups[name] for name in members],
-            [lists[name] for name in described],
-            members,
-            [f"{name} stereotypes" for name in described],
-        )
-
-    if targets == "n" and attributes == "n":
-        # Some metrics compare a group with the stereotypes in the same place.
-        yield query([*lists, *(name for name in groups if name not in lists)], list(lists))
-    elif targets == "n" and attributes == 1:
-        for name in lists:
-            yield query(list(groups), [name])
-    else:
-        for pair in combinations(groups, 2):
-            described = [name for name in pair if name in lists]
-            for chosen in combinations(described, len(pair) if attributes == "n" else attributes):
-                yield query(pair, chosen)
 
 
 def _tests(

@@ -1,0 +1,641 @@
+"""The report of an audit, put together from the files of its folder alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import pandas as pd
+
+from bayesbias._files import read_utf8
+from bayesbias.auditing.methods import method_sections
+from bayesbias.auditing.result import Audit, AuditPart
+from bayesbias.auditing.telling import OTHERS, across, difference, excludes
+from bayesbias.constants import CONNECTIONS
+from bayesbias.metrics import METRICS
+from bayesbias.plots.look import CONNECTION_STYLES
+from bayesbias.report import (
+    Block,
+    Choice,
+    Column,
+    Definitions,
+    Figure,
+    Fold,
+    Notice,
+    Page,
+    Section,
+    Table,
+    literal,
+)
+
+_Blocks: TypeAlias = Iterator[str | Block]
+# Attributes of each kind that the detail of a word shows, the closest first.
+_CLOSEST = 6
+# Contrasts that the table of words has room for; the others are in the details.
+_SHOWN = 2
+_DIFFERENCE = Column(title="Difference", interval=("lower", "upper"), reference=0.0, places=2)
+_KINDS = {
+    "associated": "own stereotype",
+    "different": "other stereotype",
+    "human": "human",
+    "none": "neutral",
+}
+# A figure of more bytes, such as one with a dot for each of many thousand distances, is shown as
+# PNG.
+_LARGE = 1_000_000
+
+
+def report_page(audit: Audit) -> Page:
+    """Return the page of an audit."""
+    embeddings, studies = (list(dict.fromkeys(names)) for names in zip(*audit.parts, strict=True))
+    title = f"Bias of {_and(embeddings)} on {_and(studies)}"
+    parts: list[tuple[str, Callable[[AuditPart], _Blocks]]] = [
+        ("Summary", _summary),
+        ("Words", _words),
+        ("Groups and data set", _effects),
+        ("Distances", _distances),
+        ("Models", _models),
+        ("Classical metrics", _metrics),
+        ("Word lists", _lists),
+        ("Debiasing", _debiasing),
+        ("Diagnostics", _diagnostics),
+    ]
+    sections = [_section(name, audit, write) for name, write in parts]
+    if audit.between:
+        sections.insert(1, Section("Embeddings compared", [*_compared(audit)]))
+    record = audit.record
+    facts = {
+        "Embedding" if len(embeddings) == 1 else "Embeddings": ", ".join(embeddings),
+        "Study" if len(studies) == 1 else "Studies": ", ".join(studies),
+        "Intervals": f"{record['options']['prob']:.0%}",
+        "Made": max(step["made"] for step in audit.steps.values())[:10],
+        "By": f"bayesbias {record['bayesbias']}",
+    }
+    return Page(
+        title,
+        [*(section for section in sections if section is not None), *method_sections(audit)],
+        subtitle="How close protected words are to the stereotypes of their own group, and how "
+        "sure that is.",
+        facts=facts,
+        footer="Written by bayesbias from the files beside this page.",
+    )
+
+
+def _section(name: str, audit: Audit, write: Callable[[AuditPart], _Blocks]) -> Section | None:
+    """Return a section, with a choice of parts if there are several; None if all are empty."""
+    blocks = {
+        f"{embedding} on {study}": [*write(part)]
+        for (embedding, study), part in audit.parts.items()
+    }
+    there = {label: found for label, found in blocks.items() if found}
+    if not there:
+        return None
+    if len(audit.parts) == 1:
+        return Section(name, next(iter(there.values())))
+    choice = Choice("Embedding and study", there)
+    return Section(name, [*_in_short(audit), choice] if write is _summary else choice)
+
+
+def _summary(part: AuditPart) -> _Blocks:
+    if part.confirmation is not None and not part.confirmation["agrees"]:
+        yield Notice(
+            "The two engines do not agree on the posterior of the best model; see "
+            "[diagnostics](#diagnostics).",
+            "warning",
+        )
+    for title, text in part.told().items():
+        yield f"**{literal(title)}.** {literal(text)}"
+
+
+def _in_short(audit: Audit) -> _Blocks:
+    """Say what was found of all parts, a row each."""
+    for title, text in across(audit).items():
+        yield f"**{literal(title)}.** {literal(text)}"
+    rows = []
+    for (embedding, study), part in audit.parts.items():
+        first = part.contrasts[part.contrasts["contrast"] == part.contrasts["contrast"].iloc[0]]
+        words = first.loc[first["level"] == "word", "verdict"]
+        rows.append(
+            first[first["level"] == "data set"].assign(
+                embedding=embedding,
+                study=study,
+                closer=f"{(words == 'closer').sum()} of {(words != '').sum()}",
+                best=part.best,
+                warned=len(part.list_warnings),
+            )
+        )
+    yield Table(
+        pd.concat(rows),
+        "Own stereotypes against neutral words, over all words; below 0 is closer.",
+        {
+            "embedding": "Embedding",
+            "study": "Study",
+            "mean": _DIFFERENCE,
+            "closer": "Words closer",
+            "best": "Best model",
+            "warned": Column(title="Warnings of lists", places=0),
+        },
+    )
+
+
+def _words(part: AuditPart) -> _Blocks:
+    yield _figure(
+        part,
+        "means",
+        f"Expected cosine distance of each protected word from each kind of attribute, with "
+        f"{part.prob:.0%} intervals, by the model {literal(part.lead)}. Bias is where own "
+        "stereotypes lie to the left of the controls, and their intervals apart.",
+        "Intervals of the expected distances, one row a protected word, four marks each.",
+    )
+    contrasts = part.contrasts[part.contrasts["level"] == "word"]
+    order = [str(name) for name in contrasts["contrast"].unique()]
+    first = contrasts[contrasts["contrast"] == order[0]].sort_values("mean", ignore_index=True)
+    frame = first[["word", "verdict", "P(<0)"]].copy()
+    frame["group"] = pd.Categorical(first["group"], list(dict.fromkeys(first["group"])))
+    frame["verdict"] = pd.Categorical(
+        first["verdict"].replace("", "no stereotypes"),
+        ["closer", "open", "farther", "no stereotypes"],
+    ).remove_unused_categories()
+    columns: dict[str, Column | str] = {
+        "word": "Word",
+        "group": "Group",
+        "verdict": Column(
+            title="Verdict",
+            note=f"*Closer* or *farther* if the {part.prob:.0%} interval against "
+            f"{OTHERS[order[0]]} excludes 0, else *open*.",
+        ),
+    }
+    for number, contrast in enumerate(order[:_SHOWN]):
+        own = contrasts[contrasts["contrast"] == contrast].set_index("word").loc[first["word"]]
+        for column in ("mean", "lower", "upper"):
+            frame[f"{column} {number}"] = own[column].to_numpy()
+        columns[f"mean {number}"] = Column(
+            title=f"Against {OTHERS[contrast]}",
+            interval=(f"lower {number}", f"upper {number}"),
+            reference=0.0,
+            places=2,
+            brief=number > 0,
+            note=""
+            if number
+            else "Distance from own stereotypes less distance from the others: "
+            "below 0 is closer to stereotypes.",
+        )
+        if not number:
+            columns["P(<0)"] = Column(title="P(closer)", places=2)
+    distances = _by_word(part.table, "protected_word")
+    differences = _by_word(contrasts, "word")
+    yield Table(
+        frame,
+        "All protected words, those closest to their own stereotypes first. Click a heading to "
+        "sort, a word to see its closest attributes.",
+        columns,
+        filterable=True,
+        details=[
+            [_differences(differences[word]), _closest(word, distances[word])]
+            for word in frame["word"]
+        ],
+    )
+
+
+def _by_word(frame: pd.DataFrame, column: str) -> dict[str, pd.DataFrame]:
+    return {str(word): rows for word, rows in frame.groupby(column, observed=True, sort=False)}
+
+
+def _differences(rows: pd.DataFrame) -> str:
+    """Say how much closer the own stereotypes of a word are than all else."""
+    told = [
+        f"{literal(difference(row))} than {OTHERS[row['contrast']]}"
+        for row in rows.to_dict("records")
+    ]
+    return f"Own stereotypes are {', '.join(told)}."
+
+
+def _closest(word: str, rows: pd.DataFrame) -> Table:
+    """Return the closest attributes of a word, of each kind some."""
+    near = rows.sort_values("cosine_distance", kind="stable")
+    near = near.groupby("connection", observed=True, sort=False).head(_CLOSEST)
+    means = rows.groupby("connection", observed=True)["cosine_distance"].mean()
+    there = [name for name in CONNECTIONS if name in means.index]
+    frame = pd.DataFrame(
+        {
+            "attribute": near["word_to_compare"].astype("str"),
+            "kind": pd.Categorical(
+                [_KINDS[str(name)] for name in near["connection"]], [_KINDS[name] for name in there]
+            ),
+            "distance": near["cosine_distance"],
+        }
+    )
+    told = ", ".join(f"{_KINDS[name]} {means[name]:.2f}" for name in there)
+    colors = {_KINDS[name]: CONNECTION_STYLES[name].color for name in there}
+    return Table(
+        frame,
+        f"The closest attributes of *{literal(word)}*. Mean distances: {told}.",
+        {
+            "attribute": "Attribute",
+            "kind": Column(title="Kind", colors=colors),
+            "distance": Column(title="Distance", places=2, bar=True, scale=(0.0, 1.5)),
+        },
+        filterable=False,
+    )
+
+
+def _effects(part: AuditPart) -> _Blocks:
+    yield _figure(
+        part,
+        "groups",
+        "The same for groups: the averages of their words.",
+        "Intervals of the expected distances, one row a group.",
+    )
+    rows = part.contrasts[part.contrasts["level"] != "word"].copy()
+    rows["of"] = rows["group"].where(rows["level"] == "group", "all")
+    rows["against"] = rows["contrast"].map(OTHERS)
+    yield Table(
+        rows,
+        "How much closer own stereotypes are than other attributes, over all and by group.",
+        {
+            "of": "Words",
+            "against": "Own stereotypes against",
+            "mean": _DIFFERENCE,
+            "P(<0)": Column(title="P(closer)", places=2),
+            "P(in rope)": Column(
+                title="P(too small to matter)",
+                places=2,
+                note=f"The probability of a difference smaller than "
+                f"{part.record['options']['rope']:g}.",
+            ),
+            "verdict": "Verdict",
+        },
+    )
+    yield "# Coefficients of the connections"
+    for name in ("coefficients", "coefficients-connection"):
+        if name not in part.figures:
+            continue
+        of_thesis = name != "coefficients" or part.lead == "connection"
+        model = "connection" if of_thesis else part.lead
+        yield _figure(
+            part,
+            name,
+            f"Coefficients of the model {literal(model)} for the whole data set, "
+            f"{part.prob:.0%} intervals.",
+            "One interval for each kind of attribute.",
+        )
+        if of_thesis:
+            yield Notice(
+                "The data do not fix these coefficients: adding a constant to all of them and "
+                "taking it from all words changes no distance, so their intervals mostly show the "
+                "prior. That they include 0 says nothing about bias; the differences in the table "
+                "above are well determined."
+            )
+    yield Fold("All parameters of the whole data set", [_coefficients(part)])
+    frame = part.overview.formatted().rename_axis("question").reset_index()
+    frame["meaning"] = part.overview.table["meaning"].to_numpy()
+    yield Fold(
+        "The overview of Dobrzeniecka (2021)",
+        [
+            Table(
+                frame,
+                "Its questions, answered by intervals as there and by posterior probability. "
+                "A: associated, D: different, H: human, N: neutral.",
+                {
+                    "question": "Question",
+                    "answer": "Answer",
+                    "probability": "By probability",
+                    "meaning": "Meaning of the answer",
+                },
+            )
+        ],
+    )
+
+
+def _coefficients(part: AuditPart) -> Table:
+    return Table(
+        part.coefficients,
+        "Parameters that belong to no single word.",
+        {
+            "parameter": "Parameter",
+            "level": "Of",
+            "model": "Model",
+            "mean": Column(title="Mean", interval=("lower", "upper"), places=2),
+            "sd": Column(title="SD", places=3),
+        },
+    )
+
+
+def _distances(part: AuditPart) -> _Blocks:
+    table = part.table
+    lost = int((part.lists["n_words"] - part.lists["n_found"]).sum())
+    yield (
+        f"{table['protected_word'].nunique()} protected words in "
+        f"{table['protected_group'].nunique()} groups and {table['word_to_compare'].nunique()} "
+        f"attributes make {len(table):,} distances, all that the models see"
+        + (f"; {lost} of the study's words not found in the embedding." if lost else ".")
+    )
+    yield _figure(
+        part,
+        "distances",
+        "Every distance as a dot; the black marks are the means, which is all that a mean of means "
+        "keeps.",
+        "Dots for the distances of each kind of attribute.",
+    )
+
+
+def _models(part: AuditPart) -> _Blocks:
+    if len(part.comparison) > 1:
+        yield _figure(
+            part,
+            "comparison",
+            "How much worse than the best each model predicts, by WAIC.",
+            "One row a model, the difference with its standard error.",
+        )
+    for frame, name, text in (
+        (part.comparison, "WAIC", "By WAIC: new distances of the same words."),
+        (part.comparison_loo, "LOO", "By leave-one-out: attributes that the model has not seen."),
+    ):
+        yield Table(
+            frame.rename_axis("model").reset_index(),
+            text,
+            {
+                "model": "Model",
+                name: Column(title=name, places=0),
+                "SE": Column(title="SE", places=0),
+                f"d{name}": Column(title="Behind the best", places=0),
+                "dSE": Column(title="SE of that", places=0),
+                f"p{name}": Column(title="Effective parameters", places=0),
+            },
+        )
+    yield _figure(
+        part,
+        "predictive",
+        f"The distances as observed (lines) and as the model {literal(part.lead)} would give them "
+        f"(bands). Where a line leaves its band, the model misses something.",
+        "Densities of observed distances over bands of replicated ones, one row a kind.",
+    )
+
+
+def _metrics(part: AuditPart) -> _Blocks:
+    scores = part.scores
+    rows = []
+    for name in scores["metric"].unique():
+        own = scores[scores["metric"] == name]
+        sided = own["p_above"].notna().any()
+        rows.append(
+            {
+                "metric": name,
+                "meaning": str(getattr(METRICS.get(name), "orientation", "")),
+                "values": len(own),
+                "apart": int(excludes(own).sum()) if sided else pd.NA,
+            }
+        )
+    frame = pd.DataFrame(rows).astype({"apart": "Int64"})
+    yield Table(
+        frame,
+        "The classical metrics.",
+        {
+            "metric": "Metric",
+            "meaning": "What it says",
+            "values": Column(title="Values", places=0),
+            "apart": Column(
+                title="Exclude no bias",
+                places=0,
+                note=f"Values whose {part.prob:.0%} interval excludes the value without bias; none "
+                "given for metrics that cannot lie beyond it, whose intervals always do.",
+            ),
+        },
+    )
+    options: dict[str, list[str | Block]] = {}
+    for name in scores["metric"].unique():
+        own = scores[scores["metric"] == name]
+        neutral = float(own["neutral"].iloc[0])
+        options[name] = [
+            Table(
+                own,
+                "",
+                {
+                    "query": "Query",
+                    "value": Column(
+                        title=f"Value ({neutral:g}: no bias)",
+                        interval=("lower", "upper"),
+                        reference=neutral,
+                        places=2,
+                    ),
+                    "p_above": Column(title=f"P(above {neutral:g})", places=2),
+                    "n_words": Column(title="Words", places=0),
+                    **({"reason": "Not measured"} if (own["reason"] != "").any() else {}),
+                },
+            )
+        ]
+    yield Choice("Metric", options)
+    if part.skipped:
+        yield Definitions({name: literal(why) for name, why in part.skipped.items()})
+
+
+def _lists(part: AuditPart) -> _Blocks:
+    warned = part.list_warnings
+    if warned:
+        text = "\n".join(f"- {literal(warning)}" for warning in warned)
+        yield Notice(text, "warning", f"{len(warned)} warnings" if len(warned) > 1 else "Warning")
+    else:
+        yield "Nothing speaks against these lists."
+    yield Table(
+        part.lists,
+        "The word lists in this embedding.",
+        {
+            "word_set": "List",
+            "n_words": Column(title="Words", places=0),
+            "n_found": Column(title="Found", places=0),
+            "missing": "Missing",
+            "cohesion": Column(
+                title="Cohesion", places=2, note="The mean cosine of pairs of its words."
+            ),
+            "cohesion_percentile": Column(
+                title="Percentile", places=0, note="Among random words of about the same frequency."
+            ),
+            "fits_least": "Fits least",
+        },
+    )
+    if len(part.list_pairs):
+        pairs = part.list_pairs.assign(
+            pair=[
+                f"{a} / {b}"
+                for a, b in zip(part.list_pairs["first"], part.list_pairs["second"], strict=True)
+            ]
+        )
+        yield Table(
+            pairs,
+            "Pairs of lists.",
+            {
+                "pair": "Pair",
+                "coherence": Column(
+                    title="Coherence",
+                    places=2,
+                    note="How far apart the two are along their difference, from 0 to 1.",
+                ),
+                "coherence_percentile": Column(
+                    title="Percentile", places=0, note="Among the same words dealt out at random."
+                ),
+                "similarity": Column(title="Similarity", places=2, note="The cosine of the means."),
+                "frequency_ratio": Column(title="Frequency ratio", places=2),
+            },
+        )
+    if part.robustness is None:
+        return
+    yield "# Robustness"
+    yield (
+        "Random parts of the lists, growing to the whole, measured by WEAT's effect size. A "
+        "robustness of 1 says that every part tells the same; longer lists are more robust by "
+        "their length alone, the adjusted value is not."
+    )
+    if len(part.robustness):
+        yield _figure(
+            part,
+            "silhouettes",
+            "Bands of the values of random parts of the lists, which end where the lists are "
+            "complete. Narrow bands are robust lists.",
+            "A band for each pair of groups and each side, narrowing to the right.",
+        )
+        yield Table(
+            part.robustness,
+            "How little the value depends on which of the words are used.",
+            {
+                "query": "Query",
+                "side": "Lists that grow",
+                "robustness": Column(
+                    title="Robustness",
+                    interval=("robustness_lower", "robustness_upper"),
+                    places=2,
+                    scale=(0.0, 1.0),
+                ),
+                "length_adjusted": Column(
+                    title="Adjusted for length",
+                    interval=("length_adjusted_lower", "length_adjusted_upper"),
+                    places=2,
+                    brief=True,
+                ),
+            },
+        )
+    yield Fold(
+        "In words",
+        [Definitions({name: literal(text) for name, text in part.verdicts.items()})],
+    )
+
+
+def _debiasing(part: AuditPart) -> _Blocks:
+    for name, paragraphs in part.debiasing.items():
+        yield f"# {literal(name)}"
+        for paragraph in paragraphs:
+            title, _, text = paragraph.partition(": ")
+            yield f"**{literal(title)}.** {literal(text)}"
+        yield _figure(
+            part,
+            f"debiasing-{name}",
+            "Expected distances before (open marks) and after debiasing (filled).",
+            "Intervals of each protected word before and after.",
+        )
+        frame = part.before_after[name]
+        shown = frame[frame["word"] == ""]
+        yield Fold(
+            "All measures",
+            [
+                Table(
+                    shown,
+                    "What changed, with the interval of the change.",
+                    {
+                        "measure": "Measure",
+                        "what": Column(title="Kind", choose=True),
+                        "group": "Of",
+                        "before": Column(title="Before", places=2),
+                        "after": Column(title="After", places=2),
+                        "change": Column(
+                            title="Change", interval=("lower", "upper"), reference=0.0, places=2
+                        ),
+                        "verdict": "Verdict",
+                    },
+                )
+            ],
+        )
+
+
+def _diagnostics(part: AuditPart) -> _Blocks:
+    found = part.confirmation
+    if found is not None:
+        kind = "note" if found["agrees"] and found["sampler_ok"] else "warning"
+        low, high = found["sd_ratio"]
+        text = (
+            f"{literal(found['found'])} The largest difference of posterior means is "
+            f"{abs(found['largest_difference']):.2f} posterior standard deviations "
+            f"({literal(found['parameter'])}; Monte Carlo standard error {found['error']:.2f}). "
+            f"The standard deviations by NUTS are {low:.2f} to {high:.2f} times those of the exact "
+            "engine."
+        )
+        title = "The engines agree" if found["agrees"] else "The engines do not agree"
+        yield Notice(text, kind, title)  # type: ignore[arg-type]
+        for problem in found["problems"]:
+            yield Notice(literal(problem), "warning", "The sampler")
+    frame = part.diagnostics
+    columns: dict[str, Column | str] = {
+        "model": "Model",
+        "engine": "Engine",
+        "draws": Column(title="Draws", places=0),
+        "found": "What was found",
+    }
+    for name in ("problems", "notes"):
+        if (frame[name] != "").any():
+            columns[name] = name.capitalize()
+    yield Table(frame, "The fits.", columns)
+    if part.warnings:
+        yield Notice(
+            "\n".join(f"- {literal(text)}" for text in part.warnings), "note", "Steps that warned"
+        )
+
+
+def _compared(audit: Audit) -> _Blocks:
+    for study, table in audit.between.items():
+        if len(audit.between) > 1:
+            yield f"# {literal(study)}"
+        yield literal(across(audit)[f"Embeddings on {study}"])
+        shown = table.assign(
+            what=[
+                f"{one} less {other}" if other else one
+                for one, other in zip(table["embedding"], table["second"], strict=True)
+            ],
+            against=table["contrast"].map(OTHERS),
+        )
+        yield Table(
+            shown,
+            "How much closer own stereotypes are than other attributes, by one model of all "
+            "embeddings, and the differences between embeddings.",
+            {
+                "what": "Embedding",
+                "against": Column(title="Own stereotypes against", choose=True),
+                "mean": _DIFFERENCE,
+                "P(<0)": Column(title="P(below 0)", places=2),
+            },
+        )
+        yield Table(
+            audit.ranking[study].assign(score=_intervals(audit.ranking[study], "score")),
+            "The embeddings ranked by each metric; 1 is the least biased.",
+            {
+                "embedding": "Embedding",
+                "metric": Column(title="Metric", choose=True),
+                "score": "Distance from no bias",
+                "expected_rank": Column(title="Expected rank", places=1),
+                "p_best": Column(title="P(least biased)", places=2),
+            },
+        )
+
+
+def _intervals(frame: pd.DataFrame, column: str) -> list[str]:
+    """Return values with their intervals as text, where no common scale could show them."""
+    rows = zip(frame[column], frame["lower"], frame["upper"], strict=True)
+    return [f"{value:.3g} [{lower:.3g}, {upper:.3g}]" for value, lower, upper in rows]
+
+
+def _figure(part: AuditPart, name: str, caption: str, alt: str) -> Figure:
+    path = part.figures[name]
+    if path.stat().st_size > _LARGE:
+        return Figure(path.with_suffix(".png").read_bytes(), alt, caption)
+    return Figure(read_utf8(path), alt, caption)
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]

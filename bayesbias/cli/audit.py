@@ -1,0 +1,187 @@
+"""The commands `bayesbias audit` and `bayesbias report`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayesbias.cli.common import fallback_option, loading_options, quiet_option, say
+from bayesbias.constants import LOST_VOCABULARY_THRESHOLD
+
+if TYPE_CHECKING:
+    from bayesbias.auditing.inputs import Given
+
+_WIDTH = 100
+
+
+@click.command(
+    epilog="Example: bayesbias audit glove.txt word2vec.bin --study religion --study gender "
+    "--debias leace --out audit"
+)
+@click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
+@click.option(
+    "-s",
+    "--study",
+    "studies",
+    multiple=True,
+    default=("religion",),
+    show_default=True,
+    help="Study, name or file; may be given several times.",
+)
+@click.option(
+    "-o",
+    "--out",
+    default="bayesbias-audit",
+    show_default=True,
+    metavar="FOLDER",
+    help="Where everything is written to.",
+)
+@click.option(
+    "-m",
+    "--model",
+    "models",
+    multiple=True,
+    help="Model, name or TOML file; may be given several times. By default all for one embedding.",
+)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="Metric; may be given several times. By default all that fit a study.",
+)
+@click.option(
+    "--debias",
+    multiple=True,
+    metavar="METHOD",
+    help="Tell what a method of debiasing does (bayesbias debias --list names them); may be given "
+    "several times.",
+)
+@click.option(
+    "--confirm/--no-confirm",
+    default=True,
+    show_default=True,
+    help="Sample the best model with NUTS, too.",
+)
+@click.option(
+    "--silhouettes/--no-silhouettes",
+    default=True,
+    show_default=True,
+    help="Measure random parts of the lists.",
+)
+@click.option("--force", is_flag=True, help="Do all again, and replace what is in the folder.")
+@click.option("--draws", default=1000, show_default=True, help="Draws of each of four chains.")
+@click.option("--seed", default=0, show_default=True, help="Same seed, same result.")
+@click.option(
+    "--prob", type=float, default=0.89, show_default=True, help="Probability of intervals."
+)
+@click.option(
+    "--rope",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="Differences of distances smaller than this do not matter.",
+)
+@click.option(
+    "--lost",
+    "threshold",
+    type=click.FloatRange(0, 1),
+    default=LOST_VOCABULARY_THRESHOLD,
+    show_default=True,
+    help="Share of any word set that an embedding may lack.",
+)
+@click.option("-j", "--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
+@fallback_option
+@loading_options
+@quiet_option
+def audit(
+    embeddings: tuple[str, ...],
+    studies: tuple[str, ...],
+    out: str,
+    models: tuple[str, ...],
+    metrics: tuple[str, ...],
+    threshold: float,
+    jobs: int,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Audit embeddings: distances, models, contrasts, metrics, word lists, figures, a report.
+
+    EMBEDDING is a file of word vectors or a name, by default demo; NAME=EMBEDDING gives it another
+    name. The same command again does only what is not done; an interrupted one goes on.
+    """
+    from bayesbias.auditing import audit as run
+
+    if metrics:
+        options["metrics"] = metrics
+    try:
+        with _steps_told(quiet):
+            found = run(
+                [_given(text) for text in embeddings or ("demo",)],
+                studies,
+                out=out,
+                models=models or None,
+                lost_vocabulary_threshold=threshold,
+                n_jobs=jobs,
+                progress=not quiet,
+                **options,
+            )
+    except KeyboardInterrupt:
+        say("What is done is kept; the same command goes on from there.", quiet)
+        raise
+    for paragraph in found.summary().split("\n\n"):
+        click.echo(click.wrap_text(paragraph, _WIDTH) + "\n")
+    click.echo(f"Report: {found.report}")
+
+
+@click.command(epilog="Example: bayesbias report bayesbias-audit --out religion.html")
+@click.argument("folder", metavar="FOLDER")
+@click.option("-o", "--out", metavar="FILE", help="Where to; by default report.html in the folder.")
+@quiet_option
+def report(folder: str, out: str | None, quiet: bool) -> None:
+    """Write the report of an audit again, from the files in FOLDER alone."""
+    from bayesbias.auditing.run import write_report
+
+    path = write_report(folder, out)
+    say(f"written to {path}", quiet)
+
+
+class _Echo(logging.Handler):
+    """Prints what is logged, as all that a command says to people."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a record."""
+        click.echo(self.format(record), err=True)
+
+
+@contextmanager
+def _steps_told(quiet: bool) -> Iterator[None]:
+    """Print each step that is done, with its time."""
+    logger = logging.getLogger("bayesbias.auditing")
+    handler, level = _Echo(), logger.level
+    if quiet:
+        yield
+        return
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False  # or -v would print them twice
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = True
+
+
+def _given(text: str) -> Given:
+    """Read EMBEDDING or NAME=EMBEDDING."""
+    from bayesbias.auditing.inputs import Given
+
+    name, equals, source = text.partition("=")
+    if equals and not Path(text).exists():
+        return Given(name, source)
+    return Given(None, text)

@@ -1,0 +1,253 @@
+"""The whole job: what it leaves in the folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from small_audit import FAST, QUICK, files
+
+import bayesbias as bb
+from bayesbias.auditing import steps
+
+
+def test_files_are_there(made: Path) -> None:
+    there = files(made)
+    for name in (
+        "audit.json",
+        "table.csv",
+        "table.parquet",
+        "fits/hierarchical.nc",
+        "comparison.csv",
+        "comparison_loo.csv",
+        "contrasts.csv",
+        "overview.csv",
+        "scores.csv",
+        "lists.csv",
+        "figures/means.svg",
+        "figures/means.png",
+        "report.html",
+    ):
+        assert name in there
+    assert not [name for name in there if Path(name).name.startswith(".")]
+
+
+def test_record_has_the_hashes_of_files_and_inputs(
+    made: Path, wood: bb.Embedding, trees: bb.Study
+) -> None:
+    record = json.loads((made / "audit.json").read_text("utf-8"))
+    recorded = {
+        file: digest for step in record["steps"].values() for file, digest in step["files"].items()
+    }
+    there = files(made)
+    assert {name: hashlib.sha256(data).hexdigest() for name, data in there.items()} == (
+        recorded | {"audit.json": hashlib.sha256(there["audit.json"]).hexdigest()}
+    )
+    assert record["seed"] == 0
+    assert record["versions"]["bayesbias"] == bb.__version__
+    assert record["versions"]["numpy"] == np.__version__
+    lists = json.dumps(trees.to_dict(), sort_keys=True, ensure_ascii=False)
+    assert record["studies"]["trees"]["sha256"] == hashlib.sha256(lists.encode()).hexdigest()
+    plain = hashlib.sha256(b"forest" + "\0".join(wood.words).encode() + wood.vectors.tobytes())
+    assert record["embeddings"]["forest"]["sha256"] == plain.hexdigest()
+
+
+def test_numbers_are_those_of_the_functions(
+    made: Path, wood: bb.Embedding, trees: bb.Study
+) -> None:
+    found = bb.Audit(made)
+    table = bb.distance_table(wood, trees)
+    pd.testing.assert_frame_equal(found.table, bb.check_table(table))
+    pd.testing.assert_frame_equal(bb.read_table(made / "table.csv"), bb.check_table(table))
+    names = QUICK["models"]
+    fits = {name: bb.fit(table, name, engine="exact", draws=100) for name in names}
+    assert list(found.fits) == names
+    for name in names:
+        assert (found.fits[name].posterior == fits[name].posterior).all().to_array().all()
+    with pytest.warns(bb.BayesBiasWarning, match="WAIC is doubtful") as warned:
+        comparison = bb.compare(fits)
+    pd.testing.assert_frame_equal(found.comparison, comparison)
+    assert found.best == comparison.index[0]
+    assert "By their own checks some of these criteria are rough" in found.summary()
+    [part] = found.parts.values()
+    assert str(warned[0].message) in part.warnings
+    by_word = fits["hierarchical"].contrasts(by="protected_word", rope=0.05)
+    mine = found.contrasts.query("level == 'word' and contrast == 'associated - none'")
+    assert mine["word"].tolist() == by_word["protected_word"].tolist()
+    for column in ("mean", "sd", "lower", "upper", "P(<0)", "P(in rope)"):
+        np.testing.assert_allclose(mine[column], by_word[column], rtol=1e-12)
+    expected = bb.overview(fits["hierarchical"])
+    pd.testing.assert_frame_equal(found.overview.table, expected.table, check_dtype=False)
+    pd.testing.assert_frame_equal(found.overview.contrasts, expected.contrasts)
+    [mac] = found.scores.query("metric == 'mac'").to_dict("records")
+    query = bb.Query(
+        trees.groups.values(),
+        trees.stereotypes.values(),
+        ["oak", "fir"],
+        ["oak stereotypes", "fir stereotypes"],
+    )
+    score = bb.MAC().posterior(query, wood, draws=400)
+    assert (mac["value"], mac["lower"], mac["upper"]) == (score.value, score.lower, score.upper)
+    assert found.silhouettes is None
+    assert found.confirmation is None
+    assert found.before_after == {}
+
+
+def test_another_seed_has_other_draws(
+    wood: bb.Embedding, trees: bb.Study, made: Path, sketched: None
+) -> None:
+    found = bb.audit(wood, trees, **(FAST | {"seed": 1}))
+    old = bb.Audit(made)
+    pd.testing.assert_frame_equal(found.table, old.table)
+    assert not np.allclose(found.contrasts["mean"], old.contrasts["mean"], rtol=1e-6)
+    np.testing.assert_allclose(found.contrasts["mean"], old.contrasts["mean"], atol=0.1)
+
+
+def test_a_temporary_folder_lives_as_long_as_the_result(
+    wood: bb.Embedding, trees: bb.Study, sketched: None
+) -> None:
+    found = bb.audit(wood, trees, **FAST)
+    folder = found.folder
+    assert found.report.is_file()
+    assert found.table.shape[0] == 6 * 28
+    del found
+    assert not folder.exists()
+
+
+def test_of_a_file_only_what_is_needed_is_read(
+    tmp_path: Path,
+    wood: bb.Embedding,
+    trees: bb.Study,
+    made: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    sketched: None,
+) -> None:
+    from bayesbias.auditing import inputs
+
+    monkeypatch.setattr(inputs, "_VOCABULARY", 300)
+    path = tmp_path / "forest.txt"
+    # The words of the study come last, where the first 300 rows do not reach.
+    order = [*wood.words[34:], *wood.words[:34]]
+    wood.subset(order).save(path)
+    found = bb.audit(path, trees, **FAST)
+    assert found.record["embeddings"]["forest"]["words"] == 300 + 34
+    np.testing.assert_allclose(
+        found.table["cosine_distance"], bb.Audit(made).table["cosine_distance"], atol=1e-5
+    )
+    whole = bb.audit(path, trees, **(FAST | {"metrics": ["neighbourhood"]}))
+    assert whole.record["embeddings"]["forest"]["words"] == len(wood)
+
+
+def test_lost_words_are_told(trees: bb.Study, wood: bb.Embedding, sketched: None) -> None:
+    less = wood.subset([word for word in wood.words if word not in ("neutral3", "calm")])
+    found = bb.audit(less, trees, **(FAST | {"lost_vocabulary_threshold": 0.3}))
+    assert "2 words of the study are not in the embedding (calm, neutral3)" in found.summary()
+    [part] = found.parts.values()
+    assert any("lacks words of the study 'trees'" in text for text in part.warnings)
+
+
+def test_what_is_not_exact_is_sampled(
+    wood: bb.Embedding, trees: bb.Study, monkeypatch: pytest.MonkeyPatch, sketched: None
+) -> None:
+    real, asked = steps.fit, []
+
+    def sample(table: pd.DataFrame, spec: bb.ModelSpec, **options: Any) -> bb.Fit:
+        """Draw exactly what is to be sampled, as that takes less time."""
+        asked.append(options["engine"])
+        if options["engine"] == "exact":
+            return real(table, spec, **options)
+        made = real(table, spec.vary(likelihood="normal"), **(options | {"engine": "exact"}))
+        stats = xr.Dataset({"diverging": (("chain", "draw"), np.zeros((4, 100), dtype=bool))})
+        how = {**made.provenance, "engine": "nuts", "sampler": "nutpie"}
+        return replace(made, sample_stats=stats, provenance=how)
+
+    monkeypatch.setattr(steps, "fit", sample)
+    heavy = bb.load_model("hierarchical").vary(likelihood="student_t")
+    found = bb.audit(wood, trees, **(FAST | {"models": heavy, "confirm": True}))
+    assert asked == ["exact", "nuts"]  # and not once more, to confirm it
+    [part] = found.parts.values()
+    assert any(text.endswith("use engine='nuts'. So it was sampled.") for text in part.warnings)
+    assert "Sampled with NUTS instead: hierarchical." in found.report.read_text("utf-8")
+
+
+def test_models_that_cannot_be_fitted_at_all(
+    wood: bb.Embedding, trees: bb.Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise bb.DataError("without any noise; use more rows.")
+
+    monkeypatch.setattr(steps, "fit", refuse)
+    with pytest.raises(bb.DataError, match="without any noise"):
+        bb.audit(wood, trees, **FAST)
+
+
+def test_debiasing_is_told(
+    wood: bb.Embedding, trees: bb.Study, tmp_path: Path, sketched: None
+) -> None:
+    folder = tmp_path / "x"
+    found = bb.audit(wood, trees, out=folder, **(FAST | {"debias": "multiclass_hard_debias"}))
+    table = found.before_after["multiclass_hard_debias"]
+    assert {"distance", "gap", "metric"} <= set(table["what"])
+    assert "Debiasing, multiclass_hard_debias: Compared with neutral words, own" in found.summary()
+    page = found.report.read_text("utf-8")
+    assert ">Debiasing</h2>" in page
+    assert "the words in the same places of the groups" in page
+    bb.audit(wood, trees, out=folder, **FAST)  # without it
+    assert not (folder / "debiasing").exists()
+    assert ">Debiasing</h2>" not in (folder / "report.html").read_text("utf-8")
+
+
+def test_silhouettes_are_told(wood: bb.Embedding, trees: bb.Study, sketched: None) -> None:
+    found = bb.audit(wood, trees, **(FAST | {"silhouettes": True}))
+    assert found.silhouettes is not None
+    assert set(found.silhouettes["side"]) == {"targets", "attributes"}
+    assert "Random parts of the lists were measured" in found.summary()
+    short = bb.Study(
+        "short",
+        {"oak": ["oak", "acorn"], "fir": ["fir", "cone"]},
+        {"oak": ["sturdy", "old"], "fir": ["slim", "tall"]},
+        {"neutral": [f"neutral{i}" for i in range(12)]},
+    )
+    none = bb.audit(wood, short, **(FAST | {"silhouettes": True}))
+    [part] = none.parts.values()
+    assert all(text.startswith("Not measured: ") for text in part.verdicts.values())
+    assert part.robustness is not None
+    assert part.robustness.empty
+
+
+def test_groups_without_stereotypes_are_not_judged(
+    wood: bb.Embedding, trees: bb.Study, sketched: None
+) -> None:
+    data = trees.to_dict()
+    del data["stereotypes"]["fir"]
+    found = bb.audit(wood, bb.Study.from_dict(data), **FAST)
+    words = found.contrasts.query("level == 'word'")
+    assert set(words.loc[words["group"] == "fir", "verdict"]) == {""}
+    assert "3 words cannot be judged: no stereotype of their group is there" in found.summary()
+
+
+def test_a_study_without_controls(wood: bb.Embedding, trees: bb.Study, sketched: None) -> None:
+    found = bb.audit(wood, bb.Study("bare", trees.groups, trees.stereotypes), **FAST)
+    assert set(found.contrasts["contrast"]) == {"associated - different"}
+    assert "than to stereotypes of other groups" in found.summary().splitlines()[0]
+    assert "neutral" not in found.summary()
+
+
+@pytest.mark.slow
+def test_nuts_confirms_the_best_model(wood: bb.Embedding, trees: bb.Study, tmp_path: Path) -> None:
+    options = QUICK | {"confirm": True, "models": ["hierarchical"], "draws": 1000}
+    found = bb.audit(wood, trees, out=tmp_path / "x", **options)
+    assert found.confirmation is not None
+    assert found.confirmation["agrees"]
+    assert found.confirmation["divergences"] == 0
+    assert list(found.fits) == ["hierarchical", "hierarchical (nuts)"]
+    assert found.fits["hierarchical (nuts)"].provenance["engine"] == "nuts"
+    assert "the two agree" in found.summary()
+    assert "No-U-Turn" in found.report.read_text("utf-8").split('id="references"')[0]

@@ -1,0 +1,104 @@
+"""The report of an audit."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from small_audit import FAST, QUICK, times
+
+import bayesbias as bb
+from bayesbias.auditing.run import write_report
+
+
+def requests(page: str) -> Iterator[str]:
+    """What a browser would fetch."""
+    yield from re.findall(r'\b(?:src|srcset|poster|data)="(?!data:)([^"]*)"', page)
+    yield from re.findall(r"url\((?!#|&quot;#|'#)([^)]*)\)", page)
+    yield from re.findall(r"<link[^>]*href=\"(?!data:)([^\"]*)\"", page)
+    yield from re.findall(r"@import[^;]*", page)
+    yield from re.findall(r"<(?:iframe|object|embed|base)\b", page)
+    yield from re.findall(r"\b(?:fetch|XMLHttpRequest|WebSocket|import)\(", page)
+
+
+def test_report_is_self_contained(made: Path) -> None:
+    page = (made / "report.html").read_text("utf-8")
+    assert list(requests(page)) == []
+    assert list(requests('<img src="https://x.org/a.png"><link href="a.css">')) != []
+
+
+def test_report_has_everything(made: Path, trees: bb.Study) -> None:
+    page = (made / "report.html").read_text("utf-8")
+    for word in trees.protected_words:
+        assert f"<summary>{word}</summary>" in page
+    for attribute in ("sturdy", "human0", "neutral0"):
+        assert attribute in page
+    for section in (
+        "Summary",
+        "Words",
+        "Groups and data set",
+        "Distances",
+        "Models",
+        "Classical metrics",
+        "Word lists",
+        "Diagnostics",
+        "Methods",
+        "References and citation",
+    ):
+        assert f">{section}</h2>" in page
+    assert "Debiasing</h2>" not in page
+    for doi in ("10.1162/coli_a_00507", "10.24963/ijcai.2020/60", "10.18653/v1/N19-1062",
+                "10.1126/science.aal4230", "10.24963/ijcai.2021/77",
+                "10.1007/s11222-016-9696-4"):  # fmt: skip
+        assert f"https://doi.org/{doi}" in page
+    assert "bar[connection] ~ Normal(1, 0.3)" in page
+    assert "No-U-Turn" not in page.split('id="references"')[0]  # it was not run
+
+
+def test_report_again_from_the_files_alone(
+    folder: Path, wood: bb.Embedding, trees: bb.Study, tmp_path: Path
+) -> None:
+    old = (folder / "report.html").read_bytes()
+    assert write_report(folder, tmp_path / "page.html").read_bytes() == old
+    (folder / "report.html").unlink()
+    assert write_report(folder).read_bytes() == old
+    before = times(folder)
+    bb.audit(wood, trees, out=folder, **QUICK)  # which knows it
+    assert times(folder) == before
+    (folder / "scores.csv").unlink()
+    with pytest.raises(bb.DataError, match=r"scores.csv is not there any more; run the audit"):
+        write_report(folder)
+    assert (folder / "report.html").read_bytes() == old
+
+
+def test_words_like_markup_and_gaps(wood: bb.Embedding, trees: bb.Study, sketched: None) -> None:
+    new = {"acorn": "<b>x</b>", "cone": "nan", "sturdy": "*a*", "neutral0": "NULL", "bark": "007"}
+    data = json.loads(
+        re.sub(
+            r'"(\w+)"',
+            lambda match: json.dumps(new.get(match[1], match[1])),
+            json.dumps(trees.to_dict()),
+        )
+    )
+    words = [new.get(word, word) for word in wood.words]
+    found = bb.audit(
+        bb.Embedding(words, wood.vectors, "odd <i>name</i>"), bb.Study.from_dict(data), **FAST
+    )
+    page = found.report.read_text("utf-8")
+    assert "<b>x</b>" not in page
+    assert "<summary>&lt;b&gt;x&lt;/b&gt;</summary>" in page
+    assert "<i>name</i>" not in page
+    assert {"nan", "007"} <= set(found.contrasts["word"])
+    assert "&lt;i&gt;name" in found._repr_html_()
+
+
+def test_large_figures_are_shown_as_png(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bayesbias.auditing import writing
+
+    monkeypatch.setattr(writing, "_LARGE", 10_000)
+    page = write_report(folder).read_text("utf-8")
+    assert "data:image/png;base64," in page
+    assert list(requests(page)) == []

@@ -1,0 +1,169 @@
+"""What a second call does, and a call after one that was stopped."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from small_audit import FAST, QUICK, files, times
+
+import bayesbias as bb
+from bayesbias.auditing import steps
+
+
+def test_a_second_call_does_nothing(
+    folder: Path, wood: bb.Embedding, trees: bb.Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = times(folder)
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("this was done already")
+
+    for name in ("fit", "compare", "check_words", "measure", "overview", "write_table"):
+        monkeypatch.setattr(steps, name, never)
+    monkeypatch.setattr(steps.figures, "save", never)
+    bb.audit(wood, trees, out=folder, **QUICK)
+    assert times(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "again"),
+    [
+        ("contrasts.csv", {"contrasts.csv", "means.csv", "coefficients.csv", "overview.csv"}),
+        ("fits/baseline.nc", {"fits/baseline.nc"}),
+        ("figures/means.png", {"figures/means.png", "figures/means.svg"}),
+        ("report.html", {"report.html"}),
+    ],
+)
+@pytest.mark.parametrize("damage", ["truncated", "removed"])
+def test_what_is_damaged_is_made_again_alone(
+    folder: Path, wood: bb.Embedding, trees: bb.Study, name: str, again: set[str], damage: str
+) -> None:
+    before, old = times(folder), files(folder)
+    path = folder / name
+    if damage == "removed":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:100])
+    bb.audit(wood, trees, out=folder, **QUICK)
+    after = times(folder)
+    assert {file for file in after if after[file] != before[file]} == again
+    if not name.endswith(".nc"):  # which has the time in it
+        assert files(folder)[name] == old[name]
+
+
+def test_only_what_depends_on_a_change_is_done_again(
+    folder: Path, wood: bb.Embedding, trees: bb.Study, sketched: None
+) -> None:
+    before = times(folder)
+    bb.audit(wood, trees, out=folder, **(QUICK | {"prob": 0.5}))
+    after = times(folder)
+    changed = {file for file in after if after[file] != before[file]}
+    assert {"contrasts.csv", "scores.csv", "figures/means.svg", "report.html"} <= changed
+    assert not {"table.csv", "comparison.csv", "lists.csv", "fits/hierarchical.nc"} & changed
+
+
+def test_words_that_are_not_used_do_not_matter_to_fits(
+    folder: Path, wood: bb.Embedding, trees: bb.Study
+) -> None:
+    before = times(folder)
+    vectors = wood.vectors.copy()
+    vectors[-1] += 1
+    bb.audit(wood.with_vectors(vectors), trees, out=folder, **QUICK)
+    after = times(folder)
+    changed = {file for file in after if after[file] != before[file]}
+    assert changed == {"lists.csv", "list_pairs.csv", "list_warnings.txt", "report.html"}
+
+
+def test_force_does_all_again_with_the_same_numbers(
+    folder: Path, wood: bb.Embedding, trees: bb.Study
+) -> None:
+    before, old = times(folder), files(folder)
+    bb.audit(wood, trees, out=folder, force=True, **QUICK)
+    after = times(folder)
+    assert {file for file in after if after[file] == before[file]} == set()
+    new = files(folder)
+    for name in old:
+        if name.endswith((".csv", ".parquet", ".svg", ".png", ".txt")):
+            assert new[name] == old[name], name
+
+
+def test_an_interrupted_audit_goes_on(
+    tmp_path: Path,
+    wood: bb.Embedding,
+    trees: bb.Study,
+    made: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    sketched: None,
+) -> None:
+    folder = tmp_path / "audit"
+    real = steps.compare
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(steps, "compare", stop)
+    with pytest.raises(KeyboardInterrupt):
+        bb.audit(wood, trees, out=folder, **QUICK)
+    assert (folder / "fits" / "hierarchical.nc").is_file()
+    assert not (folder / "comparison.csv").exists()
+    before = times(folder)
+    monkeypatch.setattr(steps, "compare", real)
+    bb.audit(wood, trees, out=folder, **QUICK)
+    after = times(folder)
+    assert {name: after[name] for name in before} == before
+    expected = files(made)
+    got = files(folder)
+    assert set(got) == set(expected)
+    assert all(got[name] == expected[name] for name in got if name.endswith(".csv"))
+
+
+def test_sampling_that_was_interrupted_is_not_kept(
+    tmp_path: Path,
+    wood: bb.Embedding,
+    trees: bb.Study,
+    monkeypatch: pytest.MonkeyPatch,
+    sketched: None,
+) -> None:
+    real = steps.fit
+
+    def interrupted(table: pd.DataFrame, spec: Any, **options: Any) -> bb.Fit:
+        made = real(table, spec, **(options | {"engine": "exact"}))
+        if options.get("sampler") == "nutpie":
+            made.provenance["interrupted"] = True  # type: ignore[index]
+        return made
+
+    monkeypatch.setattr(steps, "fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        bb.audit(wood, trees, out=tmp_path / "audit", **(FAST | {"confirm": True}))
+    assert not list((tmp_path / "audit").rglob("*nuts*"))
+
+
+@pytest.mark.slow
+def test_a_killed_audit_goes_on(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+    import time
+
+    folder = tmp_path / "audit"
+    code = (
+        "import bayesbias as bb; bb.audit('demo', 'weat_7', confirm=False, silhouettes=False, "
+        f"out={str(folder)!r}, progress=False, draws=500)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code])
+    while not (folder / "fits" / "separate.nc").exists():
+        time.sleep(0.05)
+        assert process.poll() is None
+    process.kill()
+    process.wait()
+    before = times(folder)
+    subprocess.run([sys.executable, "-c", code], check=True)
+    after = times(folder)
+    kept = {name for name in before if not Path(name).name.startswith(".")}
+    assert {"table.csv", "fits/baseline.nc"} <= kept
+    assert after["fits/baseline.nc"] == before["fits/baseline.nc"]
+    assert not [name for name in after if Path(name).name.startswith(".")]
+    shutil.rmtree(folder)

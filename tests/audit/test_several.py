@@ -1,0 +1,90 @@
+"""Several embeddings and studies at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from small_audit import FAST, QUICK, files, forest, sketch
+
+import bayesbias as bb
+from bayesbias.auditing import steps
+
+
+@pytest.fixture(scope="module")
+def several(trees: bb.Study, tmp_path_factory: pytest.TempPathFactory) -> bb.Audit:
+    """Two embeddings on two studies."""
+    folder = tmp_path_factory.mktemp("several") / "audit"
+    data = trees.to_dict()
+    other = bb.Study.from_dict(data | {"name": "few/trees", "controls": {
+        "neutral": data["controls"]["neutral"]}})  # fmt: skip
+    embeddings = {"a b": forest("x", 0, 1.5), "plain": forest("y", 0, 0.0)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(steps.figures, "save", sketch)
+        return bb.audit(embeddings, [trees, other], out=folder, **(FAST | {"metrics": "weat_es"}))
+
+
+def test_several_have_a_folder_each(several: bb.Audit) -> None:
+    assert list(several.parts) == [
+        ("a b", "trees"),
+        ("a b", "few/trees"),
+        ("plain", "trees"),
+        ("plain", "few/trees"),
+    ]
+    assert (several.folder / "a-b" / "few-trees" / "contrasts.csv").is_file()
+    part = several.parts["a b", "few/trees"]
+    assert part.folder == several.folder / "a-b" / "few-trees"
+    assert set(part.contrasts["contrast"]) == {"associated - none", "associated - different"}
+    assert part.embedding == "a b"
+    assert repr(several) == "<Audit of a b, plain on trees, few/trees>"
+    with pytest.raises(bb.SpecError, match=r"4 parts; take one of them: audit.parts\[\('a b'"):
+        several.table  # noqa: B018
+
+
+def test_several_are_compared(several: bb.Audit) -> None:
+    assert set(several.ranking) == set(several.between) == {"trees", "few/trees"}
+    ranking = several.ranking["trees"].set_index(["metric", "embedding"])
+    assert ranking.loc[("weat_es", "plain"), "p_best"] > 0.9
+    between = several.between["trees"].query("contrast == 'associated - none' and second != ''")
+    assert between["embedding"].tolist() == ["a b"]
+    assert between["upper"].item() < 0
+    told = several.summary()
+    assert "In a b they are closer than in plain" in told
+    assert "plain on few/trees: " in told
+
+
+def test_several_in_one_report(several: bb.Audit) -> None:
+    page = several.report.read_text("utf-8")
+    for embedding, study in several.parts:
+        assert f'data-name="{embedding} on {study}"' in page
+
+
+def test_one_more_embedding_takes_over_what_is_done(
+    folder: Path,
+    wood: bb.Embedding,
+    trees: bb.Study,
+    monkeypatch: pytest.MonkeyPatch,
+    sketched: None,
+) -> None:
+    old = files(folder)
+    fitted: list[str] = []
+    real = steps.fit
+
+    def count(table: pd.DataFrame, spec: Any, **options: Any) -> bb.Fit:
+        fitted.append(f"{'/'.join(table['embedding'].unique())} {getattr(spec, 'name', spec)}")
+        return real(table, spec, **options)
+
+    monkeypatch.setattr(steps, "fit", count)
+    (folder / "mine.txt").write_text("mine")
+    (folder / "scores.csv").write_text("edited")
+    bb.audit([wood, forest("second", 1)], trees, out=folder, **QUICK)
+    assert fitted == [*(f"second {name}" for name in QUICK["models"]), "forest/second embeddings"]
+    new = files(folder)
+    for name in ("fits/hierarchical.nc", "contrasts.csv", "figures/means.png"):
+        assert new[f"forest/trees/{name}"] == old[name]
+        assert name not in new  # moved
+    assert new["mine.txt"] == b"mine"
+    assert new["scores.csv"] == b"edited"  # it is no longer as we left it
+    assert new["forest/trees/scores.csv"] == old["scores.csv"]

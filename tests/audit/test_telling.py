@@ -1,0 +1,201 @@
+"""The summary says no more than the intervals allow."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from simulated import KINDS, simulated_table
+
+import bayesbias as bb
+from bayesbias.auditing import telling
+from bayesbias.auditing.confirming import compare_engines
+from bayesbias.auditing.effects import contrasts_table
+
+NULL = dict.fromkeys(KINDS, 1.0)
+STRONG = {"associated": 0.6, "different": 1.0, "human": 1.0, "none": 1.0}
+
+
+@cache
+def contrasts(seed: int, strength: float = 0.0, **sizes: int) -> pd.DataFrame:
+    """Contrasts of a simulated table: 0 is without bias, 1 with a lot."""
+    theta = {kind: 1 - strength * (1 - value) for kind, value in STRONG.items()}
+    table = simulated_table(seed, theta=theta, **sizes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bb.BayesBiasWarning)
+        fit = bb.fit(table, "crossed", engine="exact", draws=250)
+    return contrasts_table(fit, prob=0.89, rope=0.05)
+
+
+def told(table: pd.DataFrame) -> str:
+    parts = telling.bias(table, 0.89, 0.05), telling.beside(table), telling.words(table, 0.89)
+    return " ".join(text for part in parts for text in part)
+
+
+def test_strong_bias_is_said() -> None:
+    text = told(contrasts(0, 1.0))
+    assert text.startswith(
+        "Protected words are closer to the stereotypes of their own group than to neutral words: by"
+    )
+    assert "6 of 6 words are closer to the stereotypes of their own group than to neutral" in text
+    assert "open" not in text.split("Compared")[0]
+
+
+def test_without_bias_nothing_is_established() -> None:
+    table = next(t for t in map(contrasts, range(9)) if set(t["verdict"]) == {"open"})
+    text = told(table)
+    assert text.startswith("Whether protected words are closer to the stereotypes of their own")
+    assert "than to neutral words is open: the estimate is" in text
+    assert "nothing is established word by word" in text
+    assert "Protected words are" not in text
+
+
+def test_false_claims_are_as_rare_as_the_intervals_promise() -> None:
+    # 11% of tables without bias are to be called biased; of 30, hardly ever more than 9.
+    claims = sum(
+        "is open" not in next(telling.bias(contrasts(seed), 0.89, 0.05)) for seed in range(30)
+    )
+    assert claims <= 9
+
+
+def test_what_is_between_is_open() -> None:
+    table = next(
+        t for t in (contrasts(seed, 0.2) for seed in range(20))
+        if t["verdict"].iloc[0] == "open" and t["mean"].iloc[0] < -0.03
+    )  # fmt: skip
+    [first, *_] = telling.bias(table, 0.89, 0.05)
+    assert re.search(
+        r"is open: the estimate is 0\.\d+ closer, and the 89% interval goes from", first
+    )
+    assert re.search(r"from 0\.\d+ closer to 0\.\d+ farther\.$", first)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(-1, 1), st.floats(1e-4, 0.5), st.floats(1e-4, 0.5)),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_claims_are_those_whose_intervals_exclude_zero(
+    values: list[tuple[float, float, float]],
+) -> None:
+    table = pd.DataFrame(
+        {
+            "contrast": "associated - none",
+            "level": "word",
+            "group": "g",
+            "word": [f"w{i}" for i in range(len(values))],
+            "mean": [mean for mean, _, _ in values],
+            "lower": [mean - down for mean, down, _ in values],
+            "upper": [mean + up for mean, _, up in values],
+            "P(<0)": 0.5,
+        }
+    )
+    below, above = table["upper"] < 0, table["lower"] > 0
+    table["verdict"] = np.select([below, above], ["closer", "farther"], "open")
+    text = " ".join(telling.words(table, 0.89))
+    n = len(table)
+    if not below.any() and not above.any():
+        assert text.startswith(f"For none of {n} words does the 89% interval tell")
+        return
+    closer = re.match(r"(\d+|None) of", text)
+    assert closer is not None
+    assert closer[1] == (str(below.sum()) if below.any() else "None")
+    farther = re.search(r"(\d+) (?:is|are) farther:", text)
+    assert (int(farther[1]) if farther else 0) == above.sum()
+    left = re.search(r"(\d+) (?:is|are) open\.", text)
+    assert (int(left[1]) if left else 0) == n - below.sum() - above.sum()
+
+
+@given(st.floats(-2, 2), st.floats(-2, 2))
+def test_ends_never_look_like_they_include_or_exclude_zero_wrongly(
+    one: float, other: float
+) -> None:
+    low, high = sorted((one, other))
+    text = telling._ends({"lower": low, "upper": high})
+    assert ("closer" in text and "farther" in text) == (low < 0 < high)
+    if low > 0 or high < 0:
+        assert all(float(number) > 0 for number in re.findall(r"[\d.]+(?:e-\d+)?", text))
+
+
+def test_small_differences_are_called_small() -> None:
+    table = contrasts(0).head(1).assign(lower=-0.03, upper=0.02, verdict="open")
+    assert "probably smaller than 0.05" in " ".join(telling.bias(table, 0.89, 0.05))
+    wide = table.assign(lower=-0.06)
+    assert "smaller than" not in " ".join(telling.bias(wide, 0.89, 0.05))
+
+
+def comparison(gap: float, error: float, name: str = "WAIC") -> pd.DataFrame:
+    values = {name: [0.0, gap], "SE": 9.0, f"d{name}": [0.0, gap], "dSE": [np.nan, error]}
+    return pd.DataFrame(values, index=["crossed", "separate"])
+
+
+def test_models_are_preferred_only_by_a_clear_difference() -> None:
+    clear = [*telling.models(comparison(50, 10), comparison(50, 10, "LOO"), "crossed")]
+    assert all(text.endswith("a clear difference.") for text in clear)
+    assert clear[0].startswith("By WAIC, the model crossed predicts best; separate comes next, 50")
+    close = [*telling.models(comparison(15, 10), comparison(50, 10, "LOO"), "separate", ["mind"])]
+    assert close[0].endswith("no clear difference.")
+    assert close[2] == "By their own checks some of these criteria are rough; see the diagnostics."
+    assert close[3].startswith("Means and contrasts are from separate, the best of the models")
+    one = comparison(0, 0).head(1)
+    assert [*telling.models(one, one, "crossed")] == ["Only the model crossed was fitted."]
+
+
+def test_metrics_that_cannot_lie_beyond_no_bias_prove_nothing() -> None:
+    rows = [
+        ("weat", 1.0, 0.2, 1.5, 0.99, 0.0),
+        ("weat", 0.1, -0.2, 0.5, 0.6, 0.0),
+        ("mac", 0.9, 0.85, 0.95, 0.0, 1.0),
+        ("rnsb", 0.2, 0.1, 0.3, np.nan, 0.0),
+        ("rnsb", np.nan, np.nan, np.nan, np.nan, 0.0),
+    ]
+    names = ["metric", "value", "lower", "upper", "p_above", "neutral"]
+    text = " ".join(telling.metrics(pd.DataFrame(rows, columns=names), {"ripa": "no pairs"}, 0.95))
+    assert text.startswith(
+        "Of 3 values of 2 metrics that can lie on both sides of no bias, 2 have a 95% interval "
+        "that excludes it; for 1 it is open."
+    )
+    assert "1 value of rnsb cannot lie beyond no bias" in text
+    assert "1 value could not be measured. Not measured: ripa." in text
+
+
+def test_engines_that_disagree_are_not_hidden() -> None:
+    table = simulated_table(0)
+    one, other = (bb.fit(table, "separate", engine="exact", draws=500, seed=s) for s in (0, 1))
+    same = compare_engines(one, other)
+    assert (same["beyond"] <= 0.1).all()
+    moved = other.posterior.assign(theta=other.posterior["theta"] + 0.1)
+    found = compare_engines(
+        one, bb.Fit(other.spec, table, moved, other.sample_stats, other.provenance)
+    )
+    thetas = found[found["parameter"].str.startswith("theta")]
+    sd = one.posterior["theta"].std(["chain", "draw"]).to_numpy().ravel()
+    np.testing.assert_allclose(thetas["difference"] * sd, 0.1, atol=0.02)
+    assert (thetas["beyond"] > 0.1).all()
+    report = {
+        "model": "separate", "parameters": 3, "parameter": "theta[a]", "largest_difference": -2.5,
+        "error": 0.02, "agrees": False, "sampler_ok": False, "problems": ["3 divergences"],
+    }  # fmt: skip
+    text = " ".join(telling.confirmed(report))
+    assert "differs by 2.50 posterior standard deviations" in text
+    assert "do not agree everywhere, so do not rely on these results." in text
+    assert "The sampler itself has problems: 3 divergences." in text
+
+
+@pytest.mark.parametrize(("prob", "text"), [(0.89, "an 89%"), (0.95, "a 95%"), (0.8, "an 80%")])
+def test_articles(prob: float, text: str) -> None:
+    assert telling._an(prob) == text
+
+
+def test_stronger_bias_is_told_in_order() -> None:
+    means = [contrasts(3, strength)["mean"].iloc[0] for strength in (0.0, 0.5, 1.0)]
+    assert all(second < first for first, second in pairwise(means))

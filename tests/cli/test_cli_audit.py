@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import bayesbias as bb
+from bayesbias import auditing
+from bayesbias.cli import main
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+    def call(*arguments: object) -> Result:
+        code = 0
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        printed = capsys.readouterr()
+        return Result(code, printed.out, printed.err)
+
+    return call
+
+
+QUICK = ("--model", "hierarchical", "--metric", "mac", "--draws", "100", "--no-confirm",
+         "--no-silhouettes")  # fmt: skip
+
+
+@pytest.mark.parametrize("command", ["audit", "report"])
+def test_help(run, command: str) -> None:
+    result = run(command, "--help")
+    assert result.code == 0
+    assert "Example: bayesbias" in result.out
+
+
+def test_audit_prints_the_summary_and_the_report(run, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    arguments = ("audit", "small=demo", "--study", "weat_7", "--out", folder, *QUICK)
+    result = run(*arguments)
+    assert result.code == 0
+    assert result.out.startswith("Bias: Protected words are closer to the stereotypes of their own")
+    assert result.out.endswith(f"Report: {folder / 'report.html'}\n")
+    assert all(len(line) <= 100 for line in result.out.splitlines()[:-1])
+    assert "fit hierarchical: " in result.err
+    found = bb.Audit(folder)
+    assert list(found.parts) == [("small", "weat_7")]
+    assert found.record["options"]["metrics"] == ["mac"]
+    again = run(*arguments)
+    assert (again.code, again.out, again.err) == (0, result.out, "")
+
+
+def test_quiet(run, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    result = run("audit", "--study", "weat_7", "--out", folder, "--quiet", *QUICK)
+    assert (result.code, result.err) == (0, "")
+    page = (folder / "report.html").read_bytes()
+    assert run("report", folder, "--quiet") == Result(0, "", "")
+    assert (folder / "report.html").read_bytes() == page
+    result = run("report", folder, "--out", tmp_path / "page.html")
+    assert result == Result(0, "", f"written to {tmp_path / 'page.html'}\n")
+    assert (tmp_path / "page.html").read_bytes() == page
+
+
+def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, Any] = {}
+
+    def stop(embedding: Any, study: Any, **options: Any) -> None:
+        seen.update(options, embedding=embedding, study=study)
+        raise bb.SpecError("enough")
+
+    monkeypatch.setattr(auditing, "audit", stop)
+    assert run("audit").err == "Error: enough\n"
+    assert [given.source for given in seen["embedding"]] == ["demo"]
+    assert seen["study"] == ("religion",)
+    assert seen["out"] == "bayesbias-audit"
+    assert seen["models"] is None
+    assert "metrics" not in seen
+    assert (seen["confirm"], seen["silhouettes"], seen["force"]) == (True, True, False)
+    run("audit", "a.txt", "b=c.txt", "-s", "gender", "-s", "race", "--debias", "leace", "--debias",
+        "inlp", "-m", "crossed", "--metric", "mac", "--no-confirm", "--no-silhouettes", "--force",
+        "--seed", 3, "--prob", 0.5, "--jobs", 2, "--lost", 0.1, "--rope", 0.1, "-q", "--limit", 9,
+        "--trust", "--fallback", "exact")  # fmt: skip
+    assert [(given.name, given.source) for given in seen["embedding"]] == [
+        (None, "a.txt"),
+        ("b", "c.txt"),
+    ]
+    expected = {
+        "study": ("gender", "race"),
+        "debias": ("leace", "inlp"),
+        "models": ("crossed",),
+        "metrics": ("mac",),
+        "confirm": False,
+        "silhouettes": False,
+        "force": True,
+        "seed": 3,
+        "prob": 0.5,
+        "n_jobs": 2,
+        "lost_vocabulary_threshold": 0.1,
+        "rope": 0.1,
+        "progress": False,
+        "limit": 9,
+        "trust": True,
+        "fallbacks": ("exact",),
+    }
+    assert {name: seen[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("nowhere.bin",), "Error: 'nowhere.bin' is no file and no known embedding."),
+        (("--study", "relig"), "Error: "),
+        (("--model", "paired"), "Error: model 'paired' is of differences"),
+        (("--debias", "hard"), "Error: 'debias' is 'hard'; expected one of"),
+        (("--metric", "x"), "Error: 'metric' is 'x'; expected one of"),
+        (("--prob", "2"), "Error: 'prob' is 2.0; expected"),
+    ],
+)
+def test_bad_input(run, tmp_path: Path, arguments: tuple[str, ...], text: str) -> None:
+    result = run("audit", *arguments, "--out", tmp_path / "x")
+    assert result.code == 2
+    assert result.err.startswith(text)
+    assert result.err.count("\n") == 1
+    assert not (tmp_path / "x").exists()
+
+
+def test_folders_of_others(run, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    result = run("audit", "--out", tmp_path)
+    assert result.code == 2
+    assert f"Error: {tmp_path} holds files and no audit; nothing of it is touched." in result.err
+    result = run("report", tmp_path)
+    assert result.code == 2
+    assert result.err == f"Error: {tmp_path} is not the folder of an audit: it has no audit.json.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_interrupted(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(auditing, "audit", interrupt)
+    result = run("audit")
+    assert result.code == 130
+    assert result.err == (
+        "What is done is kept; the same command goes on from there.\nInterrupted.\n"
+    )
+
+
+@pytest.mark.slow
+def test_the_demo(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "bayesbias", "audit"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=os.environ)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(f"Report: {Path('bayesbias-audit') / 'report.html'}\n")
+    assert "the two agree" in done.stdout.replace("\n", " ")
+    record = json.loads((tmp_path / "bayesbias-audit" / "audit.json").read_text("utf-8"))
+    assert record["parts"] == [{"embedding": "demo", "study": "religion", "folder": ""}]
+    assert len(record["options"]["models"]) == 5
