@@ -25,6 +25,8 @@ def check_folder(path: Path) -> None:
         raise DataError(f"{path}: the folder {path.parent} does not exist; make it first.")
     if path.is_dir():
         raise DataError(f"{path} is a folder; give the name of a file.")
+    if not os.access(path.parent, os.W_OK):
+        raise DataError(f"{path}: the folder {path.parent} cannot be written to; give another.")
 
 
 @contextmanager

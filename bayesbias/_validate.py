@@ -54,6 +54,14 @@ def at_least(name: str, value: int, least: int) -> int:
     return int(value)
 
 
+def check_jobs(n_jobs: int) -> None:
+    """Refuse what is no number of processes."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise SpecError(
+            f"'n_jobs' is {n_jobs!r}; expected a number of processes, or -1 for all cores."
+        )
+
+
 def word_list(name: str, words: object) -> tuple[str, ...]:
     """Return the words as a tuple; a lone string or anything that is not text is refused.
 

@@ -1,4 +1,4 @@
-"""Hand-made word lists beside lists built from data: one question, five ways to list the genders.
+"""Hand-made word lists beside lists built from data: one question, six ways to list the genders.
 
     python scripts/lists_experiment.py            # the demo embedding
     python scripts/lists_experiment.py glove-6b-50d
@@ -80,7 +80,7 @@ def row(label: str, lists: dict[str, list[str]], embedding: bb.Embedding) -> dic
         "lists": label,
         "words": " + ".join(str(len(words)) for words in found.query.target_sets),
         "effect size": f"{score.value:.2f} [{score.lower:.2f}, {score.upper:.2f}]",
-        "own less other stereotype": f"{gap['mean']:.3f} [{gap['lower']:.3f}, {gap['upper']:.3f}]",
+        "own less other": f"{gap['mean']:.3f} [{gap['lower']:.3f}, {gap['upper']:.3f}]",
         "robustness": f"{robust['robustness']:.2f}",
         "length-adjusted": f"{robust['length_adjusted']:.2f} "
         f"[{robust['length_adjusted_lower']:.2f}, {robust['length_adjusted_upper']:.2f}]",

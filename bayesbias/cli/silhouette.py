@@ -72,6 +72,11 @@ _ROBUSTNESS = ("robustness", "band_robustness", "length_adjusted")
     help="Words that each list gets at a time; by default 1 for targets, 3 for attributes.",
 )
 @click.option(
+    "--start",
+    type=int,
+    help="Words of each list at first; by default one more than the metric needs, 2 for most.",
+)
+@click.option(
     "--value-range",
     type=float,
     nargs=2,
@@ -137,6 +142,7 @@ def silhouette(
     runs: int,
     growth: str,
     step: int | None,
+    start: int | None,
     value_range: tuple[float, float] | None,
     planted: float | None,
     biased: str | None,
@@ -209,6 +215,7 @@ def silhouette(
             one_of(name, given, there)
     settings: dict[str, Any] = {
         "growth": growth,
+        "start": start,
         "value_range": value_range,
         "prob": prob,
         "normalize": normalize,

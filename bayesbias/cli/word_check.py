@@ -27,8 +27,7 @@ def check_out(out: str) -> None:
     folder = Path(out)
     if folder.is_file():
         raise DataError(f"{folder} is a file; give the name of a folder.")
-    if not folder.is_dir():
-        check_folder(folder)
+    check_folder(folder / "warnings.txt" if folder.is_dir() else folder)
 
 
 def write_check(found: WordCheck, out: str) -> None:

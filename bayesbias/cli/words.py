@@ -154,6 +154,8 @@ def check(
     a file or a name, by default demo. Its whole vocabulary is read, as the lists are compared with
     it. Of csv the lists alone are printed; json and --out hold everything.
     """
+    from bayesbias.corpus import read_corpus, tag_words
+    from bayesbias.corpus.tagging import load_pipeline
     from bayesbias.words import builtin, check_words
     from bayesbias.words.usage import read_frequencies
 
@@ -165,16 +167,16 @@ def check(
         check_out(out)
     study = builtin.load_lists(lists)
     counts = None if frequencies is None else read_frequencies(frequencies)
-    tags = None
-    if corpus:
-        from bayesbias.corpus import read_corpus, tag_words
-
-        text = read_corpus(corpus)
-        counts = text.counts(progress=not quiet)
-        if pipeline is not None:
-            listed = [word for word_set in study.word_sets().values() for word in word_set]
-            tags = tag_words(text, pipeline, words=listed, progress=not quiet)
+    # What may fail comes before what takes long.
+    text = read_corpus(corpus) if corpus else None
+    tagger = load_pipeline(pipeline) if pipeline is not None else None
     loaded = load_embeddings(embeddings or ("demo",), limit=limit, trust=trust, quiet=quiet)
+    tags = None
+    if text is not None:
+        counts = text.counts(progress=not quiet)
+        if tagger is not None:
+            listed = [word for word_set in study.word_sets().values() for word in word_set]
+            tags = tag_words(text, tagger, words=listed, progress=not quiet)
     found = check_words(
         study,
         loaded,

@@ -87,6 +87,13 @@ if TYPE_CHECKING:
     help="Count words in this text file or folder; may be given several times.",
 )
 @click.option(
+    "--unit",
+    type=click.Choice(["line", "paragraph"]),
+    default="line",
+    show_default=True,
+    help="What a document of the corpus is; paragraphs have blank lines between them.",
+)
+@click.option(
     "--pipeline",
     default="en_core_web_sm",
     show_default=True,
@@ -145,6 +152,7 @@ def build(
     attributes: str | None,
     frequencies: str | None,
     corpus: tuple[str, ...],
+    unit: Any,
     pipeline: str,
     train: Any,
     save_embedding: str | None,
@@ -164,10 +172,14 @@ def build(
     each word got in. The lists can be used as a query: bayesbias metrics lists.toml.
     """
     from bayesbias._validate import one_of
+    from bayesbias.corpus import read_corpus, tag_words, train_embedding
+    from bayesbias.corpus.tagging import load_pipeline
     from bayesbias.embeddings.files import writable_format
     from bayesbias.errors import BayesBiasWarning
-    from bayesbias.words import GroupClassifier, build_lists, load_labelled
+    from bayesbias.words import GroupClassifier, build_lists
     from bayesbias.words.building.built import writable_lists
+    from bayesbias.words.building.labels import as_labelled
+    from bayesbias.words.query import as_sets
     from bayesbias.words.usage import read_frequencies
 
     _check_sources(source, chosen["method"], attributes, frequencies, corpus, train, save_embedding)
@@ -175,27 +187,32 @@ def build(
         writable_lists(Path(out))
     if save_embedding is not None:
         writable_format(Path(save_embedding), None)
-    words = load_labelled(labelled)
+    words = as_labelled(labelled)
     for name in groups:
         one_of("--group", name, words)
-    sets = [_word_set(name) for name in attributes.split(",")] if attributes else None
+    listed = attributes.split(",") if attributes else []
+    sets = as_sets("attribute", [_word_set(name.strip()) for name in listed], None)
     unwanted: Any = {"english": "english", "none": None}.get(stop_words, stop_words)
     if unwanted not in ("english", None):
         unwanted = _word_set(stop_words)
     counts: Any = None if frequencies is None else read_frequencies(frequencies)
-    tags = None
-    if corpus:
-        from bayesbias.corpus import read_corpus, tag_words, train_embedding
+    text = read_corpus(corpus[0] if len(corpus) == 1 else corpus, unit=unit) if corpus else None
+    tagger = load_pipeline(pipeline) if chosen["method"] == "pos" else None
 
-        text = read_corpus(corpus[0] if len(corpus) == 1 else corpus)
-        counts = text.counts(progress=not quiet)
-        if chosen["method"] == "pos":
-            tags = tag_words(text, pipeline, progress=not quiet)
-        if source is None:
-            embedding = train_embedding(text, train or "word2vec", seed=seed, progress=not quiet)
-    if source is not None or not corpus:
+    # What may fail comes before what takes long, and what took long is written at once.
+    if text is not None and source is None:
+        embedding = train_embedding(text, train or "word2vec", seed=seed, progress=not quiet)
+        if save_embedding is not None:
+            embedding.save(save_embedding)
+            say(f"{embedding!r} written to {save_embedding}", quiet)
+    else:
         [embedding] = load_embeddings([source or "demo"], limit=limit, trust=trust, quiet=quiet)
     fitted = GroupClassifier(classifier, threshold=threshold).fit(embedding, words, seed=seed)
+    tags = None
+    if text is not None and tagger is not None:
+        tags = tag_words(text, tagger, progress=not quiet)
+    elif text is not None:
+        counts = text
     with warnings.catch_warnings():
         # What it warns of is among the notes, which are printed below.
         warnings.simplefilter("ignore", BayesBiasWarning)
@@ -207,13 +224,9 @@ def build(
             tags=tags,
             attributes=sets,
             stop_words=unwanted,
-            seed=seed,
             progress=not quiet,
             **chosen,
         )
-    if save_embedding is not None:
-        embedding.save(save_embedding)
-        say(f"{embedding!r} written to {save_embedding}", quiet)
     if out is not None:
         built.save(out)
         say(f"{len(built.words):,} words written to {out}", quiet)
@@ -249,7 +262,7 @@ def _word_set(source: str) -> WordSet:
     from bayesbias.words import WordSet
     from bayesbias.words.builtin import resolve
 
-    words = read_words(source.strip())
+    words = read_words(source)
     return resolve(words) if isinstance(words, str) else WordSet(Path(source).stem, words)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from bayesbias._progress import progress_bar
 from bayesbias._validate import at_least, one_of
 from bayesbias.corpus.language import language_filter
-from bayesbias.corpus.text import UNITS, TextFiles, Unit, cut, find_files
+from bayesbias.corpus.text import NAMED, UNITS, TextFiles, Unit, cut, find_files
 from bayesbias.corpus.tokens import Tokenizer
 from bayesbias.errors import DataError, SpecError
 
@@ -30,8 +31,6 @@ Document: TypeAlias = str | Sequence[str]
 
 # gensim leaves out what is behind the 10,000th word of a document.
 _MOST_WORDS = 10_000
-_DATA = Path(__file__).parent / "data"
-_NAMED = {"demo": _DATA / "austen.txt.bz2"}
 
 
 def _ignore(amount: float) -> None:
@@ -105,7 +104,8 @@ class Corpus:
             raise SpecError(
                 "'documents' is a string; give a list of texts, or read_corpus(path) for a file."
             )
-        if not isinstance(documents, Iterable):
+        # A set has another order in every run; of a dictionary one would read the keys.
+        if not isinstance(documents, Iterable) or isinstance(documents, Mapping | AbstractSet):
             raise SpecError(f"'documents' is {type(documents).__name__}; expected a list of texts.")
         if isinstance(documents, Iterator):
             raise SpecError(
@@ -323,8 +323,8 @@ def read_corpus(
     source : path-like, or iterable of path-like
         A text file in UTF-8, plain or compressed (gzip, bzip2, xz, zstd); a folder, of which all
         files are taken whose names end in ``.txt`` or ``.text``, also with ``.gz``, ``.bz2``,
-        ``.xz`` or ``.zst`` behind; a glob such as ``"texts/*.txt"``; or several of these. Or
-        ``"demo"``: three novels by Jane Austen.
+        ``.xz`` or ``.zst`` behind; a glob such as ``"texts/*.txt"``; ``"demo"``, three novels by
+        Jane Austen; or several of these.
     name : str, optional
         How messages and embeddings call the corpus; the name of its first file or folder by
         default.
@@ -377,17 +377,10 @@ def read_corpus(
     2  and  11186
     """
     one_of("unit", unit, UNITS)
-    if isinstance(source, str) and source in _NAMED:
-        default = source
-        files = TextFiles((_NAMED[source],), unit)
-    else:
-        files = TextFiles(find_files(source), unit)
-        one = Path(source) if isinstance(source, str | PathLike) else None
-        folder = one is not None and one.is_dir()
-        default = one.resolve().name if one and folder else files.paths[0].name.split(".")[0]
+    files = TextFiles(find_files(source), unit)
     corpus = Corpus(
         files,
-        name=name or default,
+        name=name or _default_name(source, files.paths[0]),
         language=language,
         lower=lower,
         min_length=min_length,
@@ -395,6 +388,15 @@ def read_corpus(
     )
     files.check()
     return corpus
+
+
+def _default_name(source: object, first: Path) -> str:
+    """Return the name of what is in the package, of a folder, or of the first file."""
+    if isinstance(source, str) and source in NAMED:
+        return source
+    if isinstance(source, str | PathLike) and Path(source).is_dir():
+        return Path(source).resolve().name
+    return first.name.lstrip(".").split(".")[0]
 
 
 def _text(document: Document) -> str:

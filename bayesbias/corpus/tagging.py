@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from importlib.util import find_spec
 from itertools import islice
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesbias._validate import at_least, word_list
@@ -38,7 +40,7 @@ _NOT_NEEDED = (
 
 def tag_words(
     corpus: Corpus,
-    pipeline: str | Language = "en_core_web_sm",
+    pipeline: str | PathLike[str] | Language = "en_core_web_sm",
     *,
     words: Iterable[str] | None = None,
     batch_size: int = 128,
@@ -54,7 +56,7 @@ def tag_words(
     ----------
     corpus : Corpus
         The text.
-    pipeline : str or spacy.language.Language, default "en_core_web_sm"
+    pipeline : str, path-like or spacy.language.Language, default "en_core_web_sm"
         The spaCy pipeline that tags: the name of one that is installed, a path, or one that is
         loaded already.
     words : iterable of str, optional
@@ -94,7 +96,7 @@ def tag_words(
     if limit is not None:
         at_least("limit", limit, 1)
     wanted = None if words is None else _wanted(word_list("words", words), corpus)
-    nlp = _load(pipeline)
+    nlp = load_pipeline(pipeline)
     counted: Counter[tuple[str, str]] = Counter()
     with ExitStack() as stack:
         advance = stack.enter_context(corpus._progress_bar("Tagging words", show=progress))
@@ -106,7 +108,7 @@ def tag_words(
         pairs = nlp.pipe(found, as_tuples=True, batch_size=batch_size)
         for number, (doc, spans) in enumerate(pairs):
             if number == 0:
-                _check_tags(doc, nlp, pipeline)
+                _check_tags(doc, nlp)
             counted.update(_tagged(doc, spans, wanted))
     return _table(counted)
 
@@ -166,7 +168,8 @@ def _table(counted: Counter[tuple[str, str]]) -> pd.DataFrame:
     )
 
 
-def _load(pipeline: str | Language) -> Language:
+def load_pipeline(pipeline: str | PathLike[str] | Language) -> Language:
+    """Return a spaCy pipeline, given by its name or path; refuse one that is not there."""
     if find_spec("spacy") is None:
         raise MissingDependencyError(
             "tagging words needs the package 'spacy', which is not installed: "
@@ -177,23 +180,28 @@ def _load(pipeline: str | Language) -> Language:
 
     if isinstance(pipeline, Language):
         return pipeline
-    if not isinstance(pipeline, str):
+    if not isinstance(pipeline, str | PathLike):
         raise SpecError(
-            f"'pipeline' is {type(pipeline).__name__}; expected the name of a spaCy pipeline, or "
-            "one that is loaded."
+            f"'pipeline' is {type(pipeline).__name__}; expected the name or path of a spaCy "
+            "pipeline, or one that is loaded."
         )
     try:
-        return spacy.load(pipeline)
-    except OSError as err:
-        raise MissingDependencyError(
-            f"spaCy has no pipeline {pipeline!r}: python -m spacy download {pipeline}"
-        ) from err
+        return spacy.load(pipeline if isinstance(pipeline, str) else Path(pipeline))
+    except (OSError, ImportError, ValueError) as err:
+        name = str(pipeline)
+        if isinstance(err, OSError) and not Path(name).exists():
+            raise MissingDependencyError(
+                f"spaCy has no pipeline {name!r}: python -m spacy download {name}"
+            ) from err
+        # Not a pipeline, or one that needs another package or another version of spaCy.
+        why = str(err).partition("\n")[0]
+        raise SpecError(f"spaCy cannot load the pipeline {name!r}: {why}") from err
 
 
-def _check_tags(doc: Doc, nlp: Language, pipeline: str | Language) -> None:
+def _check_tags(doc: Doc, nlp: Language) -> None:
     if not any(token.pos_ for token in doc):
-        name = pipeline if isinstance(pipeline, str) else nlp.meta["name"]
         raise SpecError(
-            f"the spaCy pipeline {name!r} tells no parts of speech (it has {nlp.pipe_names}); "
-            "choose one with a tagger or a morphologizer, such as 'en_core_web_sm'."
+            f"the spaCy pipeline '{nlp.lang}_{nlp.meta['name']}' tells no parts of speech (it has "
+            f"{nlp.pipe_names}); choose one with a tagger or a morphologizer, such as "
+            "'en_core_web_sm'."
         )

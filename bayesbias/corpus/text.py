@@ -23,6 +23,8 @@ from bayesbias.errors import DataError, NotFoundError, SpecError, warn
 Unit = Literal["line", "paragraph"]
 UNITS: tuple[Unit, ...] = ("line", "paragraph")
 
+#: Corpora that come with the package.
+NAMED = {"demo": Path(__file__).parent / "data" / "austen.txt.bz2"}
 #: The most characters of one document; longer ones are cut at a space.
 LONGEST = 50_000
 
@@ -114,6 +116,10 @@ def find_files(source: object) -> tuple[Path, ...]:
 
 
 def _find(source: str | PathLike[str]) -> list[Path]:
+    if isinstance(source, str) and source in NAMED:
+        return [NAMED[source]]
+    if not str(source):  # the path of nothing is the folder one is in
+        raise SpecError("the source is ''; expected a path, a glob, a folder or several.")
     path = Path(source)
     shown = str(source)[:200]
     try:

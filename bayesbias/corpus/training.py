@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from bayesbias._progress import progress_bar
-from bayesbias._validate import at_least, one_of, word_list
+from bayesbias._validate import at_least, check_jobs, one_of, word_list
 from bayesbias.corpus.corpus import Corpus, check_corpus
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import DataError, SpecError
@@ -318,6 +318,7 @@ def train_replicates(
         deterministic,
     )
     at_least("replicates", replicates, 1)
+    check_jobs(n_jobs)
     _check_seed(seed, replicates)
     label = name or f"{corpus.name}-{method}"
     alone = n_jobs == 1

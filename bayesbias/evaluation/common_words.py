@@ -35,12 +35,11 @@ def common_words(
     embeddings: Sequence[Embedding],
     *,
     fallbacks: tuple[str, ...],
-    needed: Sequence[int],
-    why: str,
+    needed: Sequence[tuple[int, str]],
 ) -> CommonWords:
     """Return the query with the words that all embeddings have; an error if these are too few.
 
-    `needed` has the least number of words of each set, and `why` says what for.
+    `needed` has the least number of words of each set, and why so many.
     """
     lists = query.word_sets()
     kept = [np.ones(len(words), dtype=bool) for words in lists.values()]
@@ -62,14 +61,14 @@ def common_words(
         if missing:
             lacking[embedding.name] = missing
     names = quoted([embedding.name for embedding in embeddings], 4)
-    for (label, words), there, number in zip(lists.items(), kept, needed, strict=True):
+    for (label, words), there, (number, why) in zip(lists.items(), kept, needed, strict=True):
         left = int(there.sum())
         if left >= number:
             continue
         if len(words) < number:
             raise SpecError(
                 f"{label!r} has {len(words)} word{'s' * (len(words) > 1)} and needs {number}: "
-                f"{why}."
+                f"{why}. Add words."
             )
         lost = [word for word, known in zip(words, there, strict=True) if not known]
         raise VocabularyError(

@@ -11,7 +11,7 @@ import joblib
 
 from bayesbias._intervals import Kind, check_interval
 from bayesbias._progress import progress_bar
-from bayesbias._validate import at_least, did_you_mean, one_of, quoted, share
+from bayesbias._validate import at_least, check_jobs, did_you_mean, one_of, quoted, share
 from bayesbias.embeddings import Embedding, as_embeddings
 from bayesbias.errors import BayesBiasWarning, SpecError
 from bayesbias.metrics import METRICS, Metric, Score
@@ -157,14 +157,6 @@ def _new_name(name: str, taken: Iterable[str]) -> str:
     while new in names:
         new, number = f"{name} ({number})", number + 1
     return new
-
-
-def check_jobs(n_jobs: int) -> None:
-    """Refuse what is no number of processes."""
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
-        raise SpecError(
-            f"'n_jobs' is {n_jobs!r}; expected a number of processes, or -1 for all cores."
-        )
 
 
 def measure(

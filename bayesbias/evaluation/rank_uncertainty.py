@@ -295,7 +295,7 @@ def rank_posterior(
     Notes
     -----
     The size of an uncertain number is larger on average than the size of its average:
-    E|x| ≥ |E x|. With ``abs_avg`` and ``abs_sum`` the noise of every query therefore pushes the
+    ``E|x| ≥ |E x|``. With ``abs_avg`` and ``abs_sum`` the noise of every query therefore pushes the
     draws up, most where biases are small and words few, and a score may lie below its interval.
     ``avg`` and ``sum`` do not fold single queries; only their total is compared by its size.
 

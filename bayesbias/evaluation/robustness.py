@@ -9,6 +9,9 @@ from scipy.special import ndtr, ndtri
 
 from bayesbias._arrays import Array, Codes
 
+# The most parts of the runs that are left out in turn.
+_PARTS = 100
+
 # Values are runs × sizes, the sizes along the last axis throughout.
 
 
@@ -56,12 +59,14 @@ def jackknife(
 ) -> tuple[Array, Array]:
     """Return the ends of an interval for a statistic of the runs, which leaves each out in turn.
 
-    Resamples with replacement would miss a third of the runs, and the extremes with them, so that
-    bands of them are too narrow by more than they vary.
+    Or, of many runs, a part of them. NaN for two runs: one alone has no band. Resamples with
+    replacement would miss a third of the runs, and the extremes with them, so that bands of them
+    are too narrow by more than they vary.
     """
     runs = values.shape[-2]
-    left_out = np.array([statistic(np.delete(values, i, axis=-2)) for i in range(runs)])
-    error = np.sqrt((runs - 1) * left_out.var(axis=0))
-    reach = ndtri((1 + prob) / 2) * error
+    parts = np.array_split(np.arange(runs), min(runs, _PARTS))
+    left_out = np.array([statistic(np.delete(values, part, axis=-2)) for part in parts])
+    error = np.sqrt((len(parts) - 1) * left_out.var(axis=0))
+    reach = ndtri((1 + prob) / 2) * error if runs > 2 else np.nan
     value = statistic(values)
     return value - reach, value + reach

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+from types import CodeType
 from zipfile import BadZipFile
 
 import joblib
@@ -17,7 +18,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from bayesbias._arrays import Array, Codes
-from bayesbias._files import atomic
+from bayesbias._files import atomic, check_folder
 from bayesbias._progress import progress_bar
 from bayesbias.errors import DataError
 from bayesbias.metrics import Metric
@@ -28,8 +29,8 @@ from bayesbias.metrics.weighting import ones
 _log = logging.getLogger(__name__)
 # Each run is measured in one thread, so that it does not matter how many work at once.
 _BLAS = ThreadpoolController()
-# Sizes that are tried to see how long all of them take.
-_FEW, _SOME = 2, 12
+# About as many sizes are tried to see how long all of them take.
+_SOME = 100
 # Work of fewer seconds is done before it is announced.
 _SHORT = 2.0
 
@@ -61,12 +62,9 @@ class Growing:
         return dataclasses.replace(self, orders=orders)
 
     def seconds(self) -> float:
-        """Return about how long a run takes: some sizes in the middle are timed."""
-        middle = len(self.counts) // 2
-        few, some = (
-            dataclasses.replace(self, counts=self.counts[middle : middle + n])
-            for n in (_FEW, _SOME)
-        )
+        """Return about how long a run takes: one with some of the sizes, and half of these, do."""
+        thin = max(1, len(self.counts) // _SOME)
+        few, some = (dataclasses.replace(self, counts=self.counts[:: n * thin]) for n in (2, 1))
         few.run(0)  # what is computed once is not counted
         start = time.perf_counter()
         few.run(0)
@@ -74,19 +72,36 @@ class Growing:
         some.run(0)
         base, longer = between - start, time.perf_counter() - between
         each = (longer - base) / max(1, len(some.counts) - len(few.counts))
-        return base + max(0.0, each) * (len(self.counts) - len(few.counts))
+        return longer + max(0.0, each) * (len(self.counts) - len(some.counts))
 
     def names(self) -> list[str]:
         """Return for each run a name that changes with anything that its values depend on."""
         own = type(self.metric)
-        try:
-            source = inspect.getsource(own)
-        except (OSError, TypeError):  # written in a console
-            source = ""
         sets = [dataclasses.asdict(words) for words in self.found.sets]
-        metric = [own.__module__, own.__qualname__, source, vars(self.metric)]
+        metric = [own.__module__, own.__qualname__, _code(own), vars(self.metric)]
         common = joblib.hash([version("bayesbias"), metric, sets, self.places, self.counts])
         return [joblib.hash([common, list(orders)]) for orders in zip(*self.orders, strict=True)]
+
+
+def _code(kind: type[Metric]) -> list[object]:
+    """Return how a metric and those it is made from are written."""
+    parts: list[object] = []
+    for own in kind.__mro__[: kind.__mro__.index(Metric)]:
+        try:
+            parts.append(inspect.getsource(own))
+        except (OSError, TypeError):  # written in a console or notebook
+            parts += [
+                (name, _compiled(value.__code__) if inspect.isfunction(value) else repr(value))
+                for name, value in vars(own).items()
+                if inspect.isfunction(value) or not name.startswith("__")
+            ]
+    return parts
+
+
+def _compiled(code: CodeType) -> list[object]:
+    """Return what a function does, without where it is written."""
+    constants = [_compiled(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return [code.co_code, code.co_names, constants]
 
 
 def measure_runs(
@@ -139,6 +154,7 @@ def _make(folder: Path) -> None:
         raise DataError(
             f"{folder}: runs cannot be kept there ({err.strerror or err}); give 'resume' a folder."
         ) from err
+    check_folder(folder / "run")
 
 
 def _read(path: Path | None, into: Array) -> bool:

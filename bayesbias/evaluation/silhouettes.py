@@ -15,7 +15,7 @@ import pandas as pd
 
 from bayesbias._arrays import Array, Codes
 from bayesbias._intervals import check_interval
-from bayesbias._validate import at_least, one_of, quoted
+from bayesbias._validate import at_least, check_jobs, one_of, quoted
 from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.embeddings import Embedding, as_embeddings
 from bayesbias.embeddings.lookup import check_fallbacks
@@ -23,7 +23,7 @@ from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.evaluation.common_words import CommonWords, common_words
 from bayesbias.evaluation.contributions import influence
 from bayesbias.evaluation.growth import Growth, counts, orders
-from bayesbias.evaluation.measuring import MetricLike, as_metrics, check_jobs
+from bayesbias.evaluation.measuring import MetricLike, as_metrics
 from bayesbias.evaluation.robustness import (
     jackknife,
     min_max,
@@ -289,6 +289,8 @@ class Silhouettes:
     ) -> str:
         """Return three lines: how robust, how much of it is length, and how accurate.
 
+        Lists are called robust from 0.9 on, and fairly robust from 0.75 on.
+
         Parameters
         ----------
         biased, unbiased : str or Embedding, optional
@@ -345,7 +347,10 @@ class Silhouettes:
                 self.embeddings, lower[:, place], upper[:, place], full[:, 0], strict=True
             )
         ]
-        text = f"With {self.sizes[place]} of {self.sizes[-1]} words: {'; '.join(parts)}"
+        text = (
+            f"With {self.sizes[place]} of {self.sizes[-1]} words, {self.prob:.0%} of runs: "
+            f"{'; '.join(parts)}"
+        )
         if len(self.embeddings) == 2:
             distance, overall = (np.abs(x - self.neutral_value) for x in (values, full))
             same = (distance[0] > distance[1]) == (overall[0] > overall[1])
@@ -470,9 +475,14 @@ def silhouettes(
     and if their lengths differ they end together.
 
     The band from min to max widens with more runs, that of quantiles does not. Intervals are about
-    which orders were drawn, and are made by leaving out each run in turn: resamples with
-    replacement miss the extremes too often, and their intervals would hold the expected robustness
-    of simulated lists in 35% of cases instead of 89%; these do in 83% to 92%.
+    which orders were drawn, and are made by leaving out each run in turn (from 100 runs on, each
+    hundredth of them): resamples with replacement miss the extremes too often, and their intervals
+    would hold the expected robustness of simulated lists in 35% of cases instead of 89%. These do
+    in 75% to 87%, of band robustness and accuracy in 80% to 90%, with 20 runs or more; they are too
+    narrow for values that many runs have in common, as correlations of few words (`ect`).
+
+    Metrics that look beyond the words of the query, as `neighbourhood` does, leave out the words of
+    the complete lists there, at every size.
 
     The length-adjusted robustness compares the area with that of a plain mean of K words whose
     standard deviation is half the range, the most that words within it can have. For a metric that
@@ -514,6 +524,9 @@ def silhouettes(
     by = _STEPS[side] if step is None else at_least("step", step, 1)
     n_targets, n_sets = len(query.target_sets), sum(query.template)
     grown = range(n_targets) if side == "targets" else range(n_targets, n_sets)
+    why = f"the {side} grow from {first} words of each list"
+    if first > least:
+        why += f", or from {least} with start={least}"
     ways = check_fallbacks(fallbacks)
     common = common_words(
         chosen,
@@ -521,10 +534,11 @@ def silhouettes(
         several,
         fallbacks=ways,
         needed=[
-            first + 1 if i in grown else max(1, chosen.least_words[i >= n_targets])
+            (first + 1, why)
+            if i in grown
+            else (max(1, chosen.least_words[i >= n_targets]), f"{chosen.name} takes no fewer")
             for i in range(n_sets)
         ],
-        why=f"the {side} grow from {first} words of each list",
     )
     span = _range_of(chosen, common.query, value_range)
     found = [chosen._gather(common.query, e, ways, "first", 1.0, normalize) for e in several]
@@ -585,12 +599,17 @@ def _range_of(
     """Return the range of values that the numbers are relative to."""
     if given is None:
         low, high = metric.bounds(query)
-        if np.isfinite([low, high]).all():
-            return float(low), float(high)
-        raise SpecError(
-            f"the metric {metric.name!r} has no finite range of values, and robustness is relative "
-            "to it; give one, such as value_range=(-1, 1)."
-        )
+        if not np.isfinite([low, high]).all():
+            raise SpecError(
+                f"the metric {metric.name!r} has no finite range of values, and robustness is "
+                "relative to it; give one, such as value_range=(-1, 1)."
+            )
+        if not low < high:
+            raise SpecError(
+                f"the metric {metric.name!r} is always {low:g} for the query {query.name!r}; give "
+                "more target sets, or more words."
+            )
+        return float(low), float(high)
     try:
         low, high = map(float, given)
     except (TypeError, ValueError):

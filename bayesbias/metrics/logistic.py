@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
-from bayesbias._arrays import Array
+from bayesbias._arrays import Array, Codes
 
 # What only has to point the right way is computed in single precision, which is twice as fast.
 Single = npt.NDArray[np.float32]
@@ -109,17 +109,20 @@ class Classifier:
                 middle = block[len(block) // 2]
                 wrong, _ = _evaluate(near, middle[None], near @ rows.T)
                 inverse = _inverse(single, middle * (wrong * (1 - wrong))[0])
-                near = _descend(single, single, block, near, inverse, _ROUGH)
-                result[first:end] = _descend(rows, single, block, near, inverse, precision)
-                near, first = result[end - 1 : end], end
+                near, _ = _descend(single, single, block, near, inverse, _ROUGH)
+                found, lost = _descend(rows, single, block, near, inverse, precision)
+                if len(lost):  # long vectors: what was near for fewer rows is far off for these
+                    found[lost] = self._minimise(weights[first + lost], precision)
+                result[first:end] = found
+                near, first = found[-1:], end
             return result if self._basis is None else result @ self._basis.T
 
     def _minimise(self, weights: Array, precision: float) -> Array:
         single, inverse = self._single, self._inverse
-        near = _descend(single, single, weights, self._start, inverse, max(precision, _ROUGH))
+        near, _ = _descend(single, single, weights, self._start, inverse, max(precision, _ROUGH))
         if precision >= _ROUGH:
             return near
-        return _descend(self._rows, single, weights, near, inverse, precision)
+        return _descend(self._rows, single, weights, near, inverse, precision)[0]
 
 
 def _signed(positive: Array, negative: Array) -> Array:
@@ -148,12 +151,12 @@ def _descend(
     start: Array,
     inverse: Single,
     precision: float,
-) -> Array:
-    """Return the optimum for each draw of weights, by Newton's method with a line search.
+) -> tuple[Array, Codes]:
+    """Return the optimum for each draw of weights, and the draws that did not get there.
 
-    Newton's equations are solved by conjugate gradients for all draws at once. `inverse`, of the
-    curvature somewhere near, makes them converge in a few products with the rows. The precision of
-    the numbers is that of `rows`.
+    By Newton's method with a line search. Its equations are solved by conjugate gradients for all
+    draws at once. `inverse`, of the curvature somewhere near, makes them converge in a few products
+    with the rows. The precision of the numbers is that of `rows`.
     """
     kind = rows.dtype
     result = np.array(np.broadcast_to(start, (len(weights), rows.shape[1])), dtype=kind)
@@ -166,11 +169,12 @@ def _descend(
         uphill: Single = gradient.astype(np.float32)
         solved: Single = uphill @ inverse
         distance = _dots(uphill, solved)
-        far = distance > precision**2
-        if not far.any():
+        # Of an inverse that is mostly rounding it may be negative, and says nothing then.
+        far = ~(np.abs(distance) <= precision**2)
+        unfinished = unfinished[far]
+        if not len(unfinished):
             break
         if not far.all():
-            unfinished = unfinished[far]
             b, w, margins, wrong, value = b[far], w[far], margins[far], wrong[far], value[far]
             gradient, uphill, solved, distance = (
                 gradient[far],
@@ -191,7 +195,7 @@ def _descend(
             length[too_far] /= 2
         b, margins, value = b + length * step, margins + length * change, new_value
         result[unfinished] = b
-    return result.astype(np.float64)
+    return result.astype(np.float64), unfinished
 
 
 def _evaluate(b: Any, weights: Any, margins: Any) -> tuple[Any, Any]:

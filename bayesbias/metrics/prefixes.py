@@ -58,17 +58,19 @@ class Prefixes(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__" and inputs[0] is self and not kwargs:
             other: Any = inputs[1] if len(inputs) == 2 else None
-            if ufunc is np.matmul and isinstance(other, np.ndarray):
+            if ufunc is np.matmul and isinstance(other, np.ndarray) and other.ndim < 3:
                 return self._times(other)
             if ufunc is np.true_divide and np.shape(other) == self.divisor.shape:
                 return Prefixes(self.order, self.counts, self.divisor * other)
+        if any(x is self for x in kwargs.get("out", ())):  # w *= 2 names the result anew
+            del kwargs["out"]
         dense = [np.asarray(x) if isinstance(x, Prefixes) else x for x in inputs]
         return getattr(ufunc, method)(*dense, **kwargs)
 
-    def sum(self, axis: int | None = None, keepdims: bool = False) -> Any:
+    def sum(self, axis: int | None = None, keepdims: bool = False, **options: Any) -> Any:
         """Return the sum of the weights, as an array does."""
-        if axis != 1:
-            return np.asarray(self).sum(axis=axis, keepdims=keepdims)
+        if axis != 1 or any(option is not None for option in options.values()):
+            return np.asarray(self).sum(axis=axis, keepdims=keepdims, **options)
         total = self.counts[:, None] / self.divisor
         return total if keepdims else total[:, 0]
 

@@ -17,7 +17,7 @@ from bayesbias.errors import SpecError
 from bayesbias.words.advice import PLAIN, advise
 from bayesbias.words.geometry import Vocabulary
 from bayesbias.words.query import Query
-from bayesbias.words.rows import find, list_row, pair_rows, tag_rows
+from bayesbias.words.rows import Found, find, list_row, pair_rows, shared_words, tag_rows
 from bayesbias.words.study import Study
 from bayesbias.words.usage import HasCounts, as_counts, as_tags, usage_of
 from bayesbias.words.wordset import WordSet
@@ -223,31 +223,31 @@ def check_words(
 
     Notes
     -----
-    Coherence, similarity and the first principal component are those of [1]_. For *coherence* the
-    vocabulary :math:`V` is ranked by the cosine with the difference of the means of the two lists;
-    it is :math:`|\bar r_1 - \bar r_2| / |V|`, from 0, no order, to almost 1, the two ends. The
-    difference is made from the same words that are ranked, so random words are coherent too: eight
-    against eight reach about .6 in 50 dimensions, and more in more. Hence the percentile: among
-    the same words dealt out to the two lists at random. It is low for lists that do not differ, and
-    for lists that most other words lie beyond: the difference of the names of WEAT's third test is
-    one of frequency above all, in GloVe 6B. *Similarity* is the cosine of the means.
-    *PCA* is for lists of the same length, the share of the first component in the variance of
-    pairs in the same places, each centred on its own mean; its percentile is among shuffled
-    pairs. *Cohesion* is compared with random lists of words from half to twice the place in the
-    order of frequency. Means are those of vectors scaled to length one.
+    Coherence, similarity and the first principal component are those of Antoniak & Mimno. For
+    *coherence* the vocabulary is ranked by the cosine with the difference of the means of the two
+    lists; it is the distance of the mean ranks of the lists, as a share of the vocabulary: from 0,
+    no order, to almost 1, the two ends. The difference is made from the same words that are ranked,
+    so random words are coherent too: eight against eight reach about .6 in 50 dimensions, and more
+    in more. Hence the percentile: among the same words dealt out to the two lists at random. It is
+    low for lists that do not differ, and for lists that most other words lie beyond: the difference
+    of the names of WEAT's third test is one of frequency above all, in GloVe 6B. *Similarity* is
+    the cosine of the means. *PCA* is for lists of the same length, the share of the first component
+    in the variance of pairs in the same places, each centred on its own mean; its percentile is
+    among shuffled pairs. *Cohesion* is compared with random lists of words from half to twice the
+    place in the order of frequency. Means are those of vectors scaled to length one.
 
     Frequency ratios are those of the medians; of places, by Zipf's law, the inverse. Target sets
-    of unequal frequency bias WEAT [2]_, and short lists depend on single words [3]_. The
-    thresholds of the warnings are in ``bayesbias.words.advice``.
+    of unequal frequency bias WEAT (Ethayarajh et al.), and short lists depend on single words
+    (Spliethöver & Wachsmuth). The thresholds of the warnings are in ``bayesbias.words.advice``.
 
     References
     ----------
-    .. [1] Antoniak & Mimno (2021), Bad Seeds: Evaluating Lexical Methods for Bias Measurement,
-       https://doi.org/10.18653/v1/2021.acl-long.148
-    .. [2] Ethayarajh, Duvenaud & Hirst (2019), Understanding Undesirable Word Embedding
-       Associations, https://doi.org/10.18653/v1/P19-1166
-    .. [3] Spliethöver & Wachsmuth (2021), Bias Silhouette Analysis,
-       https://doi.org/10.24963/ijcai.2021/77
+    Antoniak & Mimno (2021), Bad Seeds: Evaluating Lexical Methods for Bias Measurement,
+    https://doi.org/10.18653/v1/2021.acl-long.148.
+    Ethayarajh, Duvenaud & Hirst (2019), Understanding Undesirable Word Embedding Associations,
+    https://doi.org/10.18653/v1/P19-1166.
+    Spliethöver & Wachsmuth (2021), Bias Silhouette Analysis,
+    https://doi.org/10.24963/ijcai.2021/77.
 
     Examples
     --------
@@ -313,7 +313,7 @@ def check_words(
         warnings=advise(
             _rows(list_frame),
             _rows(pair_frame),
-            _across(sets, sides),
+            _across(sides, [found for _, found in looked_up]),
             controls,
             sizes,
         ),
@@ -349,12 +349,14 @@ def _as_sets(
 
 
 def _across(
-    sets: Mapping[str, WordSet], sides: Mapping[str, str]
+    sides: Mapping[str, str], by_embedding: Sequence[Mapping[str, Found]]
 ) -> list[tuple[str, str, list[str]]]:
-    """Return lists of different sides that share words, and these words."""
-    pairs = [(a, b) for a, b in combinations(sets, 2) if sides[a] != sides[b]]
-    both = [(a, b, [word for word in sets[a] if word in sets[b]]) for a, b in pairs]
-    return [item for item in both if item[2]]
+    """Return lists of different sides that share words in some embedding, and these words."""
+    pairs = [(a, b) for a, b in combinations(sides, 2) if sides[a] != sides[b]]
+    both = [
+        (a, b, [shared_words(found[a], [found[b]]) for found in by_embedding]) for a, b in pairs
+    ]
+    return [(a, b, list(dict.fromkeys(chain(*shared)))) for a, b, shared in both if any(shared)]
 
 
 def _woven(by_embedding: Sequence[Sequence[Any]]) -> list[Any]:

@@ -54,12 +54,12 @@ class Query:
         target_names: Iterable[str] | None = None,
         attribute_names: Iterable[str] | None = None,
     ) -> None:
-        targets = _as_sets("target", target_sets, target_names)
+        targets = as_sets("target", target_sets, target_names)
         if not targets:
             raise SpecError("a query needs at least one target set.")
         object.__setattr__(self, "target_sets", targets)
         object.__setattr__(
-            self, "attribute_sets", _as_sets("attribute", attribute_sets, attribute_names)
+            self, "attribute_sets", as_sets("attribute", attribute_sets, attribute_names)
         )
 
     @property
@@ -203,9 +203,10 @@ def _enumerate(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _as_sets(
+def as_sets(
     side: str, sets: Iterable[Iterable[str]], names: Iterable[str] | None
 ) -> tuple[WordSet, ...]:
+    """Return the sets of one side, ``target`` or ``attribute``, each with a name of its own."""
     if isinstance(sets, str | WordSet | Mapping) or not isinstance(sets, Iterable):
         raise SpecError(f"'{side}_sets' is {sets!r}; expected a list of sets of words: [[…], […]].")
     given = list(sets)

@@ -70,6 +70,15 @@ def find(
     return result
 
 
+def shared_words(one: Found, others: Iterable[Found]) -> list[str]:
+    """Return the words of a list that others have too, by spelling or by vector."""
+    several = list(others)
+    spellings = {word for other in several for word in other.words}
+    rows = {row for other in several for row in other.rows.tolist()}
+    same = {word for word, row in zip(one.found, one.rows.tolist(), strict=True) if row in rows}
+    return [word for word in one.words if word in spellings or word in same]
+
+
 def list_row(
     label: str,
     found: Mapping[str, Found],
@@ -80,7 +89,6 @@ def list_row(
 ) -> dict[str, Any]:
     """Return what there is to say of a list."""
     one = found[label]
-    others = {word for other, them in found.items() if other != label for word in them.words}
     row: dict[str, Any] = {
         "word_set": label,
         "embedding": vocabulary.embedding.name,
@@ -88,7 +96,7 @@ def list_row(
         "n_found": len(one.found),
         "coverage": len(one.found) / len(one.words),
         "missing": list(one.missing),
-        "shared": [word for word in one.words if word in others],
+        "shared": shared_words(one, (them for other, them in found.items() if other != label)),
         "same_vector": [word for word in one.found if word not in one.unique],
         "median_rank": usage.median,
         "median_count": usage.median,
@@ -126,15 +134,13 @@ def pair_rows(
     rows = []
     for a, b in compared:
         one, other = found[a], found[b]
-        same_row = set(one.rows.tolist()) & set(other.rows.tolist())
-        fallen = {w for w, r in zip(one.found, one.rows.tolist(), strict=True) if r in same_row}
         row: dict[str, Any] = {
             "first": a,
             "second": b,
             "embedding": vocabulary.embedding.name,
             "n_first": len(one.unique),
             "n_second": len(other.unique),
-            "shared": [word for word in one.words if word in other.words or word in fallen],
+            "shared": shared_words(one, [other]),
             "frequency_ratio": usage[a].frequency / usage[b].frequency,
             "tag_distance": _variation(usage[a].tags, usage[b].tags),
             "n_pairs": 0,

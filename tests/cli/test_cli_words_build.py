@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
@@ -112,24 +114,67 @@ def test_train_on_a_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_parts_of_speech(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], demo: bb.Embedding
+) -> None:
+    spacy = pytest.importorskip("spacy", reason="needs the extra 'pos'")
+    pipeline, text = tmp_path / "tagger", tmp_path / "text.txt"
+    nlp = spacy.blank("en")
+    ruler = nlp.add_pipe("attribute_ruler")
+    for first, tag in (("a-g", "NOUN"), ("h-m", "VERB"), ("n-s", "ADJ"), ("t-z", "ADV")):
+        ruler.add([[{"LOWER": {"REGEX": f"^[{first}]"}}]], {"POS": tag})
+    nlp.to_disk(pipeline)
+    text.write_text("\n\n".join(islice(bb.read_corpus("demo").lines(), 600)), "utf-8")
+    command = ["words", "build", "demo", "--corpus", str(text), "--method", "pos", "--size", "12"]
+    command += ["--pipeline", str(pipeline), "--unit", "paragraph", "--threshold", "0.5"]
+    assert run(*command, "--format", "csv", "-q") == 0
+    rows = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert rows["tag"].value_counts().to_dict() == {"NOUN": 8, "VERB": 8, "ADJ": 8}
+    tags = bb.tag_words(bb.read_corpus(text, unit="paragraph"), nlp, progress=False)
+    groups = bb.GroupClassifier(threshold=0.5).fit(demo, "gender")
+    built = bb.build_lists(demo, groups, method="pos", size=12, tags=tags, progress=False)
+    assert rows["word"].tolist() == built.words["word"].tolist()
+    assert rows["count"].tolist() == built.words["count"].tolist()
+
+
+def test_what_fails_comes_before_what_takes_long(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = {}
+    pytest.importorskip("spacy", reason="needs the extra 'pos'")
 
-    def tag(corpus: bb.Corpus, pipeline: str, *, progress: bool) -> pd.DataFrame:
-        asked["pipeline"] = pipeline
-        counts = corpus.counts(progress=progress)
-        kinds = ["NOUN", "VERB", "ADJ", "ADV"]
-        return counts.assign(tag=[kinds[i % 4] for i in range(len(counts))])
+    def never(*arguments: object, **options: object) -> None:
+        raise AssertionError("long work")
 
-    monkeypatch.setattr(corpus_room, "tag_words", tag)
-    command = ["words", "build", "demo", "--corpus", "demo", "--method", "pos", "--size", "12"]
-    assert run(*command, "--pipeline", "tagger", "--format", "csv", "-q") == 0
-    assert asked["pipeline"] == "tagger"
-    rows = [line.split(",") for line in capsys.readouterr().out.splitlines()]
-    tag_column = rows[0].index("tag")
-    tags = pd.Series([row[tag_column] for row in rows[1:]])
-    assert tags.value_counts().to_dict() == {"NOUN": 8, "VERB": 8, "ADJ": 8}
+    for name in ("train_embedding", "tag_words"):
+        monkeypatch.setattr(corpus_room, name, never)
+    monkeypatch.setattr(bb.Corpus, "counts", never)
+    few = tmp_path / "few.json"
+    few.write_text(json.dumps({"groups": {"she": list("abcde"), "he": list("fghij")}}))
+    (tmp_path / "b").mkdir()
+    for path in (tmp_path / "x.txt", tmp_path / "b" / "x.txt"):
+        path.write_text("home\n")
+    for arguments, text in (
+        (["--labelled", str(few)], "the group 'she' has 5 words; a classifier needs at least 10"),
+        (["nowhere.bin"], "is no file and no known embedding"),
+        (["--method", "pos", "--pipeline", "en_none"], "spaCy has no pipeline 'en_none'"),
+        (
+            ["--attributes", f"{tmp_path / 'x.txt'}, {tmp_path / 'b' / 'x.txt'}"],
+            "two attribute sets are called 'x'",
+        ),
+        (["--corpus", ""], "the source is ''"),
+    ):
+        assert run("words", "build", "--corpus", "demo", *arguments) == 2
+        assert text in capsys.readouterr().err
+
+
+def test_an_embedding_is_kept_though_no_list_can_be_built(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, saved = tmp_path / "text.txt", tmp_path / "trained.npz"
+    text.write_text("one two three four\n" * 20)
+    command = ["words", "build", "--corpus", str(text), "--save-embedding", str(saved)]
+    assert run(*command) == 2
+    assert "a classifier needs at least 10 for each group" in capsys.readouterr().err
+    assert set(bb.load_embedding(saved).words) == {"one", "two", "three", "four"}
 
 
 @pytest.mark.parametrize(

@@ -162,12 +162,29 @@ def test_tags_of_a_corpus(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return pd.DataFrame({"word": ["john"], "tag": ["PROPN"], "count": [2]})
 
     monkeypatch.setattr("bayesbias.corpus.tag_words", tag_words)
+    monkeypatch.setattr("bayesbias.corpus.tagging.load_pipeline", str)
     text = tmp_path / "text.txt"
     text.write_text("John has a family.\n")
     out = check(run, "weat_6", "--corpus", text, "--pipeline", "en", "-q").out
     assert asked == [("en", 32)]
     assert "PROPN" in out
     assert max(map(len, out.splitlines())) <= 101
+
+
+@pytest.mark.parametrize(
+    "wrong", [("nothing.txt",), ("--pipeline", "no_such_pipeline"), ("--corpus", "nothing.txt")]
+)
+def test_a_corpus_is_counted_when_all_else_is_there(
+    run: Any, wrong: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError("long work has begun")
+
+    monkeypatch.setattr("bayesbias.corpus.Corpus.counts", fail)
+    result = run("words", "check", "weat_6", "--corpus", "demo", *wrong)
+    assert result.code == 2
+    assert wrong[-1] in result.err or "spacy" in result.err
+    assert result.out == ""
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -61,11 +63,39 @@ def test_a_word_of_two_sets_has_two_bars(frame: pd.DataFrame) -> None:
     assert [bar.get_y() + bar.get_height() / 2 for bar in ax.patches] == pytest.approx([1, 0])
 
 
+@pytest.fixture(scope="module")
+def of_silhouettes(demo: bb.Embedding) -> pd.DataFrame:
+    embeddings = [demo, bb.load_embedding("demo-100d")]
+    return bb.silhouettes("weat_es", bb.load_query("weat_7"), embeddings, runs=10).influence()
+
+
+@pytest.mark.parametrize("by", ["influence", "contribution"])
+def test_tables_of_silhouettes(of_silhouettes: pd.DataFrame, by: Any) -> None:
+    own = of_silhouettes[of_silhouettes["embedding"] == "demo-100d"]
+    wanted = own.loc[own[by].abs().sort_values(ascending=False).index].head(6)
+    ax = bb.plot_influence(of_silhouettes, by=by, embedding="demo-100d", top=6)
+    assert names(ax) == list(wanted["word"])
+    bars = sorted(ax.patches, key=lambda bar: bar.get_y())
+    np.testing.assert_allclose([bar.get_width() for bar in bars], wanted[by])
+    assert ax.get_xlabel().startswith(f"{by}: ")
+    assert len(ax.containers) == 2 + (by == "contribution")
+    if by == "contribution":
+        [lines] = ax.containers[-1].lines[2]
+        ends = np.array([segment[:, 0] for segment in lines.get_segments()])
+        np.testing.assert_allclose(np.ptp(ends, axis=1) / 2, wanted["standard_error"])
+    with pytest.raises(bb.SpecError, match="there are several embeddings .*; name one: embedding="):
+        bb.plot_influence(of_silhouettes)
+
+
 def test_errors(frame: pd.DataFrame) -> None:
     with pytest.raises(bb.SpecError, match="'frame' is list; expected the table of Metric.infl"):
         bb.plot_influence([])  # type: ignore[arg-type]
     with pytest.raises(bb.DataError, match="'frame' has no column 'word'; expected the table"):
         bb.plot_influence(frame.drop(columns="word"))
+    with pytest.raises(bb.DataError, match="no column 'contribution'; .* or Silhouettes.influence"):
+        bb.plot_influence(frame, by="contribution")
+    with pytest.raises(bb.SpecError, match="'by' is 'weight'; expected one of 'contribution', 'in"):
+        bb.plot_influence(frame, by="weight")  # type: ignore[arg-type]
     with pytest.raises(bb.DataError, match="'frame' has no rows"):
         bb.plot_influence(frame.iloc[:0])
     with pytest.raises(bb.SpecError, match="'top' is 0; expected a whole number, 1 or more"):

@@ -28,6 +28,11 @@ def spelt(number: int) -> str:
     return "zy" + "".join("bcdfghklmp"[int(digit)] for digit in f"{number:04d}")
 
 
+# Tags of another scheme for all words of the world.
+TAGS = pd.DataFrame({"word": [spelt(i) for i in range(3000)], "tag": "NN", "count": 1})
+EVERY = dict.fromkeys(TAGS["word"], 1.0)
+
+
 @pytest.fixture(scope="module")
 def world() -> bb.Embedding:
     """3000 words on a circle and in noise: a third each at 0, 120 and 240 degrees."""
@@ -556,7 +561,8 @@ def test_a_corpus_counts(world: bb.Embedding, groups: bb.GroupClassifier) -> Non
         (
             {"threshold": 1.0, "include_labelled": False},
             bb.DataError,
-            "no word of embedding 'world' is left for the group 'red' at the threshold 1; lower",
+            r"no word of embedding 'world' is left for the group 'red' \(left out: unsure 2,400, "
+            r"labelled 600\); lower the threshold, or give more labelled words",
         ),
         ({"caliper": 0}, bb.SpecError, "'caliper' is 0; expected a number above 0"),
         ({"centroids": "loose"}, bb.SpecError, "'centroids' is 'loose'; expected one of"),
@@ -578,7 +584,31 @@ def test_a_corpus_counts(world: bb.Embedding, groups: bb.GroupClassifier) -> Non
         ({"frequencies": {"he": -1}}, bb.DataError, "'frequencies' counts 'he' -1 times"),
         ({"frequencies": pd.DataFrame({"a": []})}, bb.DataError, "'frequencies' has no column"),
         ({"frequencies": 3}, bb.SpecError, "'frequencies' is int; expected a table"),
-        ({"frequencies": {"qqq": 3}}, bb.DataError, "no word of embedding 'world' is left for"),
+        (
+            {"frequencies": {"qqq": 3}},
+            bb.DataError,
+            r"left for the group 'red' \(left out: no frequency 3,000\); give counts of its words",
+        ),
+        (
+            {"method": "pos", "tags": TAGS.assign(word="qqq"), "frequencies": {spelt(0): 1}},
+            bb.DataError,
+            "no frequency 2,999, no part of speech 1.*; give counts of its words",
+        ),
+        (
+            {"method": "pos", "tags": TAGS.assign(word="qqq"), "frequencies": EVERY},
+            bb.DataError,
+            r"\(left out: no part of speech 3,000\); give the tags of its words, in their spelling",
+        ),
+        (
+            {"method": "pos", "tags": TAGS},
+            bb.DataError,
+            r"other part of speech 3,000\); give universal tags, such as 'ADJ', 'NOUN'",
+        ),
+        (
+            {"attributes": [FAMILY, bb.WordSet("family", [spelt(0)])]},
+            bb.SpecError,
+            "two attribute sets are called 'family'; give them different names",
+        ),
         ({"tags": pd.DataFrame({"word": []})}, bb.DataError, "'tags' has no column 'tag', 'count'"),
         ({"stop_words": "klingon"}, bb.SpecError, "'stop_words' is 'klingon'"),
     ],
@@ -610,6 +640,56 @@ def test_attributes_that_are_missing_are_told(
     with pytest.warns(bb.BayesBiasWarning, match="world lacks attributes: 'qqq'"):
         built = bb.build_lists(world, groups, size=5, attributes=["qqq", world.words[0]])
     assert "world lacks attributes: 'qqq'." in built.notes
+
+
+def test_a_single_word_is_told(world: bb.Embedding, groups: bb.GroupClassifier) -> None:
+    with pytest.warns(bb.BayesBiasWarning, match="A single word for 'red', 'green': nothing tells"):
+        built = bb.build_lists(world, groups, size=1)
+    assert any(note.startswith("A single word for 'red', 'green'") for note in built.notes)
+    assert not any("single" in note for note in bb.build_lists(world, groups, size=2).notes)
+
+
+def test_attributes_are_left_out_in_any_capitals() -> None:
+    rng = np.random.default_rng(4)
+    words = ["Family", "family", "FAMILY", "Bride", *(spelt(i) for i in range(60))]
+    vectors = rng.normal(size=(64, 5)) * 0.3
+    vectors[:34, 0] += 1
+    vectors[34:, 1] += 1
+    emb = bb.Embedding(words, vectors, "cased")
+    labelled = {"she": ["Bride", *words[10:30]], "he": words[40:]}
+    groups = bb.GroupClassifier(threshold=0).fit(emb, labelled, lemmas={w: w for w in words})
+    with pytest.warns(bb.BayesBiasWarning, match="circular"):
+        built = bb.build_lists(emb, groups, method="clusters", size=20, attributes=["family"])
+    assert "Bride" in built.word_sets["she"]
+    out = built.left_out[built.left_out["why"] == "attribute"]
+    assert out["word"].tolist() == ["Family", "family", "FAMILY"]
+
+
+def test_labels_are_checked_before_a_corpus_is_counted(demo: bb.Embedding) -> None:
+    class Endless:
+        def counts(self) -> pd.DataFrame:
+            raise AssertionError("counted")
+
+    labelled = {name: [f"{name}q{i}" for i in range(10)] for name in "ab"}
+    with pytest.raises(bb.VocabularyError, match="has none of the 20 labelled words"):
+        bb.build_lists(demo, labelled, frequencies=Endless())
+
+
+def test_a_corpus_is_counted_without_a_bar(
+    world: bb.Embedding, groups: bb.GroupClassifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    counts = bb.Corpus.counts
+
+    def watched(self: bb.Corpus, min_count: int = 1, *, progress: bool = True) -> pd.DataFrame:
+        asked.append(progress)
+        return counts(self, min_count, progress=progress)
+
+    monkeypatch.setattr(bb.Corpus, "counts", watched)
+    corpus = bb.Corpus([" ".join(world.words[:300])] * 2)
+    built = bb.build_lists(world, groups, size=10, frequencies=corpus, progress=False)
+    assert asked == [False]
+    assert set(built.words["count"]) == {2}
 
 
 def test_labels_are_checked_before_they_are_learnt_from(demo: bb.Embedding) -> None:

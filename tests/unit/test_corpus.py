@@ -141,7 +141,9 @@ def test_folder_glob_and_several(tmp_path: Path) -> None:
         "aa",
         "cc",
     ]
+    assert words(["demo", tmp_path / "b.txt"]) == [*words("demo"), "bb"]
     assert bb.read_corpus(tmp_path).name == tmp_path.name
+    assert bb.read_corpus(tmp_path / ".hidden.txt").name == "hidden"
     assert repr(bb.read_corpus(tmp_path, "mine")) == "<Corpus 'mine': 3 files, 0.0 MB>"
 
 
@@ -160,6 +162,9 @@ def test_missing_files(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("text")
     with pytest.raises(bb.NotFoundError, match="no text files in the folder; expected names that"):
         bb.read_corpus(tmp_path)
+    # The path of nothing is the folder one is in.
+    with pytest.raises(bb.SpecError, match="the source is ''; expected a path, a glob, a folder"):
+        bb.read_corpus("")
     with pytest.raises(bb.SpecError, match="the source is empty; name at least one file"):
         bb.read_corpus([])
     with pytest.raises(bb.SpecError, match="the source is 3; expected a path, a glob, a folder"):
@@ -371,6 +376,10 @@ def test_what_is_no_corpus() -> None:
         bb.Corpus("text")
     with pytest.raises(bb.SpecError, match="'documents' is int; expected a list of texts"):
         bb.Corpus(3)  # type: ignore[arg-type]
+    with pytest.raises(bb.SpecError, match="'documents' is set; expected a list of texts"):
+        bb.Corpus({"one", "two"})  # in another order in every run
+    with pytest.raises(bb.SpecError, match="'documents' is dict; expected a list of texts"):
+        bb.Corpus({"name": "text"})
     with pytest.raises(bb.SpecError, match="'documents' is a generator, which can be read only on"):
         bb.Corpus(text for text in ["one"])
     with pytest.raises(bb.DataError, match="corpus 'mine': no documents"):

@@ -202,6 +202,14 @@ class TestPairs:
         assert warned(found, "point the same way in 'demo' (similarity 1.00)")
         assert found.pairs["coherence"].item() < 0.1
 
+    def test_words_of_two_sides_that_share_a_vector_are_shared(self, demo: bb.Embedding) -> None:
+        """A name and a pleasant word, once lower-cased."""
+        query = bb.Query([["Joy", "Ann"], ["Tom", "Sam"]], [["joy", "peace"], ["hatred", "war"]])
+        found = bb.check_words(query, demo, samples=20)
+        assert found.lists["shared"].tolist() == [["Joy"], [], ["joy"], []]
+        both = "'target: Target set 0' and 'attribute: Attribute set 0' share 1 word ('Joy')"
+        assert warned(found, both, "to itself")
+
     def test_words_that_share_a_vector_are_shared(self, demo: bb.Embedding) -> None:
         found = bb.check_words({"a": ["Nurse", "he"], "b": ["nurse"]}, demo, samples=5)
         assert found.pairs["shared"].item() == ["Nurse"]

@@ -300,6 +300,9 @@ def test_same_seed_same_result(demo: bb.Embedding, gender: bb.GroupClassifier) -
     assert again.macro_f1_interval == gender.macro_f1_interval
     other = bb.GroupClassifier().fit(demo, "gender", seed=1)
     assert not other.labelled["part"].equals(gender.labelled["part"])
+    # A forest takes large seeds too.
+    labelled = {name: words[:30] for name, words in bb.load_labelled("gender").items()}
+    assert bb.GroupClassifier("forest").fit(demo, labelled, seed=2**40).chosen == "forest"
 
 
 def test_predict(gender: bb.GroupClassifier, demo: bb.Embedding) -> None:
@@ -384,13 +387,19 @@ def test_given_lemmas_keep_words_together() -> None:
 
 
 def test_too_few_words(demo: bb.Embedding) -> None:
-    five = {**bb.load_labelled("gender"), "female": ["she", "her", "woman", "girl", "queen", "qqq"]}
+    words = ["she", "her", "woman", "girl", "queen"]
+    five = {**bb.load_labelled("gender"), "female": words}
     with pytest.raises(
         bb.SpecError,
-        match=r"the group 'female' has 5 different words that embedding 'demo' knows, of 6 given; "
-        r"a classifier needs at least 10 for each group \(forms of one word",
+        match=r"the group 'female' has 5 words; a classifier needs at least 10 for each group\.",
     ):
         bb.GroupClassifier().fit(demo, five)
+    with pytest.raises(
+        bb.SpecError,
+        match=r"the group 'female' has 5 different words that embedding 'demo' knows, of 11 given; "
+        r"a classifier needs at least 10 for each group \(forms of one word",
+    ):
+        bb.GroupClassifier().fit(demo, {**five, "female": words + [f"qq{i}" for i in range(6)]})
     forms = [
         form for word in ("girl", "queen", "sister", "aunt", "nun") for form in (word, f"{word}s")
     ]
@@ -410,7 +419,11 @@ def test_too_few_words(demo: bb.Embedding) -> None:
         ({"word": ["he"], "b": ["she"]}, bb.SpecError, "a group cannot be called 'word'"),
         ({"unsure": ["he"], "b": ["she"]}, bb.SpecError, "a group cannot be called 'unsure'"),
         (["he", "she"], bb.SpecError, "'labelled' is list; expected a dictionary of groups"),
-        ({"a": ["qqq"], "b": ["zzz"]}, bb.VocabularyError, "has none of the 2 labelled words"),
+        (
+            {"a": [f"qq{i}" for i in range(10)], "b": [f"zz{i}" for i in range(10)]},
+            bb.VocabularyError,
+            "has none of the 20 labelled words",
+        ),
         ("gendre", bb.NotFoundError, "no labelled words 'gendre'.* Did you mean 'gender'?"),
     ],
 )
@@ -428,6 +441,8 @@ def test_bad_options(demo: bb.Embedding) -> None:
         bb.GroupClassifier(unit="yes").fit(demo, "gender")
     with pytest.raises(bb.SpecError, match="'seed' is -1"):
         bb.GroupClassifier().fit(demo, "gender", seed=-1)
+    with pytest.raises(bb.SpecError, match="'n_jobs' is 0; expected a number of processes, or -1"):
+        bb.GroupClassifier().fit(demo, "gender", n_jobs=0)
     with pytest.raises(bb.SpecError, match="'embedding' is str; expected an Embedding"):
         bb.GroupClassifier().fit("demo", "gender")
 
@@ -444,7 +459,7 @@ def test_not_fitted(demo: bb.Embedding, gender: bb.GroupClassifier) -> None:
     used = copy.deepcopy(gender)
     assert used.predict(["king"])["group"][0] == "male"
     with pytest.raises(bb.VocabularyError):
-        used.fit(demo, {"a": ["qqq"], "b": ["zzz"]})
+        used.fit(demo, {name: [f"{name}q{i}" for i in range(10)] for name in "ab"})
     assert not hasattr(used, "evaluation")
 
 

@@ -311,7 +311,7 @@ def test_words_and_repr() -> None:
     assert len(lines) == 3
     assert f"robustness {least:.2f} [" in lines[0]
     assert lines[1].startswith("Adjusted for length: ")
-    assert lines[2].startswith("With 6 of 13 words: ")
+    assert lines[2].startswith("With 6 of 13 words, 89% of runs: ")
     assert lines[2].endswith("of runs rank the two as all words do.")
     lines = found.verdict("emb0", "emb1").splitlines()
     assert len(lines) == 3
@@ -406,7 +406,8 @@ def test_lists_that_cannot_grow() -> None:
     query, embeddings = made((1, 7), (5, 5))
     with pytest.raises(
         bb.SpecError,
-        match="'target: Target set 0' has 1 word and needs 3: the targets grow from 2 words",
+        match="'target: Target set 0' has 1 word and needs 3: the targets grow from 2 words of "
+        "each list, or from 1 with start=1. Add words.",
     ):
         bb.silhouettes("weat_es", query, embeddings)
     assert bb.silhouettes("weat_es", query, embeddings, side="attributes", runs=2).runs == 2
@@ -423,8 +424,26 @@ def test_no_common_vocabulary() -> None:
         bb.silhouettes("weat_es", query, [first, less])
     assert str(caught.value) == (
         "'target: Target set 0' is left with 2 of its 6 words, those that 'emb0', 'emb1' have in "
-        "common, and needs 3: the targets grow from 2 words of each list. Lost are 't0_0', 't0_1', "
-        "'t0_2', 't0_3'; give other words, or other spellings by 'fallbacks'."
+        "common, and needs 3: the targets grow from 2 words of each list, or from 1 with start=1. "
+        "Lost are 't0_0', 't0_1', 't0_2', 't0_3'; give other words, or other spellings by "
+        "'fallbacks'."
+    )
+
+
+def test_too_few_words_on_the_side_that_does_not_grow() -> None:
+    query, (first, second) = made((6, 7), (5,))
+    less = second.subset([*query.target_sets[0], *query.target_sets[1], "a0_4"])
+    with pytest.raises(bb.VocabularyError, match="and needs 2: ect takes no fewer. Lost are 'a0_0"):
+        bb.silhouettes("ect", query, [first, less])
+
+
+def test_a_metric_that_has_one_value_only() -> None:
+    query, embeddings = made((6,), (5, 5))
+    with pytest.raises(bb.SpecError) as caught:
+        bb.silhouettes("rnsb_groups", query, embeddings)
+    assert str(caught.value) == (
+        "the metric 'rnsb_groups' is always 0 for the query 'Target set 0 wrt Attribute set 0 and "
+        "Attribute set 1'; give more target sets, or more words."
     )
 
 

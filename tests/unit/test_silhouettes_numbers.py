@@ -114,6 +114,28 @@ def test_jackknife_of_a_mean_is_its_standard_error(rng: np.random.Generator) -> 
     np.testing.assert_allclose((upper + lower) / 2, values.mean(axis=0))
 
 
+def test_jackknife_of_many_runs_leaves_out_parts(rng: np.random.Generator) -> None:
+    values, calls = rng.normal(size=(750, 3)), 0
+
+    def mean(v: Array) -> Array:
+        nonlocal calls
+        calls += 1
+        return v.mean(axis=-2)
+
+    lower, upper = jackknife(mean, values, 0.89)
+    assert calls == 101
+    error = stats.sem(values, axis=0)
+    np.testing.assert_allclose((upper - lower) / 2, stats.norm.ppf(0.945) * error, rtol=0.25)
+
+
+def test_two_runs_tell_no_interval() -> None:
+    table = of_numbers([np.arange(6) / 6], runs=2).robustness_table
+    assert np.isfinite(table["robustness"]).all()
+    assert (
+        table[[name for name in table if name.endswith(("lower", "upper"))]].isna().all(axis=None)
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("band", ["min_max", "quantiles"])
 def test_intervals_hold_as_often_as_they_say(band: str, rng: np.random.Generator) -> None:

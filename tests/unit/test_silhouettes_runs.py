@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,10 @@ def test_prefixes_act_like_the_array(seed: int, n: int, draws: int) -> None:
         (weights.any(axis=1), dense.any(axis=1)),
         (weights.sum(), dense.sum()),
         (weights.sum(axis=0), dense.sum(axis=0)),
+        (weights.sum(axis=1, dtype=int), dense.sum(axis=1)),
+        (np.sum(weights, axis=1), dense.sum(axis=1)),
+        (np.sum(weights, axis=1, keepdims=True), dense.sum(axis=1, keepdims=True)),
+        (weights @ np.stack([matrix, 2 * matrix]), dense @ np.stack([matrix, 2 * matrix])),
         (weights.sum(axis=1, keepdims=True), dense.sum(axis=1, keepdims=True)),
         (weights @ matrix, dense @ matrix),
         (weights @ matrix[:, 0], dense @ matrix[:, 0]),
@@ -66,6 +71,17 @@ def test_prefixes_act_like_the_array(seed: int, n: int, draws: int) -> None:
     ]
     for ours, expected in pairs:
         np.testing.assert_allclose(np.asarray(ours), expected, atol=1e-12)
+
+
+def test_weights_change_in_place_only_by_name() -> None:
+    """As a metric of a user may write it; the next metric finds them as they were."""
+    given: Any = prefixes(np.array([1, 0]), np.array([1, 2]))
+    weights = given
+    weights /= weights.sum(axis=1, keepdims=True)
+    np.testing.assert_array_equal(weights, [[0.0, 1.0], [0.5, 0.5]])
+    weights *= 2
+    np.testing.assert_array_equal(weights, [[0.0, 2.0], [1.0, 1.0]])
+    np.testing.assert_array_equal(given, [[0.0, 1.0], [1.0, 1.0]])
 
 
 def test_a_draw_without_words() -> None:
@@ -93,6 +109,29 @@ def test_warm_starts_find_the_same_optimum(sizes: tuple[int, int], dim: int) -> 
             model = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10, max_iter=1000)
             theirs = model.fit(rows[part], y[part]).coef_[0]
             np.testing.assert_allclose(coefficients, theirs, atol=1e-5)
+
+
+def test_warm_starts_from_long_vectors() -> None:
+    """With these, rows that come in are on the wrong side by far; as scikit-learn's solver."""
+    rng = np.random.default_rng(0)
+    sizes, dim = (60, 50), 20
+    sets = [
+        rng.normal(mean, 1, (n, dim)) * 3000 for mean, n in zip((0.1, -0.1), sizes, strict=True)
+    ]
+    order, counts = rng.permutation(110), np.arange(6, 111, 3)
+    found = Classifier(*sets).growing(np.asarray(prefixes(order, counts)))
+    rows, y = np.column_stack([np.vstack(sets), np.ones(110)]), np.repeat([1, -1], sizes)
+    told = rng.normal(size=(10, dim)) * 3000
+    for count, coefficients in zip(counts, found, strict=True):
+        part = order[:count]
+        model = LogisticRegression(
+            solver="newton-cholesky", fit_intercept=False, tol=1e-10, max_iter=1000
+        )
+        theirs = model.fit(rows[part], y[part]).coef_[0]
+        odds = told @ theirs[:-1]
+        np.testing.assert_allclose(
+            told @ coefficients[:-1], odds, rtol=0, atol=1e-3 * np.abs(odds).max()
+        )
 
 
 def kept(folder: Path) -> list[Path]:
@@ -158,6 +197,30 @@ def test_names_of_runs_change_with_the_code_of_a_metric() -> None:
     assert again[:2] == ours
 
 
+def test_names_of_runs_change_with_a_metric_that_has_no_file() -> None:
+    """In a notebook the source of a class cannot be asked for."""
+
+    def names(sign: str, factor: float = 1.0) -> list[str]:
+        made_up: dict[str, Any] = {"bb": bb, "__name__": "notebook"}
+        exec(
+            "class Mine(bb.Metric):\n"
+            "    name, template, value_range = 'mine', (2, 1), (-3.0, 3.0)\n"
+            f"    factor = {factor}\n"
+            "    def value(self, targets, attributes):\n"
+            "        one, other = (\n"
+            "            max((t.unit @ a).mean() for a in attributes[0].unit) for t in targets\n"
+            "        )\n"
+            f"        return float(one {sign} other) * self.factor\n",
+            made_up,
+        )
+        return bb.silhouettes(made_up["Mine"], query, embeddings, runs=2).lists[0].names()
+
+    query, embeddings = made((4, 5), (6,))
+    assert names("-") == names("-")
+    assert set(names("-")).isdisjoint(names("+"))
+    assert set(names("-")).isdisjoint(names("-", 0.5))
+
+
 def test_an_interruption_loses_no_finished_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +246,16 @@ def test_resume_must_be_a_folder(tmp_path: Path) -> None:
     path.write_text("")
     with pytest.raises(bb.DataError, match="runs cannot be kept there .*; give 'resume' a folder"):
         bb.silhouettes(Spread(), query, embeddings, resume=path)
+
+
+def test_runs_cannot_be_kept_in_a_folder_that_is_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query, embeddings = made((4, 5), (6,))
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    monkeypatch.setattr(Growing, "run", None)  # long work has not begun
+    with pytest.raises(bb.DataError, match="kept cannot be written to; give another"):
+        bb.silhouettes(Spread(), query, embeddings, resume=tmp_path / "kept")
 
 
 def test_the_time_is_told_before(
@@ -211,6 +284,23 @@ def test_the_time_is_told_before(
     # 38 sizes before the last, in 20 runs of 3 + 0.5 · 38 seconds
     assert caplog.messages == ["20 runs take about 7.3 minutes in 1 process."]
     assert shown == ["Silhouettes, about 7.3 minutes"]
+
+
+def test_what_a_run_takes_at_its_start_is_not_multiplied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock by which the first ten sizes of a run take a second each, the others a tenth."""
+    now = 0.0
+
+    def slow_at_first(self: Growing, number: int) -> Any:
+        nonlocal now
+        now += min(10, len(self.counts)) + 0.1 * max(0, len(self.counts) - 10)
+        return np.zeros(len(self.counts))
+
+    query, embeddings = made((400, 400), (6,))
+    growing = bb.silhouettes(Spread(), query, embeddings[:1], runs=2, step=200).lists[0]
+    counts = np.arange(2, 402)[:, None].repeat(2, axis=1)
+    monkeypatch.setattr(module.time, "perf_counter", lambda: now)
+    monkeypatch.setattr(Growing, "run", slow_at_first)
+    assert replace(growing, counts=counts).seconds() == pytest.approx(10 + 0.1 * 390)
 
 
 def test_short_work_is_not_announced(caplog: pytest.LogCaptureFixture) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -131,14 +132,32 @@ def test_a_text_longer_than_spacy_takes(nouns: Language) -> None:
 def test_nothing_that_tags(nouns: Language) -> None:
     corpus = bb.Corpus(["a text"])
     blank = spacy.blank("en")
-    message = r"the spaCy pipeline 'pipeline' tells no parts of speech \(it has \[\]\); choose one"
+    message = (
+        r"the spaCy pipeline 'en_pipeline' tells no parts of speech \(it has \[\]\); choose one"
+    )
     with pytest.raises(bb.SpecError, match=message):
         bb.tag_words(corpus, blank)
     message = "spaCy has no pipeline 'en_none': python -m spacy download en_none"
     with pytest.raises(bb.MissingDependencyError, match=message):
         bb.tag_words(corpus, "en_none")
-    with pytest.raises(bb.SpecError, match="'pipeline' is int; expected the name of a spaCy pipel"):
+    with pytest.raises(bb.SpecError, match="'pipeline' is int; expected the name or path of a"):
         bb.tag_words(corpus, 3)  # type: ignore[arg-type]
+
+
+def test_pipelines_on_disk(nouns: Language, tmp_path: Path) -> None:
+    corpus = bb.Corpus(["a light"])
+    nouns.to_disk(tmp_path / "own")
+    for path in (tmp_path / "own", str(tmp_path / "own")):
+        assert rows(bb.tag_words(corpus, path, words=["light"])) == [("light", "NOUN", 1)]
+    message = "spaCy cannot load the pipeline '.*': .*Could not read meta.json"
+    with pytest.raises(bb.SpecError, match=message):
+        bb.tag_words(corpus, tmp_path)
+    # A pipeline that needs another package.
+    config = tmp_path / "own" / "config.cfg"
+    config.write_text(config.read_text().replace('factory = "sentencizer"', 'factory = "absent"'))
+    with pytest.raises(bb.SpecError, match="cannot load .*Can't find factory for 'absent'") as err:
+        bb.tag_words(corpus, tmp_path / "own")
+    assert "\n" not in str(err.value)
 
 
 def test_bad_arguments(nouns: Language, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -183,6 +183,8 @@ def test_bad_settings(some: bb.Corpus) -> None:
         bb.train_replicates(some, seed=2**32 - 1)
     with pytest.raises(bb.SpecError, match="'replicates' is 0; expected a whole number, 1 or more"):
         bb.train_replicates(some, replicates=0)
+    with pytest.raises(bb.SpecError, match="'n_jobs' is 0; expected a number of processes, or -1"):
+        bb.train_replicates(some, n_jobs=0)
     with pytest.raises(bb.SpecError, match=r"'corpus' is list; expected a Corpus: read_corpus\(pa"):
         bb.train_embedding(["a text"])  # type: ignore[arg-type]
     with pytest.raises(bb.SpecError, match="'corpus' is str; expected a Corpus"):

@@ -11,10 +11,11 @@ import numpy as np
 from bayesbias._arrays import Codes
 from bayesbias._validate import at_least, one_of, positive, quoted, share, word_list
 from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias.corpus import Corpus
 from bayesbias.embeddings import Embedding, check_embedding
 from bayesbias.errors import DataError, SpecError, VocabularyError, warn
 from bayesbias.words.building import notes
-from bayesbias.words.building.built import BuiltLists
+from bayesbias.words.building.built import BuiltLists, listed
 from bayesbias.words.building.choice import take
 from bayesbias.words.building.classifier import GroupClassifier
 from bayesbias.words.building.clusters import CENTROIDS, Centroids, Clusters, cluster
@@ -23,6 +24,7 @@ from bayesbias.words.building.frequency import counts_of, ranks
 from bayesbias.words.building.labels import Labelled, as_labelled
 from bayesbias.words.building.parts_of_speech import PARTS_OF_SPEECH, majority_tags, tags_of
 from bayesbias.words.building.pool import Pool
+from bayesbias.words.query import as_sets
 from bayesbias.words.usage import HasCounts, as_counts
 from bayesbias.words.wordset import WordSet
 
@@ -32,6 +34,12 @@ if TYPE_CHECKING:
 METHODS = ("frequency", "pos", "clusters")
 #: A group for words that belong to none of the others; it gets no list unless it is asked for.
 NEUTRAL = "neutral"
+# What to do if most words are left out for a reason, and none is left.
+_REMEDIES = {
+    "no frequency": "give counts of its words, in their spelling or in small letters",
+    "no part of speech": "give the tags of its words, in their spelling or in small letters",
+    "other part of speech": f"give universal tags, such as {quoted(PARTS_OF_SPEECH)}",
+}
 Attributes = Mapping[str, Iterable[str]] | Iterable[str] | Iterable[Iterable[str]]
 
 
@@ -80,8 +88,8 @@ def build_lists(
         The parts of speech that words have in sentences, which the method ``pos`` needs: columns
         ``word``, ``tag`` and ``count``, as `tag_words` gives them. The most frequent tag counts.
     attributes : iterable of str, list of lists or mapping, optional
-        Attribute words, or sets of them, that the lists will be tested with. They are in no list.
-        The method ``clusters`` needs them.
+        Attribute words, or sets of them, that the lists will be tested with. They are in no list,
+        in whatever capitals. The method ``clusters`` needs them.
     threshold : float, optional
         The least probability of its group that a word must have; by default the classifier's.
     include_labelled : bool, default True
@@ -120,8 +128,8 @@ def build_lists(
     Warns
     -----
     BayesBiasWarning
-        If a list is shorter than `size`, and that targets chosen by closeness to the attributes
-        make a later test circular.
+        If a list is shorter than `size` or has a single word, if the embedding lacks attributes,
+        and that targets chosen by closeness to the attributes make a later test circular.
 
     Notes
     -----
@@ -161,12 +169,18 @@ def build_lists(
     _check_method(method, match_frequency, sets, tags)
     around, known = _attribute_rows(embedding, sets)
     tag_of = None if tags is None else majority_tags(tags)
-    counts = as_counts(tags if frequencies is None else frequencies)
     fitted, names = _fitted(embedding, classifier, groups, seed)
     least = fitted.threshold if threshold is None else threshold
+    # Last, since a corpus may take long to count.
+    if isinstance(frequencies, Corpus):
+        frequencies = frequencies.counts(progress=progress)
+    counts = as_counts(tags if frequencies is None else frequencies)
 
     pool = Pool(embedding, fitted)
     pool.drop(around, "attribute")
+    # Family and FAMILY are the attribute family too.
+    spelt = {word.lower() for attributes in sets for word in attributes}
+    pool.drop_if(lambda word, _: word.lower() in spelt, "attribute")
     pool.drop_if(lambda word, _: not is_word(word), "not a word")
     pool.drop_if(lambda word, row: word.lower() in unwanted and pool.label[row] < 0, "stop word")
     pool.drop_without_direction()
@@ -183,7 +197,7 @@ def build_lists(
     pool.classify(least, names, progress)
 
     candidates = pool.candidates(ranks(embedding, count), count)
-    _check_left(candidates, names, least, embedding)
+    _check_left(candidates, names, pool)
     if count is None:
         known += notes.of_order(embedding)
     column, rest = "", "less frequent"
@@ -264,12 +278,9 @@ def _as_sets(attributes: Attributes | None) -> tuple[WordSet, ...]:
             f"'attributes' is {attributes!r}; expected words, or sets of words: [[…], […]]."
         )
     given = list(attributes)
-    if all(isinstance(item, str) for item in given):
-        return (WordSet("attributes", word_list("attributes", given)),) if given else ()
-    return tuple(
-        words if isinstance(words, WordSet) else WordSet(f"Attribute set {i}", words)
-        for i, words in enumerate(given)
-    )
+    if given and all(isinstance(item, str) for item in given):
+        return (WordSet("attributes", word_list("attributes", given)),)
+    return as_sets("attribute", given, None)
 
 
 def _attribute_rows(embedding: Embedding, sets: tuple[WordSet, ...]) -> tuple[Codes, list[str]]:
@@ -312,15 +323,17 @@ def _wanted(groups: Iterable[str] | None, known: tuple[str, ...]) -> tuple[str, 
     return names
 
 
-def _check_left(
-    candidates: pd.DataFrame, names: Sequence[str], threshold: float, embedding: Embedding
-) -> None:
+def _check_left(candidates: pd.DataFrame, names: Sequence[str], pool: Pool) -> None:
     """Refuse a group that no word is left for."""
     for name in names:
         if not (candidates["group"] == name).any():
+            reasons = pool.reasons()
+            remedy = _REMEDIES.get(
+                next(iter(reasons)), "lower the threshold, or give more labelled words"
+            )
             raise DataError(
-                f"no word of embedding {embedding.name!r} is left for the group {name!r} at the "
-                f"threshold {threshold:g}; lower the threshold, or give more labelled words."
+                f"no word of embedding {pool.embedding.name!r} is left for the group {name!r} "
+                f"(left out: {listed(reasons)}); {remedy}."
             )
 
 

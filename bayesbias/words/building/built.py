@@ -169,10 +169,10 @@ class BuiltLists:
         lines = [
             f"{name} ({len(words)}): {words.preview(8)}" for name, words in self.word_sets.items()
         ]
-        why = self.left_out["why"].value_counts()
-        counted = ", ".join(f"{reason} {n:,}" for reason, n in why[why > 0].items())
-        lines.append(f"{len(self.left_out):,} words left out: {counted}." if counted else "")
-        return "\n".join(filter(None, (*lines, *self.notes)))
+        reasons = self.left_out["why"].value_counts()
+        if len(self.left_out):
+            lines.append(f"{len(self.left_out):,} words left out: {listed(reasons)}.")
+        return "\n".join((*lines, *self.notes))
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{name} {len(words)}" for name, words in self.word_sets.items())
@@ -190,6 +190,11 @@ class BuiltLists:
             "<thead><tr><th>group</th><th>words</th><th></th></tr></thead>"
             f"<tbody>{''.join(rows)}</tbody></table><ul>{notes}</ul>"
         )
+
+
+def listed(reasons: Mapping[str, int] | pd.Series[int]) -> str:
+    """Return how many words were left out for each reason, in one line."""
+    return ", ".join(f"{reason} {n:,}" for reason, n in reasons.items() if n)
 
 
 def writable_lists(path: Path) -> Path:

@@ -13,19 +13,24 @@ from threadpoolctl import threadpool_limits
 
 from bayesbias._arrays import Array, Codes
 from bayesbias._progress import progress_bar
-from bayesbias._validate import at_least, one_of, quoted, share, word_list
+from bayesbias._validate import at_least, check_jobs, one_of, quoted, share, word_list
 from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.embeddings import Embedding, check_embedding
 from bayesbias.errors import NotFittedError, SpecError, VocabularyError, warn
-from bayesbias.words.building.labels import UNSURE, Found, Labelled, as_labelled, find_labelled
+from bayesbias.words.building.labels import (
+    FEWEST,
+    UNSURE,
+    Found,
+    Labelled,
+    as_labelled,
+    find_labelled,
+)
 from bayesbias.words.building.learning import METHODS, Calibrated, learn, search, splits
 from bayesbias.words.building.lemmas import deal, group_of_lemma, lemmas_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Lemmas that each group needs: two at least are held out, and five folds share the others.
-_FEWEST = 10
 # One of so many lemmas is held out; folds of the cross-validation.
 _HELD_OUT = 4
 _FOLDS = 5
@@ -179,6 +184,7 @@ class GroupClassifier:
 
         self._check()
         at_least("seed", seed, 0)
+        check_jobs(n_jobs)
         check_embedding(embedding)
         groups = as_labelled(labelled)
         for name in _learnt():  # what was learnt before: `fit` may fail halfway
@@ -423,10 +429,10 @@ def _check_sizes(
     owners = list(group_of_lemma(found.codes, lemmas).values())
     for code, (name, words) in enumerate(groups.items()):
         there = owners.count(code)
-        if there < _FEWEST:
+        if there < FEWEST:
             raise SpecError(
                 f"the group {name!r} has {there} different word{'s' * (there != 1)} that embedding "
                 f"{embedding.name!r} knows, of {len(words)} given; a classifier needs at least "
-                f"{_FEWEST} for each group (forms of one word, such as boy and boys, count as "
+                f"{FEWEST} for each group (forms of one word, such as boy and boys, count as "
                 "one). Give it more words."
             )

@@ -14,6 +14,8 @@ from bayesbias.embeddings import Embedding
 from bayesbias.errors import SpecError, VocabularyError
 from bayesbias.words.builtin import load_labelled
 
+#: Lemmas that each group needs: two at least are held out, and five folds share the others.
+FEWEST = 10
 #: What a word is called that no group is probable enough for.
 UNSURE = "unsure"
 # Columns of the table of predictions, beside one for each group.
@@ -34,7 +36,7 @@ class Found:
 
 
 def as_labelled(labelled: Labelled | str | PathLike[str]) -> dict[str, tuple[str, ...]]:
-    """Return the words of each group, if there are two groups or more with names that will do."""
+    """Return the words of each group, if there are two groups or more of words enough."""
     if isinstance(labelled, str | PathLike):
         labelled = load_labelled(labelled)
     if not isinstance(labelled, Mapping):
@@ -50,9 +52,15 @@ def as_labelled(labelled: Labelled | str | PathLike[str]) -> dict[str, tuple[str
             f"labelled words of 1 group: {quoted(groups)}; a classifier needs at least two groups "
             "to tell apart, such as 'female', 'male' and 'neutral'."
         )
-    for name in groups:
+    for name, words in groups.items():
         if name in _TAKEN:
             raise SpecError(f"a group cannot be called {name!r}; that is a column of the results.")
+        given = len(set(words))
+        if given < FEWEST:
+            raise SpecError(
+                f"the group {name!r} has {given} word{'s' * (given != 1)}; a classifier needs at "
+                f"least {FEWEST} for each group. Give it more words."
+            )
     return groups
 
 

@@ -118,7 +118,8 @@ def _estimator(method: str, seed: int) -> Any:
         return OneVsRestClassifier(SVC(class_weight="balanced"))
     from sklearn.ensemble import RandomForestClassifier
 
-    return RandomForestClassifier(_TREES, class_weight="balanced", random_state=seed)
+    # NumPy's older generator, which it uses, takes seeds of 32 bits.
+    return RandomForestClassifier(_TREES, class_weight="balanced", random_state=seed % 2**32)
 
 
 def _grid(method: str, vectors: Array) -> dict[str, Any] | list[dict[str, Any]]:

@@ -56,13 +56,20 @@ def of_closeness(found: Clusters, centres: Sequence[str]) -> list[str]:
 
 
 def of_sizes(chosen: pd.DataFrame, groups: Sequence[str], size: int) -> list[str]:
-    """Tell which lists are shorter than was asked for."""
+    """Tell which lists are shorter than was asked for, or have but one word."""
     counts = chosen["group"].value_counts()
+    notes = []
     short = {name: int(counts[name]) for name in groups if counts[name] < size}
-    if not short:
-        return []
-    listed = ", ".join(f"{count} for {name!r}" for name, count in short.items())
-    return [f"Fewer than the {size} words asked for: {listed}."]
+    if short:
+        listed = ", ".join(f"{count} for {name!r}" for name, count in short.items())
+        notes.append(f"Fewer than the {size} words asked for: {listed}.")
+    single = [name for name in groups if counts[name] == 1]
+    if single:
+        notes.append(
+            f"A single word for {quoted(single)}: nothing tells what is the group's from what is "
+            "the word's own; build longer lists."
+        )
+    return notes
 
 
 def of_frequencies(chosen: pd.DataFrame, groups: Sequence[str]) -> list[str]:

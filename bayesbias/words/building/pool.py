@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -99,6 +100,10 @@ class Pool:
             },
             index=rows,
         )
+
+    def reasons(self) -> dict[str, int]:
+        """Return how many words were taken away for each reason, the most frequent first."""
+        return dict(Counter(self._why[self._why != ""].tolist()).most_common())
 
     def left_out(self, chosen: Codes, why: str) -> pd.DataFrame:
         """Return all words that were not chosen, with the reasons; that of the rest is `why`."""
