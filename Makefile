@@ -11,10 +11,10 @@ ifneq ($(wildcard $(ORACLE)),)
 export BAYESBIAS_WEFE_MODEL ?= $(ORACLE)
 endif
 
-.PHONY: help demo test lint test-all test-lowest models oracle pages benchmarks clean
+.PHONY: help demo test lint test-all test-lowest models oracle pages docs notebooks benchmarks clean
 
 help:
-	@echo "make demo         install into $(VENV), build a distance table and fit a model"
+	@echo "make demo         install into $(VENV), and audit the demo embedding"
 	@echo "make test         install into $(VENV) and run the tests"
 	@echo "make lint         ruff and mypy"
 	@echo "make test-all     the tests on every Python of pyenv that is supported"
@@ -22,6 +22,8 @@ help:
 	@echo "make models       fit the demo studies again, and write their cards"
 	@echo "make oracle       fetch WEFE's test model, for tests beside WEFE's numbers"
 	@echo "make pages        run the code of the documentation, and write down what it prints"
+	@echo "make docs         build the documentation into site/; a warning is an error"
+	@echo "make notebooks    run the notebooks, and keep what they show"
 	@echo "make benchmarks   speed beside gensim, PyMC, WEFE and the bare computation"
 
 $(BIN)/python:
@@ -38,9 +40,7 @@ $(VENV)/.installed-test: $(VENV)/.installed pyproject.toml
 	@touch $@
 
 demo: $(VENV)/.installed
-	@mkdir -p bayesbias-demo
-	$(BIN)/bayesbias table demo --study religion --out bayesbias-demo/table.csv
-	$(BIN)/bayesbias fit bayesbias-demo/table.csv --engine exact --by protected_group --out bayesbias-demo/religion.nc
+	$(BIN)/bayesbias audit --out bayesbias-demo
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
@@ -74,7 +74,17 @@ $(ORACLE): $(VENV)/.installed
 	$(BIN)/python scripts/export_wefe_model.py $@
 
 pages: $(VENV)/.installed
-	$(BIN)/python scripts/fill_pages.py README.md docs/*.md
+	$(BIN)/python scripts/fill_pages.py README.md docs/*.md docs/*/*.md
+
+$(VENV)/.installed-docs: $(VENV)/.installed pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/python scripts/build_docs.py
+
+notebooks: $(VENV)/.installed-test
+	$(BIN)/python scripts/run_notebooks.py
 
 .venv-wefe/.installed:
 	$(PYTHON) -m venv .venv-wefe
@@ -90,4 +100,4 @@ benchmarks: $(VENV)/.installed-test .venv-wefe/.installed $(ORACLE)
 	$(BIN)/python benchmarks/silhouettes.py
 
 clean:
-	rm -rf .venv .venv-* .oracle bayesbias-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* .oracle bayesbias-demo build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -29,6 +29,16 @@ def check_folder(path: Path) -> None:
         raise DataError(f"{path}: the folder {path.parent} cannot be written to; give another.")
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder to write to, and those above it; one that is there already will do."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as err:
+        reason = "it is a file" if path.is_file() else err.strerror or err
+        raise DataError(f"{path}: the folder cannot be made ({reason}); give another.") from err
+    check_folder(path / "file")
+
+
 @contextmanager
 def atomic(*paths: Path) -> Iterator[tuple[Path, ...]]:
     """Yield temporary names beside the paths; rename them all at the end, remove them on failure.

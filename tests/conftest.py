@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import settings
+from small_audit import CONTROLS, GROUPS, QUICK, STEREOTYPES, forest, sketch
 
 import bayesbias as bb
+from bayesbias.auditing import figures
 
 matplotlib.use("Agg")
 
@@ -77,3 +82,37 @@ def wefe_model() -> bb.Embedding:
     if not path:
         pytest.skip("no WEFE model: `make oracle` fetches it and says how to name it")
     return bb.load_embedding(path, "test_w2v")
+
+
+@pytest.fixture(autouse=True)
+def close_figures() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="session")
+def trees() -> bb.Study:
+    return bb.Study("trees", GROUPS, STEREOTYPES, CONTROLS, source="made up", notes=["A note."])
+
+
+@pytest.fixture(scope="session")
+def wood() -> bb.Embedding:
+    return forest()
+
+
+@pytest.fixture(scope="session")
+def made(wood: bb.Embedding, trees: bb.Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("audit") / "made"
+    bb.audit(wood, trees, out=folder, **QUICK)
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    """A copy of the small audit."""
+    return Path(shutil.copytree(made, tmp_path / "audit"))
+
+
+@pytest.fixture
+def sketched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "save", sketch)

@@ -177,6 +177,7 @@ def as_it_was() -> Iterator[None]:
     plt.close("all")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("as_it_was")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_page_is_true(page: Path) -> None:

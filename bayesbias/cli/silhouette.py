@@ -236,6 +236,13 @@ def silhouette(
             heading = f"{found.metric}, {found.side} of {found.query.name}:"
             verdict = found.verdict(biased, unbiased, normalisation=normalisation)
             say(f"{heading}\n{verdict}", quiet)
+    # Printed first: it is not lost if a file cannot be written.
+    if influence:
+        print_frame(_stacked(results, [found.influence() for found in results]), output)
+    else:
+        tables = [_robustness(found, biased, unbiased, normalisation) for found in results]
+        table = _stacked(results, tables)
+        print_frame(_readable(table) if output in ("table", "markdown") else table, output)
     if out is not None:
         bands = _stacked(results, [found.table for found in results])
         write_frame(bands, out)
@@ -247,12 +254,6 @@ def silhouette(
         axes = plot_silhouettes(results[0]) if one else plot_silhouette_grid(results)[0, 0]
         save_figure(axes, figure)
         say(f"drawn in {figure}", quiet)
-    if influence:
-        print_frame(_stacked(results, [found.influence() for found in results]), output)
-        return
-    tables = [_robustness(found, biased, unbiased, normalisation) for found in results]
-    table = _stacked(results, tables)
-    print_frame(_readable(table) if output in ("table", "markdown") else table, output)
 
 
 def _check_references(planted: float | None, biased: str | None, unbiased: str | None) -> None:

@@ -32,10 +32,10 @@ def check_out(out: str) -> None:
 
 def write_check(found: WordCheck, out: str) -> None:
     """Write every table that has rows, and the warnings, one a line."""
-    from bayesbias._files import atomic
+    from bayesbias._files import atomic, make_folder
 
     folder = Path(out)
-    folder.mkdir(exist_ok=True)
+    make_folder(folder)
     tables = {name: getattr(found, name) for name in _TABLES}
     texts = {f"{name}.csv": render(table, "csv") for name, table in tables.items() if len(table)}
     texts["warnings.txt"] = "".join(f"{text}\n" for text in found.warnings)

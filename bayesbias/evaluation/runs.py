@@ -18,9 +18,8 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from bayesbias._arrays import Array, Codes
-from bayesbias._files import atomic, check_folder
+from bayesbias._files import atomic, make_folder
 from bayesbias._progress import progress_bar
-from bayesbias.errors import DataError
 from bayesbias.metrics import Metric
 from bayesbias.metrics.prefixes import prefixes
 from bayesbias.metrics.vectors import Gathered
@@ -114,7 +113,7 @@ def measure_runs(
     total = len(left)
     files: list[list[Path | None]] = [[None] * runs for _ in lists]
     if folder is not None:
-        _make(folder)
+        make_folder(folder)
         files = [[folder / f"run-{name}.npz" for name in growing.names()] for growing in lists]
         left = [(i, run) for i, run in left if not _read(files[i][run], values[i, run])]
         _log.info("%d of %d runs are in %s already.", total - len(left), total, folder)
@@ -145,16 +144,6 @@ def _measure(growing: Growing, path: Path | None) -> Array:
         with atomic(path) as (temporary,):
             np.savez(temporary, values=values)
     return values
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as err:
-        raise DataError(
-            f"{folder}: runs cannot be kept there ({err.strerror or err}); give 'resume' a folder."
-        ) from err
-    check_folder(folder / "run")
 
 
 def _read(path: Path | None, into: Array) -> bool:

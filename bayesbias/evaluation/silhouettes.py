@@ -572,7 +572,8 @@ def silhouettes(
     if outside:
         told.append(
             f"{outside:.1%} of the values are outside the range {span[0]:g} to {span[1]:g}, which "
-            "robustness and accuracy are relative to; give a wider 'value_range'"
+            "robustness and accuracy are relative to; they go from "
+            f"{values.min():.2g} to {values.max():.2g}: give a wider 'value_range'"
         )
     if told:
         warn(f"{chosen.name} of {query.name!r}: {'; '.join(told)}.")

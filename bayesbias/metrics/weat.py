@@ -74,7 +74,11 @@ class WEAT(Metric):
         check_ddof(self.ddof)
 
     def bounds(self, query: Query) -> tuple[float, float]:
-        """Return −2 and 2 for the effect size, and for the sum so much for each target word."""
+        """Return −2 and 2 for the effect size, and for the sum so much for each target word.
+
+        An effect size of n and m target words is at most (n + m) / √(n m), which is more than 2 if
+        these differ; the bounds are those that it is usually measured by.
+        """
         words = 1 if self.return_effect_size else sum(map(len, query.target_sets))
         return -2.0 * words, 2.0 * words
 

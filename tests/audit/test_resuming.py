@@ -78,6 +78,7 @@ def test_words_that_are_not_used_do_not_matter_to_fits(
     assert changed == {"lists.csv", "list_pairs.csv", "list_warnings.txt", "report.html"}
 
 
+@pytest.mark.slow
 def test_force_does_all_again_with_the_same_numbers(
     folder: Path, wood: bb.Embedding, trees: bb.Study
 ) -> None:

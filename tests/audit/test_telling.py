@@ -57,6 +57,7 @@ def test_without_bias_nothing_is_established() -> None:
     assert "Protected words are" not in text
 
 
+@pytest.mark.slow
 def test_false_claims_are_as_rare_as_the_intervals_promise() -> None:
     # 11% of tables without bias are to be called biased; of 30, hardly ever more than 9.
     claims = sum(

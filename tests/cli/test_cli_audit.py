@@ -61,6 +61,7 @@ def test_audit_prints_the_summary_and_the_report(run, tmp_path: Path) -> None:
     assert (again.code, again.out, again.err) == (0, result.out, "")
 
 
+@pytest.mark.slow
 def test_quiet(run, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     result = run("audit", "--study", "weat_7", "--out", folder, "--quiet", *QUICK)

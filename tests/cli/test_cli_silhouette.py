@@ -149,6 +149,19 @@ def test_words_with_a_prefix_beside_planted_ones(
     assert first["value"] == pytest.approx(value)
 
 
+def test_the_table_is_printed_before_files_are_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise bb.DataError("the disk is full.")
+
+    monkeypatch.setattr("bayesbias.cli.silhouette.write_frame", full)
+    assert run("silhouette", "weat_7", *FEW, "--format", "csv", "-o", str(tmp_path / "b.csv")) == 2
+    out, err = capsys.readouterr()
+    assert out.startswith("metric,query,side,embedding")
+    assert "the disk is full" in err
+
+
 def test_given_references(capsys: pytest.CaptureFixture[str], both: list[bb.Embedding]) -> None:
     command = ["silhouette", "weat_7", "demo", "other=demo-100d", "--biased", "demo", *FEW]
     assert run(*command, "--unbiased", "other", "--format", "json", "-q") == 0
@@ -288,7 +301,10 @@ def test_a_query_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path)
         (["weat_7", "--out", "x.xlsx"], "the suffix is '.xlsx'; expected one of '.csv'"),
         (["weat_7", "--out", "no/x.csv"], "the folder no does not exist"),
         (["weat_7", "--option", "ddoff=1"], "Did you mean 'ddof'?"),
-        (["weat_7", "--resume", "file"], "file: runs cannot be kept there"),
+        (
+            ["weat_7", "--resume", "file"],
+            "file: the folder cannot be made (it is a file); give another",
+        ),
         (["weat_7", "-m", "cluster_test", "--side", "attributes"], "has no attribute sets"),
     ],
 )

@@ -28,6 +28,7 @@ def test_more_words_give_narrower_intervals(fit: bb.Fit) -> None:
     assert str(plan).startswith(f"{plan.n} stereotype words a group for a 89% interval")
 
 
+@pytest.mark.slow
 def test_the_promise_is_that_of_simulated_studies(fit: bb.Fit) -> None:
     plan = bb.plan_sample_size(fit, width=0.08, by="protected_word", simulations=12, seed=3)
     promised = plan.table.set_index("n").loc[plan.n, "width"]

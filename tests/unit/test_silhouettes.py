@@ -365,8 +365,18 @@ def test_undefined_sizes_are_left_out() -> None:
 
 def test_values_outside_the_range_are_told() -> None:
     query, embeddings = made((6, 7), (5, 5))
-    with pytest.warns(bb.BayesBiasWarning, match="are outside the range -0.01 to 0.01"):
-        bb.silhouettes("weat_es", query, embeddings, runs=3, value_range=(-0.01, 0.01))
+    with pytest.warns(bb.BayesBiasWarning, match="are outside the range -0.01 to 0.01") as told:
+        found = bb.silhouettes("weat_es", query, embeddings, runs=3, value_range=(-0.01, 0.01))
+    ends = f"they go from {found.values.min():.2g} to {found.values.max():.2g}: give a wider"
+    assert ends in str(told[0].message)
+
+
+def test_effect_sizes_of_unequal_lists_go_beyond_two() -> None:
+    """All of one list at 1 and of the other at −1: (n + m) / √(n m) standard deviations."""
+    query = bb.Query([["a", "b"], list("cdefgh")], [["p"], ["q"]])
+    axis = np.repeat([[1, 0], [-1, 0], [1, 0], [-1, 0]], [2, 6, 1, 1], axis=0)
+    embedding = bb.Embedding("abcdefghpq", axis, "axis")
+    assert bb.WEATEffectSize().run_query(query, embedding).value == pytest.approx(8 / np.sqrt(12))
 
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [

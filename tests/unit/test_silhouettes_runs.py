@@ -244,7 +244,7 @@ def test_resume_must_be_a_folder(tmp_path: Path) -> None:
     query, embeddings = made((4, 5), (6,))
     path = tmp_path / "file"
     path.write_text("")
-    with pytest.raises(bb.DataError, match="runs cannot be kept there .*; give 'resume' a folder"):
+    with pytest.raises(bb.DataError, match="file: the folder cannot be made \\(it is a file\\)"):
         bb.silhouettes(Spread(), query, embeddings, resume=path)
 
 

@@ -78,6 +78,7 @@ for method in ("word2vec", "fasttext"):
 """
 
 
+@pytest.mark.slow
 def test_every_process_gives_the_same() -> None:
     printed = set()
     for hash_seed in ("1", "2"):

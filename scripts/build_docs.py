@@ -1,0 +1,185 @@
+"""Build the documentation site into ``site/``: ``python scripts/build_docs.py``.
+
+Sphinx reads a copy of ``docs/`` in ``build/docs``. Pages that stand elsewhere in the repository,
+such as the cards of the models, are copied to their places beside the others, with links that
+lead there. The references of names and commands are written where a page asks for them. Warnings
+are errors, and the site is looked over at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+import bayesbias as bb
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+STAGED = ROOT / "build" / "docs"
+SITE = ROOT / "site"
+
+#: Pages outside `docs/`, and where they are on the site.
+ELSEWHERE = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "models/README.md": "models/index.md",
+    "bayesbias/words/data/README.md": "data/word-lists.md",
+    "bayesbias/embeddings/data/README.md": "data/embeddings.md",
+    "bayesbias/corpus/data/README.md": "data/corpus.md",
+}
+#: What is said of public names that are no functions and no classes.
+DATA = {
+    "DEBIASERS": "Every debiasing method: its class by its name.",
+    "METRICS": "Every metric: its class by its name. Add one of your own to use it by name.",
+    "MODELS": "Every model of the catalogue: what it is, in one line, by its name.",
+    "__version__": "The version of the package.",
+}
+
+LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?(\))")
+PRINTED = re.compile(r"^```text\n(.*?)^```\n", re.S | re.M)
+NAMES = re.compile(r"<!-- names: (\S+) -->")
+COMMANDS = "<!-- commands -->"
+#: What leads to the cards of the models from their front page.
+CARDS = "\n```{toctree}\n:hidden:\n:glob:\n\n*\nfits/*\n```\n"
+
+
+def main() -> None:
+    """Stage the pages, build the site, look it over."""
+    stage(STAGED)
+    shutil.rmtree(SITE, ignore_errors=True)
+    options = ["--fail-on-warning", "--keep-going", "--fresh-env", "--quiet"]
+    cache = ["-d", str(STAGED.with_name("docs-cache"))]
+    command = [sys.executable, "-m", "sphinx", *options, *cache, str(STAGED), str(SITE)]
+    if subprocess.run(command, check=False).returncode != 0:
+        sys.exit("The site was not built.")
+    faults = list(look_over(SITE))
+    if faults:
+        sys.exit("\n".join(faults))
+    print(f"{len(list(SITE.rglob('*.html')))} pages: {SITE / 'index.html'}")
+
+
+def pages() -> dict[Path, str]:
+    """Return every page of the site, and its place there."""
+    own = {path: path.relative_to(DOCS).as_posix() for path in sorted(DOCS.rglob("*.md"))}
+    cards = {
+        path: path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "models").rglob("*.md"))
+    }
+    return own | cards | {ROOT / path: place for path, place in ELSEWHERE.items()}
+
+
+def stage(folder: Path) -> None:
+    """Copy all pages to their places, with links that lead there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(DOCS, folder)
+    places = pages()
+    for path, place in places.items():
+        if path == ROOT / "README.md":  # the site has a front page of its own
+            continue
+        text = relinked(path, path.read_text("utf-8"), places, folder)
+        text = NAMES.sub(lambda found: reference(found[1]), text)
+        text = text.replace(COMMANDS, "\n".join(commands()))
+        text = PRINTED.sub(wrapped, text)
+        if place == "models/index.md":
+            text += CARDS
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text(text, "utf-8")
+
+
+def relinked(path: Path, text: str, places: dict[Path, str], folder: Path) -> str:
+    """Return the text of a page with links that lead to the places of other pages and files."""
+    here = Path(places[path]).parent
+
+    def turn(link: re.Match[str]) -> str:
+        if re.match(r"[a-z]+:", link[2]):
+            return link[0]
+        target = Path(os.path.normpath(path.parent / link[2]))
+        if not target.is_file():
+            raise FileNotFoundError(f"{path.relative_to(ROOT)} has a link to {link[2]}: no file.")
+        if target in places:
+            place = places[target]
+        elif target.is_relative_to(DOCS):
+            place = target.relative_to(DOCS).as_posix()
+        else:  # a file to download
+            place = f"files/{target.relative_to(ROOT).as_posix()}"
+            (folder / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(target, folder / place)
+        return link[1] + Path(os.path.relpath(place, here)).as_posix() + (link[3] or "") + link[4]
+
+    return LINK.sub(turn, text)
+
+
+def wrapped(block: re.Match[str]) -> str:
+    """Return a block of what code printed; long lines are sentences, which may be broken."""
+    if max(map(len, block[1].splitlines()), default=0) <= 100:
+        return block[0]
+    return f"```{{code-block}} text\n:class: prose\n\n{block[1]}```\n"
+
+
+def reference(room: str) -> str:
+    """Return the reference of the public names of one room: a table of them, and each in full."""
+    names = sorted(bb._HOME[room], key=str.lower) if room != "bayesbias" else ["__version__"]
+    things = {name: getattr(bb, name) for name in names}
+    data = [name for name in names if name in DATA]
+    classes = [name for name in names if isinstance(things[name], type)]
+    functions = [name for name in names if name not in (*data, *classes)]
+    lines = ["```{eval-rst}", ".. currentmodule:: bayesbias", ""]
+    if functions or classes:
+        lines += [".. autosummary::", "   :nosignatures:", ""]
+        lines += [f"   {name}" for name in (*functions, *classes)]
+        lines += [""]
+    for name in data:
+        lines += [f".. py:data:: {name}", "", f"   {DATA[name]}", ""]
+    for name in functions:
+        lines += [f".. autofunction:: {name}", ""]
+    for name in classes:
+        lines += [f".. autoclass:: {name}"]
+        if any(base.__module__.startswith("bayesbias.") for base in things[name].__bases__):
+            lines += ["   :show-inheritance:"]
+        # What a metric implements is of interest to those who write one.
+        if name == "Metric" or not issubclass(things[name], bb.Metric):
+            lines += ["   :members:"]
+        lines += [""]
+    return "\n".join([*lines, "```"])
+
+
+def commands() -> Iterator[str]:
+    """Yield what every command says when it is asked for help."""
+    from bayesbias.cli.app import app
+
+    def walk(command: click.Command, name: str, parent: click.Context | None) -> Iterator[str]:
+        context = click.Context(
+            command, info_name=name.split()[-1], parent=parent, terminal_width=96
+        )
+        yield f"## {name}\n\n```text\n{command.get_help(context)}\n```\n"
+        if isinstance(command, click.Group):
+            for part in command.list_commands(context):
+                child = command.get_command(context, part)
+                assert child is not None
+                yield from walk(child, f"{name} {part}", context)
+
+    yield from walk(app, "bayesbias", None)
+
+
+def look_over(site: Path) -> Iterator[str]:
+    """Yield what is wrong with a built site."""
+    text = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
+    whole = "".join(text.values())
+    for name in bb.__all__:
+        if f'id="bayesbias.{name}"' not in whole:
+            yield f"{name} is not in the reference."
+    needs = re.compile(r'<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)="(?:https?:)?//[^"]*"')
+    for path, page in text.items():
+        for found in needs.findall(page):
+            yield f"{path.relative_to(site)} needs the network: {found}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""The documentation site leaves nothing public out, and what it shows exists.
+
+That the code of its pages prints what they say is tested in test_package.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import re
+import shlex
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import click
+import matplotlib.pyplot as plt
+import pytest
+
+import bayesbias as bb
+from bayesbias.cli.app import app
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def place(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture(scope="module")
+def build() -> ModuleType:
+    path = ROOT / "scripts" / "build_docs.py"
+    spec = importlib.util.spec_from_file_location("build_docs", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def staged(build: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("docs") / "staged"
+    build.stage(folder)
+    return folder
+
+
+# The reference
+
+
+def test_every_public_name_is_in_the_reference_once(staged: Path) -> None:
+    text = "".join(page.read_text("utf-8") for page in (staged / "api").glob("*.md"))
+    entries = re.findall(r"^\.\. (?:autofunction|autoclass|py:data):: (\w+)$", text, re.M)
+    assert sorted(entries) == sorted(bb.__all__)
+
+
+def test_every_public_name_has_an_example() -> None:
+    pages = "".join(page.read_text("utf-8") for page in (DOCS / "api").glob("*.md"))
+    shown = set(
+        re.findall(r"\w+", "".join(re.findall(r"```(?:python|text)\n(.*?)```", pages, re.S)))
+    )
+    for name in bb.__all__:
+        assert name in shown or ">>> " in (getattr(bb, name).__doc__ or ""), name
+
+
+def commands(command: click.Command, name: str) -> Iterator[str]:
+    yield name
+    for part, child in getattr(command, "commands", {}).items():
+        yield from commands(child, f"{name} {part}")
+
+
+def test_every_command_is_in_the_reference(staged: Path) -> None:
+    text = (staged / "command-line.md").read_text("utf-8")
+    for name in commands(app, "bayesbias"):
+        assert f"## {name}\n\n```text\nUsage: {name} " in text
+
+
+def typed(page: Path) -> list[str]:
+    """The lines of the shell blocks of a page that call us."""
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text("utf-8"), re.S)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    return [line for line in lines if line.startswith("bayesbias ")]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if typed(page)], ids=place)
+def test_typed_commands_exist(page: Path) -> None:
+    for line in typed(page):
+        words = shlex.split(line, comments=True)[1:]
+        command: click.Command = app
+        while isinstance(command, click.Group):
+            name = words.pop(0)
+            assert name in command.commands, line
+            command = command.commands[name]
+        command.make_context("bayesbias", words)  # an unknown option, or a missing word, raises
+
+
+# Links on the site
+
+
+def test_links_of_the_site_lead_to_its_pages(staged: Path) -> None:
+    seen = 0
+    for page in staged.rglob("*.md"):
+        for target in re.findall(r"\]\(([^)#\s]+)", page.read_text("utf-8")):
+            if not re.match(r"[a-z]+:", target):
+                assert (page.parent / target).is_file(), f"{page}: {target}"
+                seen += 1
+    assert seen > 100
+
+
+def test_links_are_turned(build: ModuleType, tmp_path: Path) -> None:
+    text = "[a](../models/README.md#writing) [b](metrics.md) [c](../LICENSE) [d](https://x.org/)"
+    turned = build.relinked(DOCS / "debiasing.md", text, build.pages(), tmp_path)
+    assert turned == (
+        "[a](models/index.md#writing) [b](metrics.md) [c](files/LICENSE) [d](https://x.org/)"
+    )
+    assert (tmp_path / "files" / "LICENSE").is_file()
+    card = ROOT / "models" / "fits" / "religion.md"
+    turned = build.relinked(
+        card, "[a](../README.md) [b](../../docs/metrics.md)", build.pages(), tmp_path
+    )
+    assert turned == "[a](../index.md) [b](../../metrics.md)"
+    with pytest.raises(
+        FileNotFoundError, match=r"docs/debiasing.md has a link to gone.md: no file."
+    ):
+        build.relinked(DOCS / "debiasing.md", "[e](gone.md)", build.pages(), tmp_path)
+
+
+def test_a_built_site_is_looked_over(build: ModuleType, tmp_path: Path) -> None:
+    names = "".join(f'<dt id="bayesbias.{name}">' for name in bb.__all__ if name != "fit")
+    page = '<a href="https://x.org">x</a><img src="a.png"><script src="https://cdn.org/x.js">'
+    (tmp_path / "index.html").write_text(names + page, "utf-8")
+    assert list(build.look_over(tmp_path)) == [
+        "fit is not in the reference.",
+        'index.html needs the network: <script src="https://cdn.org/x.js"',
+    ]
+
+
+def test_sentences_are_broken_and_tables_are_not(build: ModuleType) -> None:
+    table, sentence = "```text\na  b\n1  2\n```\n", f"```text\n{'word ' * 30}\n```\n"
+    assert build.PRINTED.sub(build.wrapped, table) == table
+    assert ":class: prose\n\nword word" in build.PRINTED.sub(build.wrapped, sentence)
+
+
+# The gallery
+
+
+def test_gallery_shows_every_figure() -> None:
+    page = DOCS / "gallery" / "index.md"
+    shown = re.findall(r"```python\n(.*?)```\n\n!\[[^]]+\]\((.*?)\)", page.read_text("utf-8"), re.S)
+    code = "".join(block for block, _ in shown)
+    assert {name for name in bb.__all__ if name.startswith("plot_")} == set(
+        re.findall(r"plot_\w+", code)
+    )
+    pictures = {path.name for path in page.parent.glob("*.png")}
+    assert pictures == {picture for _, picture in shown}
+    for picture in pictures:
+        assert 3_000 < (page.parent / picture).stat().st_size < 60_000, picture
+
+
+# Single pages
+
+
+def test_calls_of_those_who_come_from_wefe_run() -> None:
+    text = (DOCS / "wefe.md").read_text("utf-8")
+    names: dict[str, object] = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        for code in re.findall(r"```python\n(.*?)```", text, re.S):
+            exec(code, names)
+    rows = text[text.index("## From WEFE to bayesbias") :].splitlines()
+    ours = [row.split(" | ")[1] for row in rows if row.startswith("| ")]
+    calls = [call for cell in ours for call in re.findall(r"`([^`]+)`", cell)]
+    assert len(calls) > 50
+    with warnings.catch_warnings(action="ignore"):
+        for call in calls:
+            exec(compile(call, call, "exec"), names)
+    plt.close("all")
+
+
+def test_the_study_of_the_page_is_one(tmp_path: Path) -> None:
+    text = (DOCS / "how-to" / "own-study.md").read_text("utf-8")
+    (tmp_path / "age.toml").write_text(re.findall(r"```toml\n(.*?)```", text, re.S)[0], "utf-8")
+    names: dict[str, object] = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(re.findall(r"```python\n(.*?)```", text, re.S)[0], names)
+    assert bb.load_study(tmp_path / "age.toml") == names["study"]
+
+
+def test_versions_of_the_citation() -> None:
+    page = (DOCS / "cite.md").read_text("utf-8")
+    assert set(re.findall(r"version\D+(\d+\.\d+\.\d+)", page)) == {bb.__version__}
