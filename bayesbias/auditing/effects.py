@@ -20,12 +20,12 @@ def contrasts_table(fit: Fit, *, prob: float, rope: float) -> pd.DataFrame:
 
     A row has the ``contrast``, its ``level`` (data set, group, word), the ``group`` and ``word``,
     ``mean``, ``sd``, ``lower``, ``upper``, ``P(<0)``, ``P(in rope)``, ``rows``, the number of
-    distances from own stereotypes, and a ``verdict``: closer or farther if the interval excludes
-    0, else open; nothing where there is no such distance.
+    distances from own stereotypes, 0 where there is nothing to compare them with, and a
+    ``verdict``: closer or farther if the interval excludes 0, else open; nothing without rows,
+    where the model only guesses from other words.
     """
     there = fit.data.levels["connection"]
     groups = fit.groups().to_series().astype(str)
-    own = fit.table[fit.table["connection"] == "associated"]
     parts = []
     for other in [name for name in reversed(CONNECTIONS) if name in there[1:]]:
         for level, by in LEVELS.items():
@@ -34,13 +34,22 @@ def contrasts_table(fit: Fit, *, prob: float, rope: float) -> pd.DataFrame:
             part.insert(1, "level", level)
             part.insert(2, "group", names.map(groups) if level == "word" else names)
             part.insert(3, "word", names if level == "word" else "")
-            counts = own[by].astype(str).value_counts() if by else {"": len(own)}
-            part["rows"] = names.map(counts).fillna(0).astype(int)
+            own, others = (
+                names.map(_counts(fit.table, connection, by)).fillna(0).astype(int)
+                for connection in ("associated", other)
+            )
+            part["rows"] = own.where(others > 0, 0)
             parts.append(part.drop(columns=[by] if by else []))
     table = pd.concat(parts, ignore_index=True)
     table["verdict"] = verdicts(table)
     table.insert(0, "model", fit.spec.name)
     return table
+
+
+def _counts(table: pd.DataFrame, connection: str, by: str | None) -> pd.Series[int]:
+    """Return the number of distances of a connection: of all words, or of each group or word."""
+    chosen = table[table["connection"] == connection]
+    return chosen[by].astype(str).value_counts() if by else pd.Series({"": len(chosen)})
 
 
 def verdicts(table: pd.DataFrame) -> list[str]:

@@ -46,6 +46,9 @@ _WORKS = {
     "vehtari-loo": "Vehtari, Gelman & Gabry (2017), Practical Bayesian model evaluation using "
     "leave-one-out cross-validation and WAIC, *Statistics and Computing* 27, 1413–1432, "
     "[doi:10.1007/s11222-016-9696-4](https://doi.org/10.1007/s11222-016-9696-4).",
+    "sivula": "Sivula, Magnusson, Matamoros & Vehtari (2020), Uncertainty in Bayesian "
+    "leave-one-out cross-validation based model comparison, "
+    "[arXiv:2008.10296](https://arxiv.org/abs/2008.10296).",
     "vehtari-rhat": "Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), Rank-normalization, "
     "folding, and localization: an improved R-hat for assessing convergence of MCMC, *Bayesian "
     "Analysis* 16(2), 667–718, [doi:10.1214/20-BA1221](https://doi.org/10.1214/20-BA1221).",
@@ -91,7 +94,9 @@ def _methods(audit: Audit) -> Iterator[str | Block]:
         "distances of these words. Leave-one-out cross-validation leaves out all distances of an "
         "attribute at once ([Vehtari et al.](#ref-vehtari-loo)): attributes are a sample of all "
         "that could have been listed, so that is the prediction that matters. Both are on the "
-        "deviance scale, lower is better. Means and contrasts are from the best model by WAIC "
+        "deviance scale, lower is better; a difference is called clear if it is larger than two "
+        "of its standard errors and than 8, below which these are too uncertain "
+        "([Sivula et al.](#ref-sivula)). Means and contrasts are from the best model by WAIC "
         "that has a mean for each protected word and kind of attribute."
     )
     if options["confirm"]:
@@ -132,10 +137,12 @@ def _methods(audit: Audit) -> Iterator[str | Block]:
             "**Debiasing.** Changes of distances are from a model of the differences of the same "
             "pairs of words, before and after; all vectors are scaled to length one."
         )
+        learned = audit.record["debias"]  # for each study from other words
         yield Definitions(
             {
-                name: f"{literal(audit.record['debias'][study][name])}. {_about(DEBIASERS[name])}"
-                for study in audit.record["debias"]
+                f"{name} on {study}" if len(learned) > 1 else name: f"{literal(own[name])}. "
+                f"{_about(DEBIASERS[name])}"
+                for study, own in learned.items()
                 for name in options["debias"]
             }
         )

@@ -118,7 +118,7 @@ def _models(models: Model | Iterable[Model] | None) -> tuple[ModelSpec, ...]:
             raise SpecError(f"model {spec.name!r} {why}.")
     check_distinct("models", [spec.name for spec in specs])
     if not any(map(has_means, specs)):
-        fit = [name for name in MODELS if has_means(load_model(name))]
+        fit = [name for name in MODELS if has_means(spec := load_model(name)) and not _unfit(spec)]
         raise SpecError(
             f"'models' is {quoted(spec.name for spec in specs) or 'empty'}; one of them needs a "
             f"mean for each protected word and connection, such as {quoted(fit)}."

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from bayesbias.report.numbers import probability
+
 if TYPE_CHECKING:
     from bayesbias.auditing.result import Audit, AuditPart
 
@@ -18,8 +20,9 @@ OTHERS = {
 }
 # So many words are named at most.
 _NAMED = 6
-# A difference of so many standard errors is one.
-_CLEAR = 2.0
+# A difference of criteria of so many standard errors is clear, if it is not small: below 4 units of
+# log density, 8 of deviance, standard errors cannot be trusted (Sivula et al. 2020).
+_CLEAR, _SMALL = 2.0, 8.0
 
 
 def tell(part: AuditPart) -> dict[str, str]:
@@ -72,7 +75,7 @@ def beside(contrasts: pd.DataFrame) -> Iterator[str]:
         if row["verdict"] == "open":
             told = f"it is open ({_directed(row['mean'])}, interval {_ends(row)})"
             if row["contrast"] == "associated - human" and first["verdict"] == "closer":
-                told += ": words about people may be closer by that alone"
+                told += ": stereotypes may be closer only because they are words about people"
         else:
             told = f"they are {_directed(row['mean'])} ({_ends(row)})"
         yield f"Compared with {OTHERS[row['contrast']]} {told}."
@@ -194,7 +197,7 @@ def models(
         )
         yield (
             f"{text}, a clear difference."
-            if gap > _CLEAR * error
+            if gap > max(_CLEAR * error, _SMALL)
             else (f"{text}, which is no clear difference.")
         )
     if doubts:
@@ -231,19 +234,19 @@ def metrics(scores: pd.DataFrame, skipped: Mapping[str, str], prob: float) -> It
         return
     known = scores[scores["lower"].notna()]
     sided = known[known["p_above"].notna()]
-    apart = excludes(sided)
+    clear = int(excludes(sided).sum())
     if len(sided):
         yield (
             f"Of {_number(len(sided), 'value')} of {_number(sided['metric'].nunique(), 'metric')} "
-            f"that can lie on both sides of no bias, {int(apart.sum())} have {_an(prob)} interval "
-            f"that excludes it; for {int((~apart).sum())} it is open."
+            f"that can lie on both sides of no bias, {clear} {'has' if clear == 1 else 'have'} "
+            f"{_an(prob)} interval that excludes it; for {len(sided) - clear} it is open."
         )
     rest = len(known) - len(sided)
     if rest:
         names = dict.fromkeys(known.loc[known["p_above"].isna(), "metric"])
         yield (
             f"{_number(rest, 'value')} of {', '.join(names)} cannot lie beyond no bias, and chance "
-            "alone moves them away from it; their intervals prove nothing by excluding it."
+            "alone moves such values away from it; an interval proves nothing by excluding it."
         )
     lost = len(scores) - len(known)
     if lost:
@@ -274,10 +277,11 @@ def lists(
         yield "The check of the lists found nothing."
     if robustness is not None and len(robustness):
         low = _rows(robustness.sort_values("robustness", kind="stable"))[0]
+        span = _between(robustness["robustness"], 2)
         yield (
             f"Random parts of the lists were measured by WEAT's effect size: the robustness is "
-            f"{_between(robustness['robustness'], 2)} (1: parts tell the same as the whole), least "
-            f"for the {low['side']} of {low['query']}."
+            f"{span} (1: parts tell the same as the whole)"
+            + (f", least for the {low['side']} of {low['query']}." if " to " in span else ".")
         )
 
 
@@ -289,7 +293,8 @@ def debiased(table: pd.DataFrame) -> Iterator[str]:
         yield (
             f"Compared with neutral words, own stereotypes were {_directed(row['before'])} before "
             f"and are {_directed(row['after'])} after; the change is {_size(row['change'])} "
-            f"({_ends(row)}), and with probability {row['p']:.2f} the difference is smaller."
+            f"({_ends(row)}), and with probability {probability(row['p'], 2)} the difference is "
+            "smaller."
         )
     own = table[(table["what"] == "distance") & (table["measure"] == "associated")]
     counts = own.loc[own["word"] != "", "verdict"].value_counts()
@@ -305,10 +310,11 @@ def debiased(table: pd.DataFrame) -> Iterator[str]:
     left = table[(table["what"] == "residual") & table["after"].notna()]
     if len(left):
         tests = ", ".join(
-            f"{name} {_between(own['after'], 2)}"
+            f"{name} {_between(own['after'], 2)} "
+            f"({own['event'].iloc[0].removeprefix('nearer to ')}: nothing left)"
             for name, own in left.groupby("measure", sort=False)
         )
-        yield f"Tests of what is left: {tests}."
+        yield f"Tests of what is left, the values of all pairs of groups: {tests}."
 
 
 def limits(part: AuditPart) -> Iterator[str]:
@@ -352,10 +358,11 @@ def _compared(table: pd.DataFrame, ranking: pd.DataFrame) -> Iterator[str]:
         yield f"Which is more biased is open between {some}."
     best = ranking[ranking["p_best"] > ranking.groupby("metric")["p_best"].transform("max") - 1e-12]
     sure = best[best["p_best"] >= 0.95]
+    n = sure["metric"].nunique()
     yield (
         f"Of {_number(ranking['metric'].nunique(), 'classical metric')}, "
-        f"{sure['metric'].nunique()} tell with a probability of 0.95 or more which embedding is "
-        f"least biased{_who(sure)}."
+        f"{n} {'tells' if n == 1 else 'tell'} with a probability of 0.95 or more which embedding "
+        f"is least biased{_who(sure)}."
     )
 
 

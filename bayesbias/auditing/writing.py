@@ -144,10 +144,11 @@ def _words(part: AuditPart) -> _Blocks:
         "means",
         f"Expected cosine distance of each protected word from each kind of attribute, with "
         f"{part.prob:.0%} intervals, by the model {literal(part.lead)}. Bias is where own "
-        "stereotypes lie to the left of the controls, and their intervals apart.",
+        "stereotypes lie to the left of the controls; the table below has the intervals of these "
+        "differences.",
         "Intervals of the expected distances, one row a protected word, four marks each.",
     )
-    contrasts = part.contrasts[part.contrasts["level"] == "word"]
+    contrasts = _known(part.contrasts[part.contrasts["level"] == "word"])
     order = [str(name) for name in contrasts["contrast"].unique()]
     first = contrasts[contrasts["contrast"] == order[0]].sort_values("mean", ignore_index=True)
     frame = first[["word", "verdict", "P(<0)"]].copy()
@@ -181,7 +182,7 @@ def _words(part: AuditPart) -> _Blocks:
             "below 0 is closer to stereotypes.",
         )
         if not number:
-            columns["P(<0)"] = Column(title="P(closer)", places=2)
+            columns["P(<0)"] = Column(title="P(closer)", probability=True)
     distances = _by_word(part.table, "protected_word")
     differences = _by_word(contrasts, "word")
     yield Table(
@@ -197,6 +198,14 @@ def _words(part: AuditPart) -> _Blocks:
     )
 
 
+def _known(contrasts: pd.DataFrame) -> pd.DataFrame:
+    """Return contrasts without the numbers that rest on no distance, but on other words alone."""
+    numbers = ["mean", "lower", "upper", "P(<0)", "P(in rope)"]
+    known = contrasts.copy()
+    known.loc[known["verdict"] == "", numbers] = float("nan")
+    return known
+
+
 def _by_word(frame: pd.DataFrame, column: str) -> dict[str, pd.DataFrame]:
     return {str(word): rows for word, rows in frame.groupby(column, observed=True, sort=False)}
 
@@ -205,8 +214,10 @@ def _differences(rows: pd.DataFrame) -> str:
     """Say how much closer the own stereotypes of a word are than all else."""
     told = [
         f"{literal(difference(row))} than {OTHERS[row['contrast']]}"
-        for row in rows.to_dict("records")
+        for row in rows[rows["verdict"] != ""].to_dict("records")
     ]
+    if not told:
+        return "There is no stereotype of its own group to tell its distance from."
     return f"Own stereotypes are {', '.join(told)}."
 
 
@@ -246,7 +257,7 @@ def _effects(part: AuditPart) -> _Blocks:
         "The same for groups: the averages of their words.",
         "Intervals of the expected distances, one row a group.",
     )
-    rows = part.contrasts[part.contrasts["level"] != "word"].copy()
+    rows = _known(part.contrasts[part.contrasts["level"] != "word"])
     rows["of"] = rows["group"].where(rows["level"] == "group", "all")
     rows["against"] = rows["contrast"].map(OTHERS)
     yield Table(
@@ -256,10 +267,10 @@ def _effects(part: AuditPart) -> _Blocks:
             "of": "Words",
             "against": "Own stereotypes against",
             "mean": _DIFFERENCE,
-            "P(<0)": Column(title="P(closer)", places=2),
+            "P(<0)": Column(title="P(closer)", probability=True),
             "P(in rope)": Column(
                 title="P(too small to matter)",
-                places=2,
+                probability=True,
                 note=f"The probability of a difference smaller than "
                 f"{part.record['options']['rope']:g}.",
             ),
@@ -283,8 +294,8 @@ def _effects(part: AuditPart) -> _Blocks:
             yield Notice(
                 "The data do not fix these coefficients: adding a constant to all of them and "
                 "taking it from all words changes no distance, so their intervals mostly show the "
-                "prior. That they include 0 says nothing about bias; the differences in the table "
-                "above are well determined."
+                "prior. Whether they include 0 says nothing about bias; the differences in the "
+                "table above are well determined."
             )
     yield Fold("All parameters of the whole data set", [_coefficients(part)])
     frame = part.overview.formatted().rename_axis("question").reset_index()
@@ -328,7 +339,7 @@ def _distances(part: AuditPart) -> _Blocks:
         f"{table['protected_word'].nunique()} protected words in "
         f"{table['protected_group'].nunique()} groups and {table['word_to_compare'].nunique()} "
         f"attributes make {len(table):,} distances, all that the models see"
-        + (f"; {lost} of the study's words not found in the embedding." if lost else ".")
+        + (f"; {lost} of the study's words could not be found." if lost else ".")
     )
     yield _figure(
         part,
@@ -398,7 +409,7 @@ def _metrics(part: AuditPart) -> _Blocks:
                 title="Exclude no bias",
                 places=0,
                 note=f"Values whose {part.prob:.0%} interval excludes the value without bias; none "
-                "given for metrics that cannot lie beyond it, whose intervals always do.",
+                "given for metrics that cannot lie beyond it: chance alone moves them away.",
             ),
         },
     )
@@ -418,7 +429,11 @@ def _metrics(part: AuditPart) -> _Blocks:
                         reference=neutral,
                         places=2,
                     ),
-                    "p_above": Column(title=f"P(above {neutral:g})", places=2),
+                    **(
+                        {"p_above": Column(title=f"P(above {neutral:g})", probability=True)}
+                        if own["p_above"].notna().any()
+                        else {}
+                    ),
                     "n_words": Column(title="Words", places=0),
                     **({"reason": "Not measured"} if (own["reason"] != "").any() else {}),
                 },
@@ -435,7 +450,7 @@ def _lists(part: AuditPart) -> _Blocks:
         text = "\n".join(f"- {literal(warning)}" for warning in warned)
         yield Notice(text, "warning", f"{len(warned)} warnings" if len(warned) > 1 else "Warning")
     else:
-        yield "Nothing speaks against these lists."
+        yield "The check of the lists found nothing to warn of."
     yield Table(
         part.lists,
         "The word lists in this embedding.",
@@ -548,7 +563,12 @@ def _debiasing(part: AuditPart) -> _Blocks:
                         "change": Column(
                             title="Change", interval=("lower", "upper"), reference=0.0, places=2
                         ),
-                        "verdict": "Verdict",
+                        "verdict": Column(
+                            title="Verdict",
+                            note="Whether it is nearer to the value without bias, a gap narrower, "
+                            f"with a probability of {(1 + part.prob) / 2:.3g} or more; else "
+                            "*open*. A change can be clear where that is open.",
+                        ),
                     },
                 )
             ],
@@ -608,7 +628,7 @@ def _compared(audit: Audit) -> _Blocks:
                 "what": "Embedding",
                 "against": Column(title="Own stereotypes against", choose=True),
                 "mean": _DIFFERENCE,
-                "P(<0)": Column(title="P(below 0)", places=2),
+                "P(<0)": Column(title="P(below 0)", probability=True),
             },
         )
         yield Table(
@@ -619,7 +639,7 @@ def _compared(audit: Audit) -> _Blocks:
                 "metric": Column(title="Metric", choose=True),
                 "score": "Distance from no bias",
                 "expected_rank": Column(title="Expected rank", places=1),
-                "p_best": Column(title="P(least biased)", places=2),
+                "p_best": Column(title="P(least biased)", probability=True),
             },
         )
 

@@ -114,7 +114,8 @@ class Code:
 class Choice:
     """Parts of which the reader sees one at a time; on paper and without scripts, all.
 
-    All choices of a page that have the same label are made together.
+    All choices of a page that have the same label are made together. Figures and tables have the
+    same numbers in each option, so that those the reader sees are counted without gaps.
 
     Parameters
     ----------
@@ -145,12 +146,16 @@ class Choice:
 
     def html(self, place: Place) -> str:
         """Return all options as HTML."""
-        level, below = place.level, place.below()
-        panels = (
-            f'<section class="option" data-name="{escape(name)}">'
-            f"<h{level}>{escape(name)}</h{level}>\n{render(blocks, below)}</section>\n"
-            for name, blocks in self.options.items()
-        )
+        level, panels = place.level, []
+        places = {name: place.instead() for name in self.options}
+        for name, blocks in self.options.items():
+            inside = render(blocks, places[name])
+            panels.append(
+                f'<section class="option" data-name="{escape(name)}">'
+                f"<h{level}>{escape(name)}</h{level}>\n{inside}</section>\n"
+            )
+        for own in places.values():
+            place.numbers.update(own.numbers - place.numbers)
         return f'<div class="choice" data-label="{escape(self.label)}">{"".join(panels)}</div>\n'
 
 

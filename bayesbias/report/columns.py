@@ -13,7 +13,7 @@ import pandas as pd
 from bayesbias._arrays import Array
 from bayesbias.errors import SpecError
 from bayesbias.report.markup import escape
-from bayesbias.report.numbers import MISSING, decimals, number
+from bayesbias.report.numbers import MISSING, decimals, number, probability
 from bayesbias.report.place import Place
 
 # The drawing of an interval, in pixels: its width, and the room left at both sides.
@@ -39,6 +39,8 @@ class Column:
         Digits after the point; by default enough for three digits of the largest number.
     percent : bool, default False
         Show shares as percentages.
+    probability : bool, default False
+        The numbers are probabilities estimated from draws: none is shown as 0 or 1.
     interval : tuple of str, optional
         The columns with the lower and upper ends of an interval around each number, which are
         written beside it and drawn.
@@ -72,6 +74,7 @@ class Column:
     note: str = ""
     places: int | None = None
     percent: bool = False
+    probability: bool = False
     interval: tuple[str, str] | None = None
     brief: bool = False
     reference: float | None = None
@@ -115,7 +118,12 @@ def draw(frame: pd.DataFrame, name: str, column: Column, place: Place) -> Drawn:
         return _draw_intervals(frame, name, column)
     values = _floats(frame[name])
     places = _places(values, column)
-    texts = [number(value, places, percent=column.percent) for value in values]
+    texts = [
+        probability(value, places)
+        if column.probability
+        else number(value, places, percent=column.percent)
+        for value in values
+    ]
     looks = [' class="n"'] * len(values)
     if column.bar:
         widest = (0.0, 1.0) if column.percent else _range(values, 0.0)
@@ -223,6 +231,8 @@ def _key(value: float) -> str:
 def _places(values: Array, column: Column) -> int:
     if column.places is not None:
         return column.places
+    if column.probability:
+        return 2
     return decimals(values, percent=column.percent)
 
 

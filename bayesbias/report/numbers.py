@@ -23,6 +23,15 @@ def decimals(values: Array, *, percent: bool = False) -> int:
     return min(max(_SIGNIFICANT - 1 - magnitude, 0), 6)
 
 
+def probability(value: float, places: int) -> str:
+    """Return a probability estimated from draws as text: never 0 or 1, which draws cannot tell."""
+    text = number(value, places)
+    smallest = 10.0**-places
+    if value < smallest / 2:
+        return f"<{smallest:.{places}f}"
+    return f">{1 - smallest:.{places}f}" if value > 1 - smallest / 2 else text
+
+
 def number(value: float, places: int, *, percent: bool = False) -> str:
     """Return a number as text.
 

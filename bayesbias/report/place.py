@@ -22,6 +22,8 @@ class Place:
         All ids of the page so far.
     numbers : Counter
         How many figures and tables the page has so far.
+    made : Counter
+        How many ids of each kind the page has made so far.
     lighter : dict
         For colours of data that are too dark for dark paper, those used there.
     level : int, default 3
@@ -32,6 +34,7 @@ class Place:
 
     ids: set[str] = field(default_factory=set)
     numbers: Counter[str] = field(default_factory=Counter)
+    made: Counter[str] = field(default_factory=Counter)
     lighter: dict[str, str] = field(default_factory=dict)
     level: int = 3
     is_aside: bool = False
@@ -45,8 +48,8 @@ class Place:
 
     def new_id(self, kind: str) -> str:
         """Return an id that nothing else on the page has."""
-        self.numbers[f"id {kind}"] += 1
-        name = f"{kind}-{self.numbers[f'id {kind}']}"
+        self.made[kind] += 1
+        name = f"{kind}-{self.made[kind]}"
         return self.new_id(kind) if name in self.ids else self.claim(name)
 
     def number(self, kind: str) -> str:
@@ -68,6 +71,10 @@ class Place:
     def below(self, *, aside: bool = False) -> Place:
         """Return the place of blocks inside a block here."""
         return replace(self, level=min(self.level + 1, 6), is_aside=self.is_aside or aside)
+
+    def instead(self) -> Place:
+        """Return the place of blocks that stand instead of others, which count from the same."""
+        return replace(self.below(), numbers=self.numbers.copy())
 
 
 class Block(Protocol):

@@ -231,6 +231,13 @@ def test_groups_without_stereotypes_are_not_judged(
     words = found.contrasts.query("level == 'word'")
     assert set(words.loc[words["group"] == "fir", "verdict"]) == {""}
     assert "3 words cannot be judged: no stereotype of their group is there" in found.summary()
+    # Words of oak have no stereotypes of other groups to be compared with.
+    others = found.contrasts.query("contrast == 'associated - different' and level != 'data set'")
+    assert set(others["verdict"]) == {""}
+    assert "Compared with stereotypes of other groups: " not in found.summary()
+    page = found.report.read_text("utf-8")
+    assert page.count("There is no stereotype of its own group") == 3
+    assert page.count("Own stereotypes are ") == 3
 
 
 def test_a_study_without_controls(wood: bb.Embedding, trees: bb.Study, sketched: None) -> None:

@@ -145,6 +145,8 @@ def test_models_are_preferred_only_by_a_clear_difference() -> None:
     assert clear[0].startswith("By WAIC, the model crossed predicts best; separate comes next, 50")
     close = [*telling.models(comparison(15, 10), comparison(50, 10, "LOO"), "separate", ["mind"])]
     assert close[0].endswith("no clear difference.")
+    small = [*telling.models(comparison(7, 1), comparison(9, 1, "LOO"), "crossed")]
+    assert [text.endswith("no clear difference.") for text in small] == [True, False]
     assert close[2] == "By their own checks some of these criteria are rough; see the diagnostics."
     assert close[3].startswith("Means and contrasts are from separate, the best of the models")
     one = comparison(0, 0).head(1)

@@ -51,6 +51,14 @@ def test_cells() -> None:
     assert '<span class="title">the word</span>' in html
 
 
+def test_probabilities_are_never_certain() -> None:
+    frame = pd.DataFrame({"p": [0.0, 0.004, 0.005001, 0.5, 0.994, 0.9951, 1.0, np.nan]})
+    html = html_of(frame, columns={"p": Column(probability=True)})
+    shown = ["&lt;0.01", "&lt;0.01", "0.01", "0.50", "0.99", "&gt;0.99", "&gt;0.99", "–"]
+    assert cells(html) == [[text] for text in shown]
+    assert keys(html) == ["0", "0.004", "0.005001", "0.5", "0.994", "0.9951", "1", ""]
+
+
 def test_columns_are_chosen_ordered_and_titled() -> None:
     frame = pd.DataFrame({"a": [1], "b": [2], "c": [3]})
     html = html_of(frame, columns={"c": "C", "a": Column(title="A", note="the *first*")})
