@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -117,7 +116,7 @@ class Fit:
             ``mean``, ``sd``, ``lower``, ``upper``, ``protected_group``, and ``rows``, the number
             of distances behind it: with none, the estimate is what the other words say.
         """
-        array = expected(self.spec, self.posterior, ["word_to_compare"])
+        array = self.expected(["word_to_compare"])
         result = self._tidy(array, prob, kind)
         if "protected_word" in array.dims:
             groups = self.table.drop_duplicates("protected_word").set_index("protected_word")
@@ -232,20 +231,51 @@ class Fit:
         allowed = ["protected_word", "protected_group", *(["embedding"] if several else [])]
         if by is not None:
             one_of("by", by, allowed)
-        over = ["word_to_compare"] if by in ("protected_word", "protected_group") else []
-        array = expected(self.spec, self.posterior, over or ["word_to_compare", "protected_word"])
+        words = by in ("protected_word", "protected_group")
+        array = self.expected(["word_to_compare", *([] if words else ["protected_word"])])
         weight = xr.DataArray(weights, dims="connection")
         result: xr.DataArray = (array * weight).sum("connection")
-        if by in ("protected_word", "protected_group") and "protected_word" not in result.dims:
+        if "protected_group" in result.dims:  # of a model that does not tell words apart
+            if by == "protected_word":
+                result = result.sel(protected_group=self.groups()).drop_vars("protected_group")
+            return result.mean("protected_group") if by is None else result
+        if words and "protected_word" not in result.dims:
             # The connections' coefficients are the same for all words.
-            names = list(self.data.levels["protected_word"])
-            words = xr.DataArray(np.ones(len(names)), coords={"protected_word": names})
-            result = result * words
+            names = self.groups()["protected_word"]
+            result = result * xr.ones_like(names, dtype=float)
         if by == "protected_group":
             result = group_means(result, self.groups())
+        if not words and "protected_word" in result.dims:
+            result = result.mean("protected_word")
         if several and by is None:
             result = result.mean("embedding")
         return result
+
+    def expected(self, over: Iterable[str]) -> xr.DataArray:
+        """Return draws of the expected distance, for words not in `over` or new ones that are.
+
+        Parameters
+        ----------
+        over : iterable of str
+            Factors, such as ``word_to_compare``, whose levels are not told apart.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims ``chain``, ``draw`` and the factors that are left. Where the model has both
+            protected words and their groups as factors, words have the value of their own group.
+        """
+        array = expected(self.spec, self.posterior, over)
+        if "protected_group" not in array.dims or "protected_word" not in self.spec.factors:
+            return array
+        own = self.groups()
+        if "protected_word" in array.dims:
+            array = array.sel(protected_word=own["protected_word"], protected_group=own)
+        else:
+            array = array.sel(protected_group=own)
+        array = array.drop_vars("protected_group")
+        rest = [d for d in array.dims if d not in ("chain", "draw", "protected_word")]
+        return array.transpose("chain", "draw", "protected_word", *rest)
 
     def groups(self) -> xr.DataArray:
         """Return the group of each protected word.
@@ -257,7 +287,7 @@ class Fit:
         """
         pairs = self.table[["protected_word", "protected_group"]].drop_duplicates()
         of_word = {str(word): str(group) for word, group in pairs.itertuples(index=False)}
-        words = list(self.data.levels["protected_word"])
+        words = list(self.data.levels.get("protected_word", of_word))
         return xr.DataArray(
             [of_word[word] for word in words],
             coords={"protected_word": words},

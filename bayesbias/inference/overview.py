@@ -9,7 +9,7 @@ import pandas as pd
 
 from bayesbias._intervals import Kind, check_interval, interval
 from bayesbias.errors import SpecError
-from bayesbias.inference.estimates import expected, flat
+from bayesbias.inference.estimates import flat
 from bayesbias.inference.fit import Fit
 from bayesbias.inference.fitting import fit_rows
 from bayesbias.inference.spec import load_model
@@ -132,7 +132,7 @@ def overview(
     if not isinstance(rope, int | float) or not rope > 0:
         raise SpecError(f"'rope' is {rope!r}; expected a number above zero.")
     for one in [fit, *([before] if before is not None else [])]:
-        array = expected(one.spec, one.posterior, ["word_to_compare"])
+        array = one.expected(["word_to_compare"])
         if set(array.dims[2:]) != {"protected_word", "connection"}:
             raise SpecError(
                 f"an overview needs a mean for each protected word and connection; model "
@@ -157,7 +157,7 @@ def overview(
 
 
 def _words(fit: Fit, rope: float, prob: float, kind: Kind) -> dict[str, tuple[object, float, str]]:
-    array = expected(fit.spec, fit.posterior, ["word_to_compare"])
+    array = fit.expected(["word_to_compare"])
     draws = flat(array.transpose("chain", "draw", "connection", "protected_word"))
     of = dict(zip(fit.data.levels["connection"], range(draws.shape[1]), strict=True))
     low, high = interval(draws, prob, kind)

@@ -16,7 +16,7 @@ from bayesbias._intervals import Kind, check_interval, describe, interval
 from bayesbias._validate import at_least, one_of, quoted
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.inference.data import prepare_table
-from bayesbias.inference.estimates import expected, flat
+from bayesbias.inference.estimates import flat
 from bayesbias.inference.fit import Fit, group_means
 from bayesbias.inference.fitting import Engine, fit_rows
 from bayesbias.inference.spec import ModelSpec, load_model
@@ -203,7 +203,7 @@ class PairedFit:
         if by is not None:
             one_of("by", by, ("protected_word", "protected_group"))
         over = ["word_to_compare"] if by is not None else ["word_to_compare", "protected_word"]
-        array = expected(fit.spec, fit.posterior, over)
+        array = fit.expected(over)
         if by == "protected_group":
             array = group_means(array, fit.groups())
             array = array.transpose("chain", "draw", "protected_group", "connection")

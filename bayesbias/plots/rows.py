@@ -15,7 +15,7 @@ from bayesbias._validate import one_of
 from bayesbias.constants import CONNECTIONS
 from bayesbias.errors import SpecError
 from bayesbias.inference import Fit
-from bayesbias.inference.estimates import expected, flat
+from bayesbias.inference.estimates import flat
 from bayesbias.inference.fit import group_means
 from bayesbias.inference.paired import By
 from bayesbias.plots.checks import choose
@@ -146,7 +146,7 @@ def tidy_draws(array: xr.DataArray, prob: float) -> pd.DataFrame:
 
 def means_of(fit: Fit, by: By, prob: float, embedding: str | None = None) -> pd.DataFrame:
     """Return the expected outcome by word or group (and connection), with intervals."""
-    array = expected(fit.spec, fit.posterior, ["word_to_compare"])
+    array = fit.expected(["word_to_compare"])
     if "protected_word" not in array.dims and by not in array.dims:
         raise SpecError(
             f"model {fit.spec.name!r} does not tell protected words apart, so there is nothing to "
@@ -157,8 +157,6 @@ def means_of(fit: Fit, by: By, prob: float, embedding: str | None = None) -> pd.
         array = array.sel(embedding=name, drop=True)
     elif embedding is not None:
         one_of("embedding", embedding, [str(name) for name in fit.table["embedding"].unique()])
-    if {"protected_word", "protected_group"} <= set(array.dims):
-        array = array.sel(protected_group=fit.groups(), drop=True)
     known = ("chain", "draw", "protected_word", "protected_group", "connection")
     for dim in array.dims:
         if dim not in known:

@@ -475,3 +475,85 @@ def test_every_pymc_model_has_the_density_of_its_spec(
     found = built.compile_logp(jacobian=False, mode="FAST_COMPILE")(point)
     # PyMC holds the mean of Exponential(5) in single precision.
     assert float(found) == pytest.approx(expected, rel=1e-8)
+
+
+GROUPS_MODEL = """
+name = "by_group"
+mean = ["theta"]
+scale = "s"
+
+[parameters.bar]
+by = ["connection", "protected_group"]
+prior = "Normal(1, 0.3)"
+
+[parameters.tau]
+by = ["connection"]
+prior = "Exponential(2)"
+
+[parameters.theta]
+by = ["protected_word", "connection", "protected_group"]
+prior = "Normal(bar, tau)"
+
+[parameters.s]
+prior = "Exponential(2)"
+"""
+
+
+def test_words_have_the_values_of_their_own_group(tmp_path: Path) -> None:
+    path = tmp_path / "by_group.toml"
+    path.write_text(GROUPS_MODEL, "utf-8")
+    table = simulated_table(controls=20)
+    with pytest.warns(bb.BayesBiasWarning, match="24 of 48 cells have no row"):
+        found = bb.fit(table, path, engine="exact", draws=200, seed=1)
+    theta = found.posterior["theta"].transpose("protected_word", "connection", ...)
+    own = dict(zip(*_words_and_groups(found), strict=True))
+
+    means = found.means()
+    assert len(means) == len(own) * 4
+    for row in means.itertuples():
+        values = theta.sel(
+            protected_word=row.protected_word,
+            connection=row.connection,
+            protected_group=own[row.protected_word],
+        )
+        assert row.mean == pytest.approx(float(values.mean()))
+
+    by_group = found.contrasts("associated - none", by="protected_group")
+    for row in by_group.itertuples():
+        words = [word for word, group in own.items() if group == row.protected_group]
+        part = theta.sel(protected_word=words, protected_group=row.protected_group)
+        gap = part.sel(connection="associated") - part.sel(connection="none")
+        assert row.mean == pytest.approx(float(gap.mean()))
+    bar = found.posterior["bar"].mean("protected_group")  # as many words in each group
+    gap = bar.sel(connection="associated") - bar.sel(connection="none")
+    overall = found.contrasts("associated - none").iloc[0]
+    assert overall["mean"] == pytest.approx(float(gap.mean()))
+
+
+def test_contrasts_of_a_model_of_groups_alone(tmp_path: Path) -> None:
+    path = tmp_path / "groups_alone.toml"
+    path.write_text(
+        'name = "groups_alone"\nmean = ["g"]\nscale = "s"\n'
+        '[parameters.g]\nby = ["protected_group", "connection"]\nprior = "Normal(1, 1)"\n'
+        '[parameters.s]\nprior = "Exponential(2)"\n',
+        "utf-8",
+    )
+    found = bb.fit(simulated_table(), path, engine="exact", draws=200, seed=1)
+    g = found.posterior["g"].mean(("chain", "draw"))
+    gap = (g.sel(connection="associated") - g.sel(connection="none")).to_series().to_dict()
+    by = {
+        name: found.contrasts("associated - none", by=name)
+        for name in ("protected_group", "protected_word", None)
+    }
+    groups, words = by["protected_group"], by["protected_word"]
+    assert dict(zip(groups["protected_group"], groups["mean"], strict=True)) == pytest.approx(gap)
+    own = dict(zip(*_words_and_groups(found), strict=True))
+    assert dict(zip(words["protected_word"], words["mean"], strict=True)) == pytest.approx(
+        {word: gap[group] for word, group in own.items()}
+    )
+    assert by[None]["mean"].item() == pytest.approx(np.mean(list(gap.values())))
+
+
+def _words_and_groups(found: bb.Fit) -> tuple[list[str], list[str]]:
+    groups = found.groups()
+    return list(groups["protected_word"].to_numpy()), list(groups.to_numpy())
