@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from command_line import Result
+from command_line import run as run_command
 from hypothesis import settings
 from small_audit import CONTROLS, GROUPS, QUICK, STEREOTYPES, forest, sketch
 
@@ -116,3 +118,14 @@ def folder(made: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def sketched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "save", sketch)
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """Run a command, and return its exit code and what it printed."""
+
+    def call(*arguments: object) -> Result:
+        code = run_command(*map(str, arguments))
+        return Result(code, *capsys.readouterr())
+
+    return call

@@ -27,6 +27,7 @@ from bayesbias.report import (
     Table,
     literal,
 )
+from bayesbias.words.query import enumerated
 
 _Blocks: TypeAlias = Iterator[str | Block]
 # Attributes of each kind that the detail of a word shows, the closest first.
@@ -48,7 +49,7 @@ _LARGE = 1_000_000
 def report_page(audit: Audit) -> Page:
     """Return the page of an audit."""
     embeddings, studies = (list(dict.fromkeys(names)) for names in zip(*audit.parts, strict=True))
-    title = f"Bias of {_and(embeddings)} on {_and(studies)}"
+    title = f"Bias of {enumerated(embeddings)} on {enumerated(studies)}"
     parts: list[tuple[str, Callable[[AuditPart], _Blocks]]] = [
         ("Summary", _summary),
         ("Words", _words),
@@ -655,7 +656,3 @@ def _figure(part: AuditPart, name: str, caption: str, alt: str) -> Figure:
     if path.stat().st_size > _LARGE:
         return Figure(path.with_suffix(".png").read_bytes(), alt, caption)
     return Figure(read_utf8(path), alt, caption)
-
-
-def _and(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]

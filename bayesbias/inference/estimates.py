@@ -6,9 +6,11 @@ import ast
 from collections.abc import Iterable
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from bayesbias._arrays import Array
+from bayesbias._intervals import Kind, describe
 from bayesbias._validate import did_you_mean, quoted
 from bayesbias.errors import SpecError
 from bayesbias.inference.spec import FACTORS, ModelSpec
@@ -44,6 +46,17 @@ def flat(array: xr.DataArray) -> Array:
     """Return draws × the rest, chains one after another."""
     values = array.to_numpy()
     return values.reshape(values.shape[0] * values.shape[1], *values.shape[2:])
+
+
+def tidy_draws(array: xr.DataArray, prob: float, kind: Kind = "hdi") -> pd.DataFrame:
+    """Return one row for each level of an array of draws: mean, sd, lower, upper."""
+    names = [str(dim) for dim in array.dims if dim not in ("chain", "draw")]
+    array = array.transpose("chain", "draw", *names)
+    numbers = describe(flat(array), prob, kind)
+    if not names:
+        return numbers
+    index = pd.MultiIndex.from_product([array[n].to_numpy() for n in names], names=names)
+    return pd.concat([index.to_frame(index=False), numbers], axis=1)
 
 
 def contrast_weights(text: str, names: tuple[str, ...]) -> Array:

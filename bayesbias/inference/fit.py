@@ -17,7 +17,7 @@ from bayesbias._intervals import Kind, check_interval, describe
 from bayesbias._validate import one_of, quoted
 from bayesbias.errors import SpecError
 from bayesbias.inference.data import ModelData, model_data
-from bayesbias.inference.estimates import contrast_weights, expected, flat
+from bayesbias.inference.estimates import contrast_weights, expected, flat, tidy_draws
 from bayesbias.inference.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Fit:
             of distances behind it: with none, the estimate is what the other words say.
         """
         array = self.expected(["word_to_compare"])
-        result = self._tidy(array, prob, kind)
+        result = tidy_draws(array, prob, kind)
         if "protected_word" in array.dims:
             groups = self.table.drop_duplicates("protected_word").set_index("protected_word")
             of_word = groups["protected_group"].astype("str")
@@ -150,7 +150,7 @@ class Fit:
         parts = []
         for p in self.spec.parameters:
             if not words & set(p.by):
-                part = self._tidy(self.posterior[p.name], prob, kind)
+                part = tidy_draws(self.posterior[p.name], prob, kind)
                 levels = part[list(p.by)].agg(", ".join, axis=1) if p.by else ""
                 part = part.drop(columns=list(p.by))
                 part.insert(0, "level", levels)
@@ -197,7 +197,7 @@ class Fit:
         check_interval(prob, kind)
         bounds = _rope(rope)
         array = self.contrast_draws(contrast, by=by)
-        result = self._tidy(array, prob, kind)
+        result = tidy_draws(array, prob, kind)
         values = flat(array).reshape(len(flat(array)), -1)
         result["P(<0)"] = (values < 0).mean(axis=0)
         if bounds is not None:
@@ -293,16 +293,6 @@ class Fit:
             coords={"protected_word": words},
             name="protected_group",
         )
-
-    def _tidy(self, array: xr.DataArray, prob: float, kind: Kind) -> pd.DataFrame:
-        """Return one row per level of an array of draws."""
-        table = describe(flat(array), prob, kind)
-        names = [str(dim) for dim in array.dims if dim not in ("chain", "draw")]
-        array = array.transpose("chain", "draw", *names)
-        if names:
-            index = pd.MultiIndex.from_product([array[n].to_numpy() for n in names], names=names)
-            return pd.concat([index.to_frame(index=False), table], axis=1)
-        return table
 
     def summary(self, *, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
         """Return every parameter with its interval and its convergence.

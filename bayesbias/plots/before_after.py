@@ -20,14 +20,12 @@ from bayesbias.plots.look import (
     reference,
     tidy,
 )
-from bayesbias.plots.rows import Rows, by_group, means_of
+from bayesbias.plots.rows import MANY, Rows, by_group, means_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-# So many words or more are drawn smaller, and have the scale at both ends.
-_MANY = 30
 # Lanes between one word and the next.
 _BETWEEN = 1.4
 
@@ -88,7 +86,7 @@ def plot_before_after(
     before, after = (means_of(fit, by, prob) for fit in (paired.before, paired.after))
     order, there = by_group(before, paired.before, by)
     rows = Rows.of(order, len(there), between=_BETWEEN, headed=by == "protected_word")
-    many = len(rows.names) >= _MANY
+    many = len(rows.names) >= MANY
     # Inches of a lane, points of a bar, and the area of a mark.
     lane, bar, mark = (0.065, 3.0, 8) if many else (0.115, 4.5, 15)
     ax = new_axes(6.4, lane * rows.end + 1.15) if ax is None else ax

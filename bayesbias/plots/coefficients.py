@@ -10,6 +10,7 @@ import pandas as pd
 from bayesbias._intervals import check_interval
 from bayesbias.errors import SpecError
 from bayesbias.inference import Fit
+from bayesbias.inference.estimates import tidy_draws
 from bayesbias.inference.spec import Parameter
 from bayesbias.plots.checks import check_fit
 from bayesbias.plots.look import (
@@ -23,7 +24,7 @@ from bayesbias.plots.look import (
     write_above,
 )
 from bayesbias.plots.priors import meaning
-from bayesbias.plots.rows import Rows, draw_intervals, tidy_draws
+from bayesbias.plots.rows import Rows, draw_intervals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,13 +21,10 @@ from bayesbias.plots.look import (
     reference,
     tidy,
 )
-from bayesbias.plots.rows import Rows, by_group, draw_intervals, means_of
+from bayesbias.plots.rows import MANY, Rows, by_group, draw_intervals, means_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# So many words or more are drawn smaller, and have the scale at both ends.
-_MANY = 30
 
 
 def plot_means(
@@ -81,7 +78,7 @@ def plot_means(
     means = means_of(fit, by, prob, embedding)
     order, there = by_group(means, fit, by)
     several = [CONNECTION_STYLES[name] for name in there] or [Style(INK, "o", "")]
-    many = len(means) >= _MANY * len(several)
+    many = len(means) >= MANY * len(several)
     # Inches of a lane, lanes between rows, points of a line, and the area of a mark.
     lane, between, width, size = (0.034, 1.0, 0.9, 7) if many else (0.078, 1.5, 1.7, 24)
     rows = Rows.of(order, len(several), between=between, headed=by == "protected_word", lane=lane)

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from bayesbias._intervals import describe
 from bayesbias._validate import one_of
 from bayesbias.constants import CONNECTIONS
 from bayesbias.errors import SpecError
 from bayesbias.inference import Fit
-from bayesbias.inference.estimates import flat
+from bayesbias.inference.estimates import tidy_draws
 from bayesbias.inference.fit import group_means
 from bayesbias.inference.paired import By
 from bayesbias.plots.checks import choose
@@ -24,6 +22,8 @@ from bayesbias.plots.look import BAND, INK, RULE, Style, settle
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: So many words or more are drawn smaller, and have the scale at both ends.
+MANY = 30
 # Lanes around the name of a group, and between groups.
 _AROUND, _APART = 0.9, 1.7
 # A lane of this many inches is high enough for a heading with that much around it.
@@ -131,17 +131,6 @@ def draw_intervals(
         linewidths=edge,
         zorder=3,
     )
-
-
-def tidy_draws(array: xr.DataArray, prob: float) -> pd.DataFrame:
-    """Return one row for each level of an array of draws: mean, sd, lower, upper."""
-    names = [str(dim) for dim in array.dims if dim not in ("chain", "draw")]
-    array = array.transpose("chain", "draw", *names)
-    numbers = describe(flat(array), prob)
-    if not names:
-        return numbers
-    index = pd.MultiIndex.from_product([array[n].to_numpy() for n in names], names=names)
-    return pd.concat([index.to_frame(index=False), numbers], axis=1)
 
 
 def means_of(fit: Fit, by: By, prob: float, embedding: str | None = None) -> pd.DataFrame:

@@ -80,10 +80,10 @@ class Query:
     @property
     def name(self) -> str:
         """The query in words, as WEFE writes it: ``T1 and T2 wrt A1 and A2``."""
-        targets = _enumerate(self.target_names)
+        targets = enumerated(self.target_names)
         if not self.attribute_sets:
             return targets
-        return f"{targets} wrt {_enumerate(self.attribute_names)}"
+        return f"{targets} wrt {enumerated(self.attribute_names)}"
 
     def subqueries(self, template: Template) -> list[Query]:
         """Return the queries of a smaller template that this one holds.
@@ -197,7 +197,8 @@ class Query:
         )
 
 
-def _enumerate(names: Sequence[str]) -> str:
+def enumerated(names: Sequence[str]) -> str:
+    """Return names in one phrase, the last behind an *and*."""
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"

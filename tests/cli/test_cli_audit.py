@@ -5,34 +5,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+from command_line import Result
 
 import bayesbias as bb
 from bayesbias import auditing
-from bayesbias.cli import main
-
-
-class Result(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
-    def call(*arguments: object) -> Result:
-        code = 0
-        try:
-            main([str(argument) for argument in arguments])
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        printed = capsys.readouterr()
-        return Result(code, printed.out, printed.err)
-
-    return call
-
 
 QUICK = ("--model", "hierarchical", "--metric", "mac", "--draws", "100", "--no-confirm",
          "--no-silhouettes")  # fmt: skip

@@ -8,17 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import run
 
 import bayesbias as bb
-from bayesbias.cli import main
-
-
-def run(*arguments: str) -> int:
-    try:
-        main(list(arguments))
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".npz", ".bin", ".txt.gz", ".safetensors"])

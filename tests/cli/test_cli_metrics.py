@@ -7,17 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from command_line import run
 
 import bayesbias as bb
-from bayesbias.cli import main
-
-
-def run(*arguments: str) -> int:
-    try:
-        main(list(arguments))
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
 
 
 def test_metrics(capsys: pytest.CaptureFixture[str], demo: bb.Embedding) -> None:

@@ -11,20 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import run
 
 import bayesbias as bb
-from bayesbias.cli import main
 from bayesbias.evaluation import runs as core
 
 FEW = ("--runs", "12")
-
-
-def run(*arguments: str) -> int:
-    try:
-        main(list(arguments))
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
 
 
 @pytest.fixture(scope="module")

@@ -9,18 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from command_line import run
 
 import bayesbias as bb
 from bayesbias import corpus as corpus_room
-from bayesbias.cli import main
-
-
-def run(*arguments: str) -> int:
-    try:
-        main(list(arguments))
-    except SystemExit as stop:
-        return int(stop.code or 0)
-    return 0
 
 
 @pytest.fixture(scope="module")
