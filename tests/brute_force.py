@@ -13,10 +13,13 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.inference.gaussian import Compiled
+from bayesbias.inference import gaussian
+from bayesbias.inference.compiled import Compiled
+from bayesbias.inference.precisions import correlation_matrix, partial_correlations
 
 OUTCOME = {"distance": "cosine_distance", "difference": "difference"}
 
@@ -101,6 +104,10 @@ class BruteForce:
 
     def __init__(self, spec: bb.ModelSpec, table: pd.DataFrame) -> None:
         self.spec = spec
+        kinds = {"associated": "stereotype", "different": "stereotype", "none": "neutral"}
+        kind = [kinds.get(c, c) for c in table["connection"]]
+        table = table.assign(attribute_kind=pd.Categorical(kind))
+        self.rows = table.to_dict("records")
         self.levels = {
             f: [c for c in table[f].cat.categories if (table[f] == c).any()] for f in spec.factors
         }
@@ -110,18 +117,25 @@ class BruteForce:
         n = len(self.names)
         self.chain, self.mean = np.eye(n), np.zeros(n)
         self.sd: list[float | tuple[str, int]] = []
+        self.where: dict[int, Mapping[str, str]] = {}
         for p in coefficients:
             for cell in self.cells(p.name):
                 own, where = place[p.name, cell], dict(zip(p.by, cell, strict=True))
+                # What does not follow from the cell itself follows from its rows.
+                here = [r for r in self.rows if all(r[f] == v for f, v in where.items())]
+                first = {f: levels[0] for f, levels in self.levels.items()}
+                where = {**(here[0] if here else first), **where}
+                self.where[own] = where
                 self.mean[own] = p.prior.arguments[0]
                 for parent in p.prior.mean:
                     self.chain[own] += self.chain[place[parent, self.cell(parent, where)]]
                 self.sd.append(self.scale(p.prior.sd, where) or p.prior.arguments[1])
-        rows = table.to_dict("records")
+        rows = self.rows
         self.x = np.zeros((len(rows), n))
         for i, row in enumerate(rows):
             for name in spec.mean:
-                self.x[i, place[name, self.cell(name, row)]] += 1
+                times = row[spec[name].covariate] if spec[name].covariate else 1
+                self.x[i, place[name, self.cell(name, row)]] += times
         self.residual = [self.scale(spec.scale, row) for row in rows]
         self.error = np.array([row.get("standard_error", 0.0) for row in rows])
         self.y = table[OUTCOME[spec.outcome]].to_numpy()
@@ -141,17 +155,72 @@ class BruteForce:
         def value(of: float | tuple[str, int]) -> float:
             return scales[of[0]][of[1]] if isinstance(of, tuple) else of
 
-        spread = self.chain * [value(of) for of in self.sd]
-        noise = np.array([value(of) for of in self.residual]) ** 2 + self.error**2
+        sd = np.array([value(of) for of in self.sd])
+        covariance = np.diag(sd**2)
+        matrices = {
+            p.name: scales[p.name].reshape(-1, *[len(self.levels[p.over])] * 2)
+            for p in self.spec.parameters
+            if p.over
+        }
+
+        def correlation(name: str, one: Mapping[str, str], other: Mapping[str, str]) -> float:
+            over = self.spec[name].over
+            levels = [self.levels[over].index(x[over]) for x in (one, other)]
+            return matrices[name][self.scale(name, one)[1]][tuple(levels)]
+
+        for i, (name, cell) in enumerate(self.names):
+            by = self.spec[name].correlation
+            for j in range(i):
+                other, other_cell = self.names[j]
+                if by and name == other:
+                    at = self.spec[name].by.index(self.spec[by].over)
+                    if np.delete(cell, at).tolist() == np.delete(other_cell, at).tolist():
+                        rho = correlation(by, self.where[i], self.where[j])
+                        covariance[i, j] = covariance[j, i] = rho * sd[i] * sd[j]
+        residual = np.array([value(of) for of in self.residual])
+        noise = np.diag(residual**2 + self.error**2)
+        if self.spec.correlation:
+            over = self.spec[self.spec.correlation].over
+            keys = [(r["protected_word"], r["word_to_compare"]) for r in self.rows]
+            for i, j in product(range(len(self.rows)), repeat=2):
+                if i != j and keys[i] == keys[j]:
+                    rho = correlation(self.spec.correlation, self.rows[i], self.rows[j])
+                    assert self.rows[i][over] != self.rows[j][over]
+                    noise[i, j] = rho * residual[i] * residual[j]
         log_prior = 0.0
         for p in self.spec.parameters:
-            if p.prior.family != "Normal":
+            if p.over:
+                # LKJ, as a density of the transformed partial correlations: the determinant has
+                # the power eta - 1, and the map from these to the matrix its derivative.
+                eta = p.prior.arguments[0]
+                for matrix in matrices[p.name]:
+                    log_prior += (eta - 1) * np.linalg.slogdet(matrix)[1]
+                    log_prior += _log_derivative(matrix)
+            elif p.prior.family != "Normal":
                 density = SCIPY[p.prior.family](*p.prior.arguments)
                 # Of the logarithm of the scale.
                 log_prior += (density.logpdf(scales[p.name]) + np.log(scales[p.name])).sum()
         return Gaussian(
-            self.chain @ self.mean, spread @ spread.T, self.x, self.y, noise, float(log_prior)
+            self.chain @ self.mean,
+            self.chain @ covariance @ self.chain.T,
+            self.x,
+            self.y,
+            noise,
+            float(log_prior),
         )
+
+
+def _log_derivative(matrix: np.ndarray) -> float:
+    """Return the log of how much the map from transformed partial correlations stretches."""
+    z = partial_correlations(matrix[None])[0]
+    below = np.tril_indices(len(matrix), -1)
+
+    def values(at: np.ndarray) -> np.ndarray:
+        return correlation_matrix(at[None], len(matrix))[0][below]
+
+    step = 1e-5
+    jacobian = [(values(z + h) - values(z - h)) / (2 * step) for h in step * np.eye(len(z))]
+    return float(np.linalg.slogdet(np.array(jacobian))[1])
 
 
 @dataclass(frozen=True)
@@ -168,7 +237,7 @@ class Gaussian:
     @cached_property
     def marginal(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and covariance of y."""
-        return self.x @ self.mean, self.x @ self.covariance @ self.x.T + np.diag(self.noise)
+        return self.x @ self.mean, self.x @ self.covariance @ self.x.T + self.noise
 
     @cached_property
     def log_likelihood(self) -> float:
@@ -199,9 +268,16 @@ class Gaussian:
         return self.mean + gain @ (self.y - mean), spread
 
 
-def by_name(compiled: Compiled, log_scales: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the scales by the name of the parameter."""
-    return {name: np.exp(log_scales[part]) for name, part in compiled.layout.scales.items()}
+def by_name(spec: bb.ModelSpec, compiled: Compiled, at: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the scales and the correlation matrices by the name of the parameter."""
+    found = {name: np.exp(at[part]) for name, part in compiled.layout.scales.items()}
+    for p in spec.parameters:
+        if p.over:
+            z = at[compiled.layout.scales[p.name]]
+            levels = next(n for n in range(2, 9) if n * (n - 1) // 2 == compiled.residuals.levels * (compiled.residuals.levels - 1) // 2)
+            matrices = correlation_matrix(z.reshape(-1, levels * (levels - 1) // 2), levels)
+            found[p.name] = matrices.ravel()
+    return found
 
 
 class OneAtATime:
@@ -226,9 +302,11 @@ def deviations(compiled: Compiled, log_scales: np.ndarray) -> tuple[np.ndarray, 
     n = compiled.layout.n_coefficients
     mean, covariance = np.zeros(n), np.zeros((n, n))
     for block in compiled.blocks:
-        # A block has no more noise than two numbers for each coefficient.
-        repeated = np.tile(log_scales[block.scales], (1 + 2 * len(block.coefficients), 1))
-        [(_, draws)] = block.draw(repeated, OneAtATime())  # type: ignore[arg-type]
+        # A block has no more noise than three numbers for each coefficient.
+        repeated = np.tile(log_scales[block.scales], (1 + 3 * len(block.coefficients), 1))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(gaussian, "_BUDGET", 10**9)  # all at once
+            [(_, draws)] = block.draw(repeated, OneAtATime())  # type: ignore[arg-type]
         mean[block.coefficients] = draws[0]
         apart = draws - draws[0]
         covariance[np.ix_(block.coefficients, block.coefficients)] = apart.T @ apart

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,14 @@ from bayesbias.table import check_table
 STANDARD_ERROR = "standard_error"
 #: An optional column: which of several trainings of the embedding a row is from.
 REPLICATE = "replicate"
+#: The kind of list that an attribute is from, where the table has no such column of its own.
+ATTRIBUTE_KIND = "attribute_kind"
+KIND_OF_CONNECTION = {
+    "associated": "stereotype",
+    "different": "stereotype",
+    "human": "human",
+    "none": "neutral",
+}
 _PAIR = ["embedding", "protected_word", "word_to_compare"]
 _OUTCOME_COLUMN = {"distance": "cosine_distance", "difference": "difference"}
 
@@ -39,12 +47,15 @@ class ModelData:
         The outcome of each row.
     error : array or None
         The known standard error of each outcome.
+    covariates : dict
+        For each covariate of the model, its value in each row.
     """
 
     levels: dict[str, tuple[str, ...]]
     codes: dict[str, Codes]
     y: Array
     error: Array | None
+    covariates: dict[str, Array] = field(default_factory=dict)
 
     def shape(self, by: tuple[str, ...]) -> tuple[int, ...]:
         """Return the shape of a parameter with these factors."""
@@ -122,13 +133,39 @@ def model_data(spec: ModelSpec, table: pd.DataFrame) -> ModelData:
     for name in spec.factors:
         levels[name], codes[name] = _factor(spec, table, name)
     y = table[column].to_numpy(dtype=np.float64)
-    data = ModelData(levels, codes, y, _errors(table))
+    covariates = {name: _covariate(spec, table, name) for name in spec.covariates}
+    data = ModelData(levels, codes, y, _errors(table), covariates)
     _check_embeddings(spec, table)
     _check_varies(spec, data)
     return data
 
 
+def _covariate(spec: ModelSpec, table: pd.DataFrame, name: str) -> Array:
+    """Return a column of numbers, or say what is wrong with it."""
+    if name not in table.columns:
+        raise DataError(
+            f"model {spec.name!r} has a slope for the covariate {name!r}; the table has "
+            f"{quoted([str(c) for c in table.columns], 12)}. Build it with "
+            f"distance_table(..., covariates=[{name!r}]), or add such a column."
+        )
+    try:
+        values = table[name].to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as err:
+        raise DataError(f"the covariate {name!r} is not a column of numbers: {err}.") from err
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise DataError(
+            f"the covariate {name!r} is {values[bad[0]]} in row {bad[0]} and missing or not finite "
+            f"in {bad.size} of {len(values)} rows; fill in or remove such rows."
+        )
+    if not np.ptp(values):
+        raise DataError(f"the covariate {name!r} is {values[0]:g} in every row; leave it out.")
+    return values
+
+
 def _factor(spec: ModelSpec, table: pd.DataFrame, name: str) -> tuple[tuple[str, ...], Codes]:
+    if name == ATTRIBUTE_KIND and name not in table.columns:
+        table = table.assign(**{name: table["connection"].map(KIND_OF_CONNECTION)})
     if name not in table.columns:
         raise DataError(
             f"model {spec.name!r} needs the column {name!r}; the table has "
@@ -199,11 +236,20 @@ def dataset(
     spec: ModelSpec, data: ModelData, values: Mapping[str, Array], chains: int
 ) -> xr.Dataset:
     """Lay draws out by chain, with the words as coordinates."""
-    arrays = {
-        p.name: (("chain", "draw", *p.by), values[p.name].reshape(chains, -1, *data.shape(p.by)))
-        for p in spec.parameters
-    }
+    arrays = {}
+    pairs: dict[str, list[str]] = {}
+    for p in spec.parameters:
+        dims, shape = p.by, data.shape(p.by)
+        if p.over:
+            names = data.levels[p.over]
+            pairs[f"{p.over}_pair"] = [
+                f"{names[j]}, {names[i]}" for i in range(1, len(names)) for j in range(i)
+            ]
+            dims = (*dims, f"{p.over}_pair")
+            shape = (*shape, len(pairs[dims[-1]]))
+        arrays[p.name] = (("chain", "draw", *dims), values[p.name].reshape(chains, -1, *shape))
     draws = len(values[spec.scale]) // chains
     coords: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(draws)}
-    coords |= {name: np.array(levels, dtype=np.str_) for name, levels in data.levels.items()}
+    for name, levels in (data.levels | pairs).items():
+        coords[name] = np.array(levels, dtype=np.str_)
     return xr.Dataset(arrays, coords=coords)

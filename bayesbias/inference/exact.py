@@ -1,71 +1,188 @@
-"""The exact engine: independent draws of the posterior of models that are Gaussian given scales."""
+"""The exact engine: draws of the posterior of models that are Gaussian given scales."""
 
 from __future__ import annotations
+
+import logging
+from contextlib import ExitStack
 
 import numpy as np
 
 from bayesbias._arrays import Array, Codes
+from bayesbias._progress import progress_bar
 from bayesbias.errors import DataError
+from bayesbias.inference.compiled import Compiled, compile_model, parent_index
 from bayesbias.inference.data import ModelData
-from bayesbias.inference.gaussian import START, compile_model, parent_index
-from bayesbias.inference.scales import draw_scales
+from bayesbias.inference.gaussian import START, Block
+from bayesbias.inference.precisions import correlation_matrix
+from bayesbias.inference.scales import Target, draw_scales
 from bayesbias.inference.spec import ModelSpec
 
-#: Above this tail index of the importance weights the draws cannot be trusted.
-PARETO_K_MAX = 0.7
+_log = logging.getLogger(__name__)
+
+# What a block may cost, in units of a multiplication: a few seconds. A costlier one has fewer
+# draws of its scales, each with several draws of the coefficients.
+_BUDGET = 4e10
+_FEWEST_SCALES = 200
+#: Multiplications in a second, roughly; only for what is told of the time left.
+_SPEED = 1e10
+_LONG = 60.0
+#: Coefficients of attributes that take more than this are kept in single precision.
+_LARGE = 100_000_000
 
 
 def sample_exactly(
-    spec: ModelSpec, data: ModelData, draws: int, rng: np.random.Generator
-) -> tuple[dict[str, Array], dict[str, float]]:
+    spec: ModelSpec,
+    data: ModelData,
+    draws: int,
+    rng: np.random.Generator,
+    *,
+    progress: bool = False,
+) -> tuple[dict[str, Array], dict[str, float | str]]:
     """Draw from the posterior.
 
     Returns
     -------
     dict of arrays
         For each parameter draws × its shape.
-    dict of floats
-        The lowest acceptance and the highest Pareto k over the blocks of the model.
+    dict
+        How well it went: the lowest acceptance and the highest Pareto k over the blocks of the
+        model, the sampler of the scales, the largest R-hat, and how many draws of the scales there
+        are.
     """
     compiled = compile_model(spec, data)
     where = compiled.layout
     places = where.scales | where.coefficients
+    sizes = {name: place.stop - place.start for name, place in places.items()}
     result = {
-        p.name: np.empty((draws, places[p.name].stop - places[p.name].start))
+        p.name: np.empty(
+            (draws, sizes[p.name]),
+            dtype=np.float32 if draws * sizes[p.name] > _LARGE else np.float64,
+        )
         for p in spec.parameters
     }
-    acceptance, worst = 1.0, -np.inf
+    quality: dict[str, float | str] = {
+        "acceptance": 1.0,
+        "pareto_k": -np.inf,
+        "scale_sampler": "rejection",
+        "scale_r_hat": 1.0,
+        "scale_draws": draws,
+    }
     # A scale that nothing depends on (of a level without rows) keeps its prior.
     used = np.concatenate([block.scales for block in compiled.blocks])
     for s in np.setdiff1d(np.arange(where.n_scales), used):
-        prior = where.priors[s].draw(rng, (draws, 1))
+        if where.exponents[s]:
+            a = where.exponents[s]
+            prior = np.arctanh(2 * rng.beta(a, a, (draws, 1)) - 1)
+        else:
+            prior = np.log(where.priors[s].draw(rng, (draws, 1)))
         _put(result, where.scales, slice(None), np.array([s]), prior)
-    for block in compiled.blocks:
-        own: Array = np.zeros((draws, 0))
-        if len(block.scales):
-            start = np.full(len(block.scales), block.floor + START)
-            found = draw_scales(block.log_density, start, draws, rng)
-            if len(found.draws) < draws or found.pareto_k > PARETO_K_MAX:
-                raise DataError(
-                    f"the exact engine cannot draw from model {spec.name!r} on this table: of its "
-                    f"proposals {found.acceptance:.2%} were accepted (Pareto k "
-                    f"{found.pareto_k:.2f}); use engine='nuts'."
-                )
-            if (found.draws < block.floor + 1).mean() > 0.01:
-                raise DataError(
-                    f"model {spec.name!r} explains the outcomes without any noise, so that the "
-                    "posterior of a scale has no bottom; leave a parameter out, or use more rows."
-                )
-            acceptance, worst = min(acceptance, found.acceptance), max(worst, found.pareto_k)
-            own = found.draws
-            _put(result, where.scales, slice(None), block.scales, np.exp(own))
-        for part, values in block.draw(own, rng):
-            _put(result, where.coefficients, part, block.coefficients, values)
+    with ExitStack() as stack:
+        advance = _bar(stack, compiled, draws, progress)
+        for block in compiled.blocks:
+            own = _draw_unknowns(spec, block, draws, rng, quality, advance)
+            _put(result, where.scales, slice(None), block.scales, own)
+            distinct = _n_scales(block, draws)
+            # With fewer draws of the scales than asked for, each is repeated.
+            repeats = -(-draws // distinct)
+            for repeat in range(repeats):
+                start = repeat * distinct
+                stop = min(draws, start + distinct)
+                for part, values in block.draw(own[start:stop], rng):
+                    rows = slice(start + part.start, start + part.stop)
+                    _put(result, where.coefficients, rows, block.coefficients, values)
+                    advance(part.stop - part.start)
     for p in spec.parameters:
         for parent in p.prior.mean:
             result[p.name] += result[parent][:, parent_index(spec, data, p.name, parent)]
-    shaped = {p.name: result[p.name].reshape(draws, *data.shape(p.by)) for p in spec.parameters}
-    return shaped, {"acceptance": acceptance, "pareto_k": worst}
+    shaped = {}
+    for p in spec.parameters:
+        values = result[p.name]
+        if p.over:
+            values = _correlations(values, data.shape(p.by), len(data.levels[p.over]))
+            shaped[p.name] = values
+            continue
+        if p.prior.is_positive:
+            values = np.exp(values)
+        shaped[p.name] = values.reshape(draws, *data.shape(p.by))
+    return shaped, quality
+
+
+def _draw_unknowns(
+    spec: ModelSpec,
+    block: Block,
+    draws: int,
+    rng: np.random.Generator,
+    quality: dict[str, float | str],
+    advance: object,
+) -> Array:
+    """Draw the scales and correlations of a block."""
+    if not len(block.scales):
+        return np.zeros((draws, 0))
+    distinct = _n_scales(block, draws)
+    is_correlation = block.exponents > 0
+    start = np.where(is_correlation, 0.5, block.floor + START)
+    target = Target(
+        block.log_density,
+        start,
+        gradient=block.gradient,
+        lower=np.where(is_correlation, -7.5, block.floor + 0.5),
+        upper=np.where(is_correlation, 7.5, block.floor + START + 6.0),
+        advance=advance,  # type: ignore[arg-type]
+    )
+    pilot = int(np.clip(_BUDGET / block.cost / 10, 100, 2000))
+    found = draw_scales(target, distinct, rng, pilot=pilot)
+    low = ~is_correlation & (found.draws < block.floor + 1.5)
+    if low.any(axis=1).mean() > 0.01:
+        raise DataError(
+            f"model {spec.name!r} explains the outcomes without any noise, so that the "
+            "posterior of a scale has no bottom; leave a parameter out, or use more rows."
+        )
+    quality["acceptance"] = min(float(quality["acceptance"]), found.acceptance)
+    quality["scale_draws"] = min(int(quality["scale_draws"]), distinct)
+    if found.sampler == "hmc":
+        quality["scale_sampler"] = "hmc"
+        quality["scale_r_hat"] = max(float(quality["scale_r_hat"]), found.r_hat)
+    else:
+        quality["pareto_k"] = max(float(quality["pareto_k"]), found.pareto_k)
+    repeats = -(-draws // distinct)
+    return np.tile(found.draws, (repeats, 1))[:draws]
+
+
+def _n_scales(block: Block, draws: int) -> int:
+    """Return how many distinct draws of its unknowns a block gets."""
+    affordable = int(_BUDGET / block.cost / 3)
+    return min(draws, max(affordable, _FEWEST_SCALES))
+
+
+def estimated_seconds(compiled: Compiled, draws: int) -> float:
+    """Return roughly how long drawing takes."""
+    total = 0.0
+    for block in compiled.blocks:
+        evaluations = 1.5 * _n_scales(block, draws) + 4 * min(2000, _BUDGET / block.cost / 10) + 500
+        total += evaluations * block.cost + draws * 20 * len(block.coefficients)
+    return total / _SPEED
+
+
+def _bar(stack: ExitStack, compiled: Compiled, draws: int, progress: bool) -> object:
+    seconds = estimated_seconds(compiled, draws)
+    if seconds > _LONG / 6:
+        _log.info("the exact engine needs about %.0f seconds", seconds)
+    opened = progress_bar(
+        f"drawing, about {seconds / 60:.0f} minutes",
+        total=None,
+        show=progress and seconds > _LONG,
+        unit="steps",
+    )
+    return stack.enter_context(opened)
+
+
+def _correlations(values: Array, shape: tuple[int, ...], levels: int) -> Array:
+    """Return the correlation of each pair of levels from the transformed partial ones."""
+    n_pairs = levels * (levels - 1) // 2
+    matrices = correlation_matrix(values.reshape(-1, n_pairs), levels)
+    i, j = np.tril_indices(levels, -1)
+    result: Array = matrices[:, i, j].reshape(len(values), *shape, n_pairs)
+    return result
 
 
 def _put(

@@ -1,625 +1,739 @@
-"""Models that are Gaussian given their scales, as sums of squares.
+"""One block of a Gaussian system: integrate its coefficients, draw them, ask what they predict.
 
-Given the scale parameters, such a model is a product of Gaussian factors: one per row of the table
-(its mean is a sum of coefficients) and one per coefficient (its prior; a pooled coefficient stands
-for its deviation from what it is pooled towards, so that nothing cancels when the scale of these
-deviations is tiny). Factors with the same
-precision form a class; per class only the sums ``X'X``, ``X'y`` and ``y'y`` matter, so rows are
-summed once and the cost does not grow with them.
-
-A model falls into blocks that share neither coefficient nor scale. Within a block, coefficients
-that cannot be told apart but for their outcomes (the words of one list, each compared with the
-same protected words) are replaced by their mean, which is all the others depend on, and by
-deviations from it, which depend on nothing else. Of the rest, one parameter has a diagonal
-precision matrix and is eliminated; what remains is a small dense matrix. This is the closed form of
-the balanced two-way layout, and where the layout is not balanced there are only more groups.
+With the entries λ of the precision matrices (`precisions`), the block's records (`records`) give an
+augmented matrix F = Σ λₑ Fₑ over its coordinates, its slopes and the outcome. Coordinates of units
+(an attribute word, say) that are tied to no other unit are eliminated unit by unit; what remains is
+a dense matrix H, whose Cholesky factor has the determinant and the residual sum of squares. The
+deviations of merged units add to the slopes and the outcome only. The gradient follows the same
+steps backwards.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from scipy.sparse import csgraph
+from scipy import linalg, sparse
 
 from bayesbias._arrays import Array, Codes
-from bayesbias.errors import SpecError
-from bayesbias.inference.data import ModelData
+from bayesbias.inference.precisions import ClassGroup
 from bayesbias.inference.priors import Prior
-from bayesbias.inference.spec import ModelSpec
+from bayesbias.inference.records import Pattern, Records, Scatter
 
 # Numbers in the largest temporary array; more evaluations at a time would only cost memory.
 _BUDGET = 4_000_000
-# A scale is not looked for below exp(-14) of the outcomes' standard deviation, nor above exp(26).
-_FLOOR = 14.0
 #: Where to start looking for a scale, above the floor: at half of the outcomes' standard deviation.
-START = _FLOOR - 0.7
+START = 14.0 - 0.7
 _RANGE = 20.0
 _ROUNDING = 1e-14
-# With more classes than this (known standard errors), hardly any two coefficients are alike.
-_MANY_CLASSES = 200
+# With fewer coordinates than this one dense matrix is quicker than eliminating units from it.
+_FEW = 60
+# Up to this size a triangular system is solved for all draws at once, column by column.
+_SMALL = 64
 
 
 @dataclass(frozen=True)
-class _Classes:
-    """The precision of each class: 1 / (scale² + error²), or a number if it has no scale."""
+class _Cluster:
+    """Units of the same size that are tied to nearly the same dense coordinates."""
 
-    scale: Codes  # -1: none
-    error: Array  # variance added to that of the scale; without a scale, the variance itself
+    coordinates: Codes  # units × size, of the block
+    support: Codes  # dense coordinates; the slopes and the outcome come last
+    own: sparse.csr_matrix  # entries × (units · size · size)
+    coupling: sparse.csr_matrix  # entries × (units · size · support)
 
-    def __len__(self) -> int:
-        return len(self.scale)
-
-    def take(self, which: Codes) -> _Classes:
-        return _Classes(self.scale[which], self.error[which])
-
-    def precision(self, log_scales: Array) -> Array:
-        """Return draws × classes."""
-        variance = np.empty((len(log_scales), len(self)))
-        variance[:] = self.error
-        has = self.scale >= 0
-        variance[:, has] += np.exp(2 * log_scales[:, self.scale[has]])
-        result: Array = 1 / variance
-        return result
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Units, size, support."""
+        return (*self.coordinates.shape, len(self.support))
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Where each parameter's values lie among all coefficients, and among all scales."""
+class _Deviations:
+    """Deviations of merged units from their mean."""
 
-    coefficients: dict[str, slice]
-    scales: dict[str, slice]
-    n_coefficients: int
-    n_scales: int
-    priors: list[Prior]  # of each scale
+    coefficients: Codes  # units × size, of the block
+    columns: Codes  # dense coordinates of the slopes and the outcome
+    own: sparse.csr_matrix  # entries × (size · size)
+    linear: sparse.csr_matrix  # entries × (units · size · columns)
+    summed: sparse.csr_matrix  # the same for few rows with the same sums of products
+    first_side: bool  # whether the units are those that were merged first
 
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Units, size, columns."""
+        return (*self.coefficients.shape, len(self.columns))
 
-def layout(spec: ModelSpec, data: ModelData) -> Layout:
-    """Lay the parameters of a model out, or say why the model is not of this kind."""
-    if spec.likelihood != "normal":
-        raise SpecError(
-            f"engine 'exact' is for a normal likelihood, and this one is {spec.likelihood!r}; "
-            "use engine='nuts'."
-        )
-    places: dict[bool, dict[str, slice]] = {True: {}, False: {}}
-    end = {True: 0, False: 0}
-    priors: list[Prior] = []
-    for p in spec.parameters:
-        kind = p.prior.is_positive
-        size = int(np.prod(data.shape(p.by), dtype=int))
-        places[kind][p.name] = slice(end[kind], end[kind] + size)
-        end[kind] += size
-        if kind:
-            priors += [p.prior] * size
-    return Layout(places[False], places[True], end[False], end[True], priors)
-
-
-@dataclass
-class _Entries:
-    """Entries of the classes' matrices ``X'X``, in coordinate form, and what goes with them."""
-
-    class_: list[Codes]
-    row: list[Codes]
-    column: list[Codes]
-    value: list[Array]
-    linear: list[tuple[Codes, Codes, Array]]
-
-    def add(
-        self, class_: Codes, terms: list[Codes], times: list[int], weight: Array, y: Array
-    ) -> None:
-        """Add factors whose mean is the sum of one coefficient of each term, so many times."""
-        for i, n_i in zip(terms, times, strict=True):
-            own, row, _, value = _summed(class_, i, np.zeros_like(i), n_i * weight * y)
-            self.linear.append((own, row, value))
-            for j, n_j in zip(terms, times, strict=True):
-                own, row, column, value = _summed(class_, i, j, n_i * n_j * weight)
-                self.class_.append(own)
-                self.row.append(row)
-                self.column.append(column)
-                self.value.append(value)
-
-
-def parent_index(spec: ModelSpec, data: ModelData, child: str, parent: str) -> Codes:
-    """Return the place of the parent's value, in the flattened parent, for each of the child's."""
-    by, of = spec[child].by, spec[parent].by
-    size = int(np.prod(data.shape(by), dtype=int))
-    if not of:
-        return np.zeros(size, dtype=np.intp)
-    grid = np.indices(data.shape(by)).reshape(len(by), -1)
-    codes = tuple(grid[by.index(name)] for name in of)
-    result: Codes = np.ravel_multi_index(codes, data.shape(of))
-    return result
-
-
-def summands(spec: ModelSpec) -> Counter[str]:
-    """Return the coefficients whose sum is the mean of a row, and how often each is in it.
-
-    A coefficient that is pooled towards others stands for its deviation from them here.
-    """
-    found: Counter[str] = Counter()
-
-    def visit(name: str) -> None:
-        found[name] += 1
-        for parent in spec[name].prior.mean:
-            visit(parent)
-
-    for name in spec.mean:
-        visit(name)
-    return found
-
-
-def _summed(
-    class_: Codes, row: Codes, column: Codes, value: Array
-) -> tuple[Codes, Codes, Codes, Array]:
-    """Add up what belongs to the same class, row and column."""
-    rows, columns = int(row.max()) + 1, int(column.max()) + 1
-    key, place = np.unique((class_ * rows + row) * columns + column, return_inverse=True)
-    class_and_row, own_column = np.divmod(key, columns)
-    own_class, own_row = np.divmod(class_and_row, rows)
-    total: Array = np.bincount(place, value).astype(np.float64)
-    return own_class, own_row, own_column, total
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """A model and its rows, summed and split into independent blocks."""
-
-    layout: Layout
-    blocks: list[Block]
-    centre: float  # taken from the outcomes
-    row_class: Codes  # of each row
-    row_terms: list[Codes]  # for each summand, the coefficient of each row
-    row_times: list[int]  # how often it counts
-
-
-def compile_model(spec: ModelSpec, data: ModelData) -> Compiled:
-    """Sum the rows and split the model into independent blocks."""
-    where = layout(spec, data)
-    scale_of: list[int] = []
-    variance_of: list[float] = []
-    numbers: dict[tuple[int, float], int] = {}
-
-    def class_number(scale: int, variance: float) -> int:
-        key = (scale, variance)
-        if key not in numbers:
-            numbers[key] = len(scale_of)
-            scale_of.append(scale)
-            variance_of.append(variance)
-        return numbers[key]
-
-    # Sums of squares about a far-away zero would lose the digits that matter. What is taken from
-    # the outcomes is taken from the prior mean of a coefficient that is in every row.
-    centre = float(data.y.mean()) if len(data.y) else 0.0
-    y = data.y - centre
-    parts = summands(spec)
-    root = next(name for name in parts if not spec[name].prior.mean)
-    shift = np.zeros(where.n_coefficients)
-    shift[where.coefficients[root]] = centre / parts[root]
-
-    entries = _Entries([], [], [], [], [])
-    total: list[tuple[Codes, Array, Array]] = []  # class, number of factors, sum of squares
-
-    residual = where.scales[spec.scale].start + data.index(spec[spec.scale].by)
-    variance = np.zeros(len(data.y)) if data.error is None else data.error**2
-    terms = [where.coefficients[name].start + data.index(spec[name].by) for name in parts]
-    times = list(parts.values())
-    if data.error is None:
-        distinct, inverse = np.unique(residual, return_inverse=True)
-        class_ = np.array([class_number(int(r), 0.0) for r in distinct])[inverse]
-    else:
-        pairs = np.column_stack([residual.astype(np.float64), variance])
-        unique, inverse = np.unique(pairs, axis=0, return_inverse=True)
-        class_ = np.array([class_number(int(r), v) for r, v in unique.tolist()])[inverse.ravel()]
-    cell, members = _cells([class_, *terms])
-    n = np.bincount(cell, minlength=len(members)).astype(np.float64)
-    mean = np.bincount(cell, y, minlength=len(members)) / n
-    entries.add(class_[members], [t[members] for t in terms], times, n, mean)
-    total.append((class_, np.ones(len(y)), y**2))
-
-    for p in spec.parameters:
-        if p.prior.is_positive:
-            continue
-        place = where.coefficients[p.name]
-        own = np.arange(place.start, place.stop)
-        constant = p.prior.arguments[0] - shift[own]
-        if p.prior.sd is None:
-            of_prior = np.full(len(own), class_number(-1, p.prior.arguments[1] ** 2))
-        else:
-            scales = where.scales[p.prior.sd].start + parent_index(spec, data, p.name, p.prior.sd)
-            of_prior = np.array([class_number(int(s), 0.0) for s in scales])
-        entries.add(of_prior, [own], [1], np.ones(len(own)), constant)
-        total.append((of_prior, np.ones(len(own)), constant**2))
-
-    classes = _Classes(np.array(scale_of, dtype=np.intp), np.array(variance_of))
-    floor = np.log(y.std() if np.ptp(y) else 1.0) - _FLOOR
-    blocks = list(_split(classes, entries, total, where, shift, float(floor)))
-    return Compiled(where, blocks, centre, class_, terms, times)
-
-
-def _cells(codes: list[Codes]) -> tuple[Codes, Codes]:
-    """Return the cell of each row (rows alike in all codes) and one row of each cell."""
-    key = np.zeros(len(codes[0]), dtype=np.int64)
-    for code in codes:
-        key = key * (int(code.max(initial=0)) + 1) + code
-    _, members, cell = np.unique(key, return_index=True, return_inverse=True)
-    return cell, members
-
-
-def _split(
-    classes: _Classes,
-    entries: _Entries,
-    total: list[tuple[Codes, Array, Array]],
-    where: Layout,
-    shift: Array,
-    floor: float,
-) -> Iterator[Block]:
-    n, k = where.n_coefficients, len(classes)
-    class_, row = np.concatenate(entries.class_), np.concatenate(entries.row)
-    column, value = np.concatenate(entries.column), np.concatenate(entries.value)
-    linear_class = np.concatenate([c for c, _, _ in entries.linear])
-    linear_row = np.concatenate([r for _, r, _ in entries.linear])
-    linear_value = np.concatenate([v for _, _, v in entries.linear])
-    of_total, factors, sums = (np.concatenate(part) for part in zip(*total, strict=True))
-    count = np.bincount(of_total, factors, minlength=k)
-    squares = np.bincount(of_total, sums, minlength=k)
-
-    # Coefficients are linked by shared factors, and to the scales of their factors.
-    scale = classes.scale[class_]
-    links = sparse.coo_matrix(
-        (
-            np.ones(len(row) + np.count_nonzero(scale >= 0)),
-            (
-                np.concatenate([row, row[scale >= 0]]),
-                np.concatenate([column, n + scale[scale >= 0]]),
-            ),
-        ),
-        shape=(n + where.n_scales,) * 2,
-    )
-    n_blocks, block = csgraph.connected_components(links, directed=False)
-    names = [(name, place) for name, place in where.coefficients.items()]
-    owner = np.concatenate([np.full(p.stop - p.start, i) for i, (_, p) in enumerate(names)])
-    for b in range(n_blocks):
-        own = np.flatnonzero(block[:n] == b)
-        scales = np.flatnonzero(block[n:] == b)
-        if not len(own):
-            continue  # a scale that nothing depends on
-        local = np.full(n, -1)
-        local[own] = np.arange(len(own))
-        inside, linear = block[row] == b, block[linear_row] == b
-        which = np.unique(class_[inside])
-        renumber = np.full(k, -1)
-        renumber[which] = np.arange(len(which))
-        local_scale = np.full(where.n_scales + 1, -1)  # the last for "none"
-        local_scale[scales] = np.arange(len(scales))
-        # A class without a scale (a fixed prior) may occur in several blocks; its constants do not
-        # depend on anything, so it does not matter that each block counts them all.
-        yield Block.build(
-            _Classes(local_scale[classes.scale[which]], classes.error[which]),
-            count=count[which],
-            squares=squares[which],
-            quadratic=(
-                renumber[class_[inside]],
-                local[row[inside]],
-                local[column[inside]],
-                value[inside],
-            ),
-            linear=(
-                renumber[linear_class[linear]],
-                local[linear_row[linear]],
-                linear_value[linear],
-            ),
-            owner=owner[own],
-            coefficients=own,
-            scales=scales,
-            class_numbers=which,
-            shift=shift[own],
-            floor=floor,
-            priors=[where.priors[s] for s in scales],
-        )
-
-
-@dataclass(frozen=True)
-class _Group:
-    """Coefficients that only their outcomes tell apart, replaced by one: their sum over √n."""
-
-    members: Codes  # of the block's coefficients
-    place: int  # of the one that stands for them, among the coordinates
-    linear: sparse.csr_matrix  # classes × members: X'y
+    def ties(self, entries: Array, which: sparse.csr_matrix) -> Array:
+        """Return draws × units × size × columns."""
+        return times(entries, which).reshape(len(entries), -1, *self.shape[1:])
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The Gaussian distribution of a block's coefficients, for a batch of scales."""
+    """The Gaussian distribution of a block's coefficients, for a batch of unknowns."""
 
-    precision: Array  # draws × classes
-    diagonal: Array  # draws × eliminated: their precision
-    coupling: Array  # draws × eliminated × dense
-    linear: Array  # draws × eliminated
-    cholesky: Array  # draws × dense × dense, of the dense ones' precision
+    entries: Array  # draws × entries of the precision matrices
+    roots: list[Array]  # of each cluster: inverse Cholesky factors, draws × units × size × size
+    halves: list[Array]  # of each cluster: those times the coupling
+    deviation_roots: list[Array]  # of each pattern: draws × size × size
+    cholesky: Array  # of the dense coordinates' precision
+    half: Array  # draws × dense: cholesky⁻¹ times the linear part
     mean: Array  # draws × dense
-    log_density: Array  # of the scales, up to a constant
+    log_density: Array  # of the unknowns, up to a constant
 
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a model that is independent of the rest."""
+    """A part of a model that is independent of the rest.
 
-    classes: _Classes
-    count: Array
-    squares: Array
+    The dense coordinates come first the coefficients, then the slopes, and last the outcome.
+    """
+
+    groups: dict[int, ClassGroup]
+    count: Array  # of each class
     coefficients: Codes  # places among all coefficients
-    scales: Codes  # places among all scales
-    class_numbers: Codes  # of the block's classes among all classes
+    scales: Codes  # places among all unknowns
+    slopes: Codes  # of the block's coefficients
     shift: Array  # what to add to the coefficients, as the outcomes were centred
     floor: float  # of the log scales
     priors: list[Prior]
-    groups: list[_Group]
-    single: Codes  # of the block's coefficients, those in no group
-    single_place: Codes  # their places among the coordinates
-    eliminated: Codes  # coordinates
-    dense: Codes  # coordinates
-    matrix_diagonal: sparse.csr_matrix  # classes × eliminated
-    matrix_coupling: sparse.csr_matrix  # classes × (eliminated · dense)
-    matrix_dense: sparse.csr_matrix  # classes × (dense · dense)
-    matrix_linear: sparse.csr_matrix  # classes × coordinates
-    deviation_diagonal: Array  # classes × groups
-    deviation_count: Array  # groups
-    deviation_rows: Array  # rows × classes, whose squares sum to those of the deviations
-    deviation_group: Codes  # rows
+    exponents: Array
+    dense: Codes  # of the block's coefficients, in the order of the dense coordinates
+    matrix: sparse.csr_matrix  # entries × (dense + 1)²
+    clusters: list[_Cluster]
+    deviations: list[_Deviations]  # those of the units that were merged last come first
 
     @classmethod
     def build(
         cls,
-        classes: _Classes,
         *,
-        count: Array,
-        squares: Array,
-        quadratic: tuple[Codes, Codes, Codes, Array],
-        linear: tuple[Codes, Codes, Array],
-        owner: Codes,
+        groups: dict[int, ClassGroup],
+        counts: Array,
+        records: list[Records],
+        scatter: Scatter,
+        patterns: list[list[Pattern]],
+        units: list[Codes],
         coefficients: Codes,
         scales: Codes,
-        class_numbers: Codes,
+        slopes: Codes,
+        all_slopes: Codes,
         shift: Array,
         floor: float,
         priors: list[Prior],
+        exponents: Array,
+        n_scales: int,
     ) -> Block:
         """Arrange the sums of a block so that it is cheap to solve again and again."""
-        k, n = len(classes), len(coefficients)
-        class_, row, column, value = quadratic
-        by_class = sparse.csr_matrix((linear[2], (linear[0], linear[1])), shape=(k, n))
-        found = _alike(class_, row, column, value, owner) if k <= _MANY_CLASSES else []
-        members = [np.array(m, dtype=np.intp) for m in found]
-        grouped = np.zeros(n, dtype=bool)
-        for m in members:
-            grouped[m] = True
-        single = np.flatnonzero(~grouped)
-        # Coordinates: those in no group, then one for each group.
-        place = np.empty(n, dtype=np.intp)
-        place[single] = np.arange(len(single))
-        factor = np.ones(n)
-        for g, m in enumerate(members):
-            place[m] = len(single) + g
-            factor[m] = 1 / np.sqrt(len(m))
-        n_coordinates = len(single) + len(members)
-        kind = np.empty(n_coordinates, dtype=np.intp)
-        kind[place] = owner
+        own_groups, own_count, entry_of = _own_classes(groups, counts, records, scales, n_scales)
+        n_entries = sum(len(g) * g.width**2 for g in own_groups.values())
+        n_coefficients = int(max((u.size for u in units), default=0)) or int(coefficients.max()) + 1
+        local = np.full(n_coefficients + 1, -1)
+        local[coefficients] = np.arange(len(coefficients))
+        gone = np.zeros(n_coefficients + 1, dtype=bool)
+        for side in patterns:
+            for pattern in side:
+                gone[pattern.ids[1:]] = True
+        gone[all_slopes] = True
+        left = coefficients[~gone[coefficients]]
+        eliminated = _eliminated(left, units)
+        is_dense = np.ones(len(left), dtype=bool) if eliminated is None else eliminated[left] < 0
+        dense = np.concatenate([left[is_dense], slopes])
+        d = len(dense)
+        position = np.full(n_coefficients + 1, -1)
+        position[dense] = np.arange(d)
+        columns = np.append(position[slopes], d)
+        keep = np.append(np.isin(all_slopes, slopes), True)
 
-        off = row != column
-        rows, columns = place[row], place[column]
-        scaled = np.where(off, factor[row] * factor[column], factor[row] ** 2) * value
-        eliminated, dense = _choose_eliminated(kind)
-        position = np.empty(n_coordinates, dtype=np.intp)
-        position[eliminated] = np.arange(len(eliminated))
-        position[dense] = np.arange(len(dense))
-        gone = np.zeros(n_coordinates, dtype=bool)
-        gone[eliminated] = True
-        e, d = len(eliminated), len(dense)
-
-        def matrix(where: npt.NDArray[np.bool_], to: Codes, width: int) -> sparse.csr_matrix:
-            return sparse.csr_matrix((scaled[where], (class_[where], to[where])), shape=(k, width))
-
-        at_row, at_column = position[rows], position[columns]
-        groups, deviations, rows_of, group_of = [], [], [], []
-        for g, m in enumerate(members):
-            sums = sparse.csr_matrix(by_class[:, m])
-            groups.append(_Group(m, len(single) + g, sums))
-            one = (row == m[0]) & (column == m[0])
-            deviations.append(np.bincount(class_[one], value[one], minlength=k))
-            centred = sums.toarray().T
-            centred -= centred.mean(axis=0)
-            kept = np.linalg.qr(centred, mode="r") if len(m) > k else centred
-            rows_of.append(kept)
-            group_of.append(np.full(len(kept), g))
-        to_coordinates = sparse.csr_matrix(
-            (factor, (np.arange(n), place)), shape=(n, n_coordinates)
+        entries = _Entries(n_entries)
+        for r in records:
+            entries.add(r, entry_of, keep)
+        entries.add_scatter(scatter.total[:, keep][:, :, keep], entry_of)
+        rows, cols, e, value = entries.finish(position, columns, eliminated)
+        inside = (rows >= 0) & (cols >= 0)
+        size = d + 1
+        matrix = sparse.csr_matrix(
+            (value[inside], (e[inside], rows[inside] * size + cols[inside])),
+            shape=(n_entries, size * size),
         )
+        clusters = []
+        if eliminated is not None:
+            clusters = _clusters(
+                left[~is_dense], eliminated, local, rows, cols, e, value, d, columns, n_entries
+            )
+        deviations = [
+            _deviations(pattern, local, columns, keep, entry_of, n_entries, side == 0)
+            for side in reversed(range(len(patterns)))
+            for pattern in patterns[side]
+        ]
         return cls(
-            classes=classes,
-            count=count,
-            squares=squares,
+            groups=own_groups,
+            count=own_count,
             coefficients=coefficients,
             scales=scales,
-            class_numbers=class_numbers,
+            slopes=local[slopes],
             shift=shift,
             floor=floor,
             priors=priors,
-            groups=groups,
-            single=single,
-            single_place=place[single],
-            eliminated=eliminated,
-            dense=dense,
-            matrix_diagonal=matrix(gone[rows] & gone[columns], at_row, e),
-            matrix_coupling=matrix(gone[rows] & ~gone[columns], at_row * d + at_column, e * d),
-            matrix_dense=matrix(~gone[rows] & ~gone[columns], at_row * d + at_column, d * d),
-            matrix_linear=sparse.csr_matrix(by_class @ to_coordinates),
-            deviation_diagonal=np.column_stack(deviations) if groups else np.zeros((k, 0)),
-            deviation_count=np.array([len(m) - 1.0 for m in members]),
-            deviation_rows=np.concatenate(rows_of) if groups else np.zeros((0, k)),
-            deviation_group=np.concatenate(group_of) if groups else np.zeros(0, dtype=np.intp),
+            exponents=exponents,
+            dense=local[dense],
+            matrix=matrix,
+            clusters=clusters,
+            deviations=deviations,
         )
 
     @property
     def batch(self) -> int:
-        """How many sets of scales to work on at a time."""
-        e, d = len(self.eliminated), len(self.dense)
-        size = len(self.classes) + e * (d + 2) + d * d + len(self.deviation_rows)
+        """How many sets of unknowns to work on at a time."""
+        d = len(self.dense) + 1
+        size = 3 * d * d + self.matrix.shape[0]
+        for cluster in self.clusters:
+            n, k, m = cluster.shape
+            size += 2 * n * k * (k + m)
+        for deviation in self.deviations:
+            _, k, v = deviation.shape
+            size += 2 * deviation.summed.shape[1] + k * k
         return max(1, _BUDGET // size)
 
-    def solve(self, log_scales: Array) -> Solution:
-        """Integrate the coefficients out, for each row of scales (on the log scale)."""
-        precision = self.classes.precision(log_scales)
-        draws, e, d = len(log_scales), len(self.eliminated), len(self.dense)
-        diagonal = times(precision, self.matrix_diagonal)
-        coupling = times(precision, self.matrix_coupling).reshape(draws, e, d)
-        dense = times(precision, self.matrix_dense).reshape(draws, d, d)
-        linear = times(precision, self.matrix_linear)
-        own, rest = linear[:, self.eliminated], linear[:, self.dense]
-        scaled = coupling / diagonal[:, :, None]
+    @property
+    def cost(self) -> float:
+        """Roughly how many multiplications it takes to solve the block once."""
+        d = len(self.dense) + 1
+        total = d**3 / 3 + 10.0 * self.matrix.nnz
+        for cluster in self.clusters:
+            n, k, m = cluster.shape
+            total += n * k * (k * k + k * m + m * m) + 10.0 * cluster.coupling.nnz
+        for deviation in self.deviations:
+            total += 10.0 * deviation.summed.nnz + deviation.shape[1] ** 3
+        return total + 2000.0
+
+    def _entries(self, at: Array) -> tuple[Array, Array]:
+        parts = [g.precision(at) for _, g in sorted(self.groups.items())]
+        values = [p.reshape(len(at), -1) for p, _ in parts]
+        return np.concatenate(values, axis=1), np.concatenate([q for _, q in parts], axis=1)
+
+    def solve(self, at: Array) -> Solution:
+        """Integrate the coefficients out, for each row of unknowns."""
+        entries, log_determinant = self._entries(at)
+        draws, d = len(at), len(self.dense)
+        log_density = 0.5 * log_determinant @ self.count
+        h = times(entries, self.matrix).reshape(draws, d + 1, d + 1)
+        roots, halves = [], []
+        for cluster in self.clusters:
+            n, k, m = cluster.shape
+            own = times(entries, cluster.own).reshape(draws, n, k, k)
+            root = _inverse_cholesky(own)
+            half = root @ times(entries, cluster.coupling).reshape(draws, n, k, m)
+            log_density += np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=(1, 2))
+            flat = half.reshape(draws, n * k, m)
+            product = flat.transpose(0, 2, 1) @ flat
+            if m == d + 1:
+                h -= product
+            else:
+                h[:, cluster.support[:, None], cluster.support] -= product
+            roots.append(root)
+            halves.append(half)
+        deviation_roots = []
+        for deviation in self.deviations:
+            _, k, v = deviation.shape
+            own = times(entries, deviation.own).reshape(draws, k, k)
+            root = _inverse_cholesky(own)
+            free = len(deviation.coefficients) - 1
+            log_density += free * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+            half = root[:, None] @ deviation.ties(entries, deviation.summed)
+            flat = half.reshape(draws, -1, v)
+            h[:, deviation.columns[:, None], deviation.columns] -= flat.transpose(0, 2, 1) @ flat
+            deviation_roots.append(root)
+        matrix, linear = h[:, :d, :d], h[:, :d, d]
         # What is left may be smaller than the rounding of what it is the difference of.
-        dense[:, np.arange(d), np.arange(d)] *= 1 + _ROUNDING
-        dense -= np.matmul(coupling.transpose(0, 2, 1), scaled)
-        rest = rest - np.einsum("sed,se->sd", scaled, own)
-        cholesky = np.linalg.cholesky(dense)
-        half = _solve_lower(cholesky, rest)
+        matrix[:, np.arange(d), np.arange(d)] *= 1 + _ROUNDING * 10
+        cholesky = np.linalg.cholesky(matrix)
+        half = _solve_lower(cholesky, linear)
         mean = _solve_upper(cholesky, half)
-
-        log_density = 0.5 * (np.log(precision) @ self.count - precision @ self.squares)
-        log_density -= 0.5 * np.log(diagonal).sum(axis=1)
         log_density -= np.log(np.diagonal(cholesky, axis1=1, axis2=2)).sum(axis=1)
-        log_density += 0.5 * ((own**2 / diagonal).sum(axis=1) + (half**2).sum(axis=1))
-        if self.groups:
-            of_groups = precision @ self.deviation_diagonal
-            log_density -= 0.5 * np.log(of_groups) @ self.deviation_count
-            rows = precision @ self.deviation_rows.T
-            log_density += 0.5 * (rows**2 / of_groups[:, self.deviation_group]).sum(axis=1)
-        for place, prior in enumerate(self.priors):
-            log_density += prior.log_density(np.exp(log_scales[:, place])) + log_scales[:, place]
-        return Solution(precision, diagonal, coupling, own, cholesky, mean, log_density)
+        log_density -= 0.5 * (h[:, d, d] - (half**2).sum(axis=1))
+        log_density += self._log_prior(at)
+        return Solution(
+            entries, roots, halves, deviation_roots, cholesky, half, mean, log_density
+        )
 
-    def log_density(self, log_scales: Array) -> Array:
-        """Return the log of the posterior density of the scales' logarithms, up to a constant.
+    def _log_prior(self, at: Array) -> Array:
+        total = np.zeros(len(at))
+        for place, (prior, exponent) in enumerate(zip(self.priors, self.exponents, strict=True)):
+            x = at[:, place]
+            if exponent:
+                total -= 2 * exponent * (np.logaddexp(x, -x) - np.log(2))
+            else:
+                total += prior.log_density(np.exp(x)) + x
+        return total
+
+    def inside(self, at: Array) -> npt.NDArray[np.bool_]:
+        """Return whether a scale is large enough to be more than rounding error."""
+        centre = np.where(self.exponents > 0, 0.0, self.floor + _RANGE)
+        reach = np.where(self.exponents > 0, 8.0, _RANGE)
+        result: npt.NDArray[np.bool_] = (np.abs(at - centre) < reach).all(axis=1)
+        return result
+
+    def log_density(self, at: Array) -> Array:
+        """Return the log of the posterior density of the unknowns, up to a constant.
 
         A scale below a millionth of the outcomes' own is nothing but rounding error; there is
         hardly any probability of it, and none is given.
         """
-        result = np.full(len(log_scales), -np.inf)
-        which = np.flatnonzero((np.abs(log_scales - self.floor - _RANGE) < _RANGE).all(axis=1))
+        result = np.full(len(at), -np.inf)
+        which = np.flatnonzero(self.inside(at))
         for i in range(0, len(which), self.batch):
             part = which[i : i + self.batch]
-            result[part] = self.solve(log_scales[part]).log_density
+            try:
+                result[part] = self.solve(at[part]).log_density
+            except np.linalg.LinAlgError:
+                for one in part:
+                    try:
+                        result[one] = self.solve(at[one : one + 1]).log_density[0]
+                    except np.linalg.LinAlgError:
+                        continue  # beyond what the digits allow: no density
+        return np.where(np.isnan(result), -np.inf, result)
+
+    def gradient(self, at: Array) -> tuple[Array, Array]:
+        """Return the log density of the unknowns and its gradient."""
+        solved = self.solve(at)
+        draws, d = len(at), len(self.dense)
+        inverse = _inverse(solved.cholesky)
+        adjoint = np.zeros((draws, d + 1, d + 1))
+        adjoint[:, :d, :d] = inverse
+        g = np.concatenate([-solved.mean, np.ones((draws, 1))], axis=1)
+        adjoint += g[:, :, None] * g[:, None, :]
+        adjoint *= -0.5
+        by_entry = times(adjoint.reshape(draws, -1), self.matrix.T)
+        for cluster, root, half in zip(self.clusters, solved.roots, solved.halves, strict=True):
+            n, k, m = cluster.shape
+            here = adjoint[:, cluster.support[:, None], cluster.support]
+            solution = root.transpose(0, 1, 3, 2) @ half
+            weighted = (solution.reshape(draws, n * k, m) @ here).reshape(draws, n, k, m)
+            by_entry += times(-2 * weighted.reshape(draws, -1), cluster.coupling.T)
+            own = weighted @ solution.transpose(0, 1, 3, 2)
+            own -= 0.5 * root.transpose(0, 1, 3, 2) @ root
+            by_entry += times(own.reshape(draws, -1), cluster.own.T)
+        for deviation, root in zip(self.deviations, solved.deviation_roots, strict=True):
+            _, k, v = deviation.shape
+            here = adjoint[:, deviation.columns[:, None], deviation.columns]
+            inverse_own = root.transpose(0, 2, 1) @ root
+            solution = inverse_own[:, None] @ deviation.ties(solved.entries, deviation.summed)
+            weighted = solution @ here[:, None]
+            by_entry += times(-2 * weighted.reshape(draws, -1), deviation.summed.T)
+            own = (weighted @ solution.transpose(0, 1, 3, 2)).sum(axis=1)
+            own -= 0.5 * (len(deviation.coefficients) - 1) * inverse_own
+            by_entry += times(own.reshape(draws, -1), deviation.own.T)
+        result = self._prior_gradient(at)
+        first_entry, first_class = 0, 0
+        for _, group in sorted(self.groups.items()):
+            n, square = len(group), group.width**2
+            entries = by_entry[:, first_entry : first_entry + n * square].reshape(draws, n, square)
+            determinant = np.broadcast_to(
+                0.5 * self.count[first_class : first_class + n], (draws, n)
+            )
+            result += group.pull_back(at, entries, determinant)
+            first_entry += n * square
+            first_class += n
+        return solved.log_density, result
+
+    def _prior_gradient(self, at: Array) -> Array:
+        step = 1e-5
+        result = np.empty_like(at)
+        for place, (prior, exponent) in enumerate(zip(self.priors, self.exponents, strict=True)):
+            x = at[:, place]
+            if exponent:
+                result[:, place] = -2 * exponent * np.tanh(x)
+            else:
+                up, down = (prior.log_density(np.exp(x + h)) for h in (step, -step))
+                result[:, place] = (up - down) / (2 * step) + 1
         return result
 
-    def draw(self, log_scales: Array, rng: np.random.Generator) -> Iterator[tuple[slice, Array]]:
-        """Draw the coefficients, one set for each row of scales; yields them batch by batch."""
+    def draw(self, at: Array, rng: np.random.Generator) -> Iterator[tuple[slice, Array]]:
+        """Draw the coefficients, one set for each row of unknowns; yields them batch by batch."""
         step = min(self.batch, max(1, _BUDGET // len(self.coefficients)))
-        for start in range(0, len(log_scales), step):
-            part = slice(start, min(start + step, len(log_scales)))
-            yield part, self._draw(self.solve(log_scales[part]), rng)
-
-    def variance(self, log_scales: Array, weights: Array) -> Array:
-        """Return the variance of a weighted sum of the coefficients, for each row of scales."""
-        parts = range(0, len(log_scales), self.batch)
-        return np.concatenate(
-            [self._variance(self.solve(log_scales[i : i + self.batch]), weights) for i in parts]
-        )
-
-    def _variance(self, at: Solution, weights: Array) -> Array:
-        on = np.zeros(len(self.dense) + len(self.eliminated))
-        on[self.single_place] = weights[self.single]
-        for group in self.groups:
-            on[group.place] = weights[group.members].sum() / np.sqrt(len(group.members))
-        own = on[self.eliminated]
-        scaled = at.coupling / at.diagonal[:, :, None]
-        rest = on[self.dense] - np.einsum("sed,e->sd", scaled, own)
-        total: Array = (_solve_lower(at.cholesky, rest) ** 2).sum(axis=1)
-        total += (own**2 / at.diagonal).sum(axis=1)
-        for g, group in enumerate(self.groups):
-            w = weights[group.members]
-            apart = (w**2).sum() - w.sum() ** 2 / len(w)
-            total += apart / (at.precision @ self.deviation_diagonal[:, g])
-        return total
+        for start in range(0, len(at), step):
+            part = slice(start, min(start + step, len(at)))
+            yield part, self._draw(self.solve(at[part]), rng)
 
     def _draw(self, at: Solution, rng: np.random.Generator) -> Array:
-        draws = len(at.precision)
-        noise = rng.standard_normal((draws, len(self.dense)))
+        draws, d = len(at.mean), len(self.dense)
+        result = np.zeros((draws, len(self.coefficients)))
+        noise = rng.standard_normal((draws, d))
         dense = at.mean + _solve_upper(at.cholesky, noise)
-        coordinates = np.empty((draws, len(self.dense) + len(self.eliminated)))
-        coordinates[:, self.dense] = dense
-        mean = (at.linear - np.einsum("sed,sd->se", at.coupling, dense)) / at.diagonal
-        noise = rng.standard_normal(mean.shape)
-        coordinates[:, self.eliminated] = mean + noise / np.sqrt(at.diagonal)
-        result = np.empty((draws, len(self.coefficients)))
-        result[:, self.single] = coordinates[:, self.single_place]
-        for g, group in enumerate(self.groups):
-            diagonal = (at.precision @ self.deviation_diagonal[:, g])[:, None]
-            own = times(at.precision, group.linear) / diagonal
-            own += rng.standard_normal(own.shape) / np.sqrt(diagonal)
+        result[:, self.dense] = dense
+        augmented = np.concatenate([-dense, np.ones((draws, 1))], axis=1)
+        for cluster, root, half in zip(self.clusters, at.roots, at.halves, strict=True):
+            n, k, _ = cluster.shape
+            target = half @ augmented[:, None, cluster.support, None]
+            target = target[..., 0] + rng.standard_normal((draws, n * k)).reshape(draws, n, k)
+            own = (root.transpose(0, 1, 3, 2) @ target[..., None])[..., 0]
+            result[:, cluster.coordinates.ravel()] = own.reshape(draws, -1)
+        for deviation, root in zip(self.deviations, at.deviation_roots, strict=True):
+            n, k, _ = deviation.shape
+            ties = deviation.ties(at.entries, deviation.linear)
+            target = (ties @ augmented[:, None, deviation.columns, None])[..., 0]
+            target = target @ root.transpose(0, 2, 1)
+            target += rng.standard_normal((draws, n * k)).reshape(draws, n, k)
+            own = target @ root
             own -= own.mean(axis=1, keepdims=True)
-            own += coordinates[:, [group.place]] / np.sqrt(len(group.members))
-            result[:, group.members] = own
+            own += result[:, None, deviation.coefficients[0]]
+            result[:, deviation.coefficients.ravel()] = own.reshape(draws, -1)
         result += self.shift
         return result
 
+    def predict(self, at: Solution, weights: Array) -> tuple[Array, Array]:
+        """Return mean and covariance of weighted sums of the coefficients.
 
-def times(precision: Array, matrix: sparse.csr_matrix) -> Array:
-    """Return precision @ matrix as a dense array."""
-    return np.ascontiguousarray((matrix.T @ precision.T).T)
+        Parameters
+        ----------
+        at : Solution
+            For each draw of the unknowns.
+        weights : array
+            Sums × the block's coefficients.
+
+        Returns
+        -------
+        mean : array
+            Draws × sums.
+        covariance : array
+            Draws × sums × sums.
+        """
+        draws, d, n_sums = len(at.mean), len(self.dense), len(weights)
+        left = weights.copy()
+        # On the dense coordinates, and last the constant.
+        on_dense = np.zeros((draws, n_sums, d + 1))
+        covariance = np.zeros((draws, n_sums, n_sums))
+        order = list(zip(self.deviations, at.deviation_roots, strict=True))
+        for deviation, root in reversed(order):
+            n, k, _ = deviation.shape
+            of_units = left[:, deviation.coefficients.ravel()].reshape(n_sums, n, k)
+            if not of_units.any():
+                continue
+            left[:, deviation.coefficients.ravel()] = 0
+            left[:, deviation.coefficients[0]] = of_units.sum(axis=1)
+            of_units = of_units - of_units.mean(axis=1, keepdims=True)
+            some = np.flatnonzero(of_units.any(axis=(0, 2)))
+            scaled = of_units[:, some] @ root.transpose(0, 2, 1)[:, None]
+            flat = scaled.reshape(draws, n_sums, -1)
+            covariance += flat @ flat.transpose(0, 2, 1)
+            ties = root[:, None] @ deviation.ties(at.entries, deviation.linear)[:, some]
+            on_dense[:, :, deviation.columns] += _signed(flat @ ties.reshape(draws, -1, ties.shape[3]))
+        for cluster, root, half in zip(self.clusters, at.roots, at.halves, strict=True):
+            n, k, _ = cluster.shape
+            of_units = left[:, cluster.coordinates.ravel()].reshape(n_sums, n, k)
+            some = np.flatnonzero(of_units.any(axis=(0, 2)))
+            if not len(some):
+                continue
+            # draws × units × sums × size
+            scaled = of_units[:, some].transpose(1, 0, 2) @ root[:, some].transpose(0, 1, 3, 2)
+            flat = scaled.transpose(0, 2, 1, 3).reshape(draws, n_sums, -1)
+            covariance += flat @ flat.transpose(0, 2, 1)
+            ties = half[:, some].reshape(draws, -1, half.shape[3])
+            on_dense[:, :, cluster.support] += _signed(flat @ ties)
+        on_dense[:, :, :d] += left[:, self.dense]
+        onto = on_dense[:, :, :d].transpose(0, 2, 1)
+        half = _solve_lower(at.cholesky, onto)
+        covariance += half.transpose(0, 2, 1) @ half
+        mean = on_dense[:, :, d] + np.einsum("sd,sdn->sn", at.mean, onto) + weights @ self.shift
+        return mean, covariance
+
+    def variance(self, at: Array, weights: Array) -> Array:
+        """Return the variance of a weighted sum of the coefficients, for each row of unknowns."""
+        result = np.empty(len(at))
+        for start in range(0, len(at), self.batch):
+            part = slice(start, start + self.batch)
+            result[part] = self.predict(self.solve(at[part]), weights[None])[1][:, 0, 0]
+        return result
+
+
+def _signed(values: Array) -> Array:
+    """Return what a coefficient's mean depends on: minus the coordinates, plus the constant."""
+    values[..., :-1] *= -1
+    return values
+
+
+def times(entries: Array, matrix: sparse.csr_matrix) -> Array:
+    """Return entries @ matrix as a dense array."""
+    return np.ascontiguousarray((matrix.T @ entries.T).T)
+
+
+def _inverse_cholesky(matrix: Array) -> Array:
+    """Return the inverse of the lower Cholesky factor of each of many small matrices."""
+    if matrix.shape[-1] == 1:
+        return 1 / np.sqrt(matrix)
+    return np.linalg.inv(np.linalg.cholesky(matrix))
+
+
+def _inverse(cholesky: Array) -> Array:
+    """Return the inverse of the matrices whose Cholesky factors are given."""
+    if cholesky.shape[1] <= _SMALL:
+        root = np.linalg.inv(cholesky)
+        return root.transpose(0, 2, 1) @ root
+    result = np.empty_like(cholesky)
+    for s, one in enumerate(cholesky):
+        result[s] = linalg.cho_solve((one, True), np.eye(len(one)), check_finite=False)
+    return result
 
 
 def _solve_lower(cholesky: Array, b: Array) -> Array:
-    """Solve L x = b for each draw; the matrices are small, so column by column over all draws."""
+    """Solve L x = b for each draw; b is draws × size, or draws × size × columns."""
+    d = b.shape[1]
+    if d > _SMALL:
+        return np.stack(
+            [
+                linalg.solve_triangular(one, right, lower=True, check_finite=False)
+                for one, right in zip(cholesky, b, strict=True)
+            ]
+        )
     x = b.copy()
-    for i in range(b.shape[1]):
+    for i in range(d):
         if i:
-            x[:, i] -= np.einsum("sj,sj->s", cholesky[:, i, :i], x[:, :i])
-        x[:, i] /= cholesky[:, i, i]
+            x[:, i] -= np.einsum("sj,sj...->s...", cholesky[:, i, :i], x[:, :i])
+        x[:, i] = (x[:, i].T / cholesky[:, i, i]).T
     return x
 
 
 def _solve_upper(cholesky: Array, b: Array) -> Array:
     """Solve L' x = b for each draw."""
+    d = b.shape[1]
+    if d > _SMALL:
+        return np.stack(
+            [
+                linalg.solve_triangular(one, right, lower=True, trans="T", check_finite=False)
+                for one, right in zip(cholesky, b, strict=True)
+            ]
+        )
     x = b.copy()
-    for i in reversed(range(b.shape[1])):
-        if i + 1 < b.shape[1]:
+    for i in reversed(range(d)):
+        if i + 1 < d:
             x[:, i] -= np.einsum("sj,sj->s", cholesky[:, i + 1 :, i], x[:, i + 1 :])
         x[:, i] /= cholesky[:, i, i]
     return x
 
 
-def _alike(class_: Codes, row: Codes, column: Codes, value: Array, owner: Codes) -> list[list[int]]:
-    """Return groups of coefficients with the same precision and the same ties to all others.
+def _own_classes(
+    groups: dict[int, ClassGroup], counts: Array, records: list[Records], scales: Codes, n: int
+) -> tuple[dict[int, ClassGroup], Array, Codes]:
+    """Return the classes of a block, how often each occurs, and the new number of each entry."""
+    used = np.unique(np.concatenate([r.class_ for r in records]))
+    renumber = np.full(n + 1, -1)
+    renumber[scales] = np.arange(len(scales))
+    own, own_count, entry_of = {}, [], []
+    first_class, first_entry = 0, 0
+    for width, group in sorted(groups.items()):
+        which = used[(used >= first_class) & (used < first_class + len(group))] - first_class
+        place = np.full(len(group), -1)
+        square = width**2
+        if len(which):
+            own[width] = group.take(which, renumber)
+            own_count.append(counts[first_class + which])
+            place[which] = first_entry + np.arange(len(which)) * square
+            first_entry += len(which) * square
+        numbers = np.where(place[:, None] >= 0, place[:, None] + np.arange(square), -1)
+        entry_of.append(numbers.ravel())
+        first_class += len(group)
+    return own, np.concatenate(own_count), np.concatenate(entry_of)
 
-    Only the parameter with the most coefficients is looked at: it is the one worth shortening.
-    """
-    n = len(owner)
-    largest = np.bincount(owner).argmax()
-    inside = owner[row] == largest
-    # Its ties: what it is tied to (itself, or another coefficient), in which class, how strongly.
-    other = np.where(row[inside] == column[inside], n, column[inside])
-    width = n + 1
+
+def _eliminated(left: Codes, units: list[Codes]) -> Codes | None:
+    """Return the unit of each coefficient that is to be eliminated, or None for no elimination."""
+    if len(left) <= _FEW or not units:
+        return None
+    shares = [int((unit[left] >= 0).sum()) for unit in units]
+    best = int(np.argmax(shares))
+    return units[best] if shares[best] else None
+
+
+class _Entries:
+    """Entries of the augmented matrix, in coordinate form."""
+
+    def __init__(self, n_entries: int) -> None:
+        self.n_entries = n_entries
+        self.row: list[Codes] = []
+        self.column: list[Codes] = []
+        self.entry: list[Codes] = []
+        self.value: list[Array] = []
+
+    def _put(self, row: Codes, column: Codes, entry: Codes, value: Array) -> None:
+        self.row.append(row)
+        self.column.append(column)
+        self.entry.append(entry)
+        self.value.append(value)
+
+    def add(self, r: Records, entry_of: Codes, keep: npt.NDArray[np.bool_]) -> None:
+        """Add records; columns have the numbers -1 (the outcome), -2 (the last slope), …."""
+        if not len(r):
+            return
+        n_terms = r.terms.shape[2]
+        columns = r.columns[:, :, keep]
+        n_columns = columns.shape[2]
+        for i in range(r.width):
+            for j in range(r.width):
+                entry = entry_of[r.entry[:, i, j]]
+                for t in range(n_terms):
+                    has = r.terms[:, i, t] >= 0
+                    factor = r.weight[has] * r.times[t]
+                    row = r.terms[has, i, t]
+                    for other in range(n_terms):
+                        both = r.terms[has, j, other] >= 0
+                        self._put(
+                            row[both],
+                            r.terms[has, j, other][both],
+                            entry[has][both],
+                            (factor * r.times[other])[both],
+                        )
+                    for v in range(n_columns):
+                        value = factor * columns[has, j, v]
+                        some = value != 0
+                        place = np.full(int(some.sum()), v - n_columns)
+                        self._put(row[some], place, entry[has][some], value[some])
+                        # The transpose: the entry (j, i) of a symmetric matrix is the same.
+                        mirror = entry_of[r.entry[has, j, i]]
+                        self._put(place, row[some], mirror[some], value[some])
+                for a in range(n_columns):
+                    for b in range(n_columns):
+                        value = r.weight * columns[:, i, a] * columns[:, j, b]
+                        some = value != 0
+                        n = int(some.sum())
+                        self._put(
+                            np.full(n, a - n_columns),
+                            np.full(n, b - n_columns),
+                            entry[some],
+                            value[some],
+                        )
+
+    def add_scatter(self, total: Array, entry_of: Codes) -> None:
+        """Add sums of products of columns."""
+        n = total.shape[1]
+        for a in range(n):
+            for b in range(n):
+                some = np.flatnonzero((total[:, a, b] != 0) & (entry_of >= 0))
+                self._put(
+                    np.full(len(some), a - n),
+                    np.full(len(some), b - n),
+                    entry_of[some],
+                    total[some, a, b],
+                )
+
+    def finish(
+        self, position: Codes, columns: Codes, eliminated: Codes | None
+    ) -> tuple[Codes, Codes, Codes, Array]:
+        """Return row, column, entry and value, summed.
+
+        Dense coordinates have their position; those that are eliminated -2 - coefficient.
+        """
+        row, column = np.concatenate(self.row), np.concatenate(self.column)
+        entry, value = np.concatenate(self.entry), np.concatenate(self.value)
+        n = len(position)
+        # One number for everything: coefficients first, then columns.
+        n_columns = len(columns)
+        code = [np.where(x >= 0, x, n + n_columns + x) for x in (row, column)]
+        size = n + n_columns
+        key, inverse = np.unique(
+            (entry * size + code[0]) * size + code[1], return_inverse=True
+        )
+        total = np.bincount(inverse, value)
+        rest, second = np.divmod(key, size)
+        number, first = np.divmod(rest, size)
+        place = np.concatenate([np.where(position >= 0, position, -2 - np.arange(n)), columns])
+        return place[first], place[second], number, total
+
+
+def _clusters(
+    coefficients: Codes,
+    unit: Codes,
+    local: Codes,
+    rows: Codes,
+    cols: Codes,
+    entry: Codes,
+    value: Array,
+    d: int,
+    columns: Codes,
+    n_entries: int,
+) -> list[_Cluster]:
+    """Arrange the units that are eliminated by what they are tied to."""
+    units = np.unique(unit[coefficients])
+    number = np.full(int(units.max()) + 1, -1)
+    number[units] = np.arange(len(units))
+    order = np.argsort(unit[coefficients], kind="stable")
+    sizes = np.bincount(number[unit[coefficients]])
+    members = np.split(coefficients[order], np.cumsum(sizes)[:-1])
+    slot = np.full(int(coefficients.max()) + 1, -1)
+    for own in members:
+        slot[own] = np.arange(len(own))
+    tied = np.flatnonzero((rows <= -2) & (cols >= 0))
+    of_unit = number[unit[-2 - rows[tied]]]
     ties = sparse.csr_matrix(
-        (value[inside], (row[inside], class_[inside] * width + other)),
-        shape=(n, (int(class_.max()) + 1) * width),
+        (np.ones(len(tied), dtype=bool), (of_unit, cols[tied])), shape=(len(units), d + 1)
+    ).toarray()
+    ties[:, columns] = True
+    within = np.flatnonzero((rows <= -2) & (cols <= -2))
+    clusters: list[tuple[int, npt.NDArray[np.bool_], list[int]]] = []
+    for u in range(len(units)):
+        for place, (k, union, some) in enumerate(clusters):
+            both = int((union & ties[u]).sum())
+            new = int(ties[u].sum()) - both
+            if k == sizes[u] and 4 * new <= both and 4 * (int(union.sum()) - both) <= 3 * both:
+                clusters[place] = (k, union | ties[u], some)
+                some.append(u)
+                break
+        else:
+            clusters.append((int(sizes[u]), ties[u].copy(), [u]))
+    result = []
+    for k, union, some in clusters:
+        # The slopes and the outcome come last.
+        inner = np.setdiff1d(np.flatnonzero(union), columns)
+        support = np.concatenate([inner, columns])
+        place = np.full(d + 1, -1)
+        place[support] = np.arange(len(support))
+        row_of = np.full(len(units), -1)
+        row_of[some] = np.arange(len(some))
+        here = tied[row_of[of_unit] >= 0]
+        at = row_of[number[unit[-2 - rows[here]]]] * k + slot[-2 - rows[here]]
+        coupling = sparse.csr_matrix(
+            (value[here], (entry[here], at * len(support) + place[cols[here]])),
+            shape=(n_entries, len(some) * k * len(support)),
+        )
+        inside = within[row_of[number[unit[-2 - rows[within]]]] >= 0]
+        at = row_of[number[unit[-2 - rows[inside]]]] * k + slot[-2 - rows[inside]]
+        own = sparse.csr_matrix(
+            (value[inside], (entry[inside], at * k + slot[-2 - cols[inside]])),
+            shape=(n_entries, len(some) * k * k),
+        )
+        coordinates = np.array([local[members[u]] for u in some])
+        result.append(_Cluster(coordinates, support, own, coupling))
+    return result
+
+
+def _deviations(
+    pattern: Pattern,
+    local: Codes,
+    columns: Codes,
+    keep: npt.NDArray[np.bool_],
+    entry_of: Codes,
+    n_entries: int,
+    first_side: bool,
+) -> _Deviations:
+    n, k = pattern.ids.shape
+    linear = pattern.linear[:, :, keep]
+    pairs, v = linear.shape[1:]
+    flat = linear.reshape(n, pairs * v)
+    reduced = np.linalg.qr(flat, mode="r") if n > pairs * v else flat
+    picked = pattern.precision.tocoo()
+    own = sparse.csr_matrix(
+        (picked.data, (entry_of[picked.row], picked.col)), shape=(n_entries, k * k)
     )
-    ties.sum_duplicates()
-    ties.sort_indices()
-    groups: dict[bytes, list[int]] = {}
-    for i in np.flatnonzero(owner == largest).tolist():
-        a, b = ties.indptr[i], ties.indptr[i + 1]
-        key = ties.indices[a:b].tobytes() + ties.data[a:b].tobytes()
-        groups.setdefault(key, []).append(i)
-    return [members for members in groups.values() if len(members) > 1]
 
+    def ties(values: Array) -> sparse.csr_matrix:
+        rows = len(values)
+        values = values.reshape(rows, pairs, v)
+        at = np.arange(rows)[:, None, None] * k + pattern.pair_slot[:, None]
+        at = at * v + np.arange(v)
+        entry = np.broadcast_to(entry_of[pattern.pair_entry][None, :, None], values.shape)
+        return sparse.csr_matrix(
+            (values.ravel(), (entry.ravel(), at.ravel())), shape=(n_entries, rows * k * v)
+        )
 
-def _choose_eliminated(kind: Codes) -> tuple[Codes, Codes]:
-    """Choose the parameter to eliminate: the one with the most coordinates.
-
-    Its own coordinates never occur together in a factor, so their precision is diagonal.
-    """
-    largest = np.bincount(kind).argmax()
-    return np.flatnonzero(kind == largest), np.flatnonzero(kind != largest)
+    return _Deviations(local[pattern.ids], columns, own, ties(flat), ties(reduced), first_side)

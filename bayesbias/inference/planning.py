@@ -18,7 +18,7 @@ from bayesbias.inference.data import ModelData, dataset
 from bayesbias.inference.estimates import contrast_weights, expected, flat
 from bayesbias.inference.exact import sample_exactly
 from bayesbias.inference.fit import Fit
-from bayesbias.inference.gaussian import Compiled, compile_model
+from bayesbias.inference.compiled import Compiled, compile_model
 from bayesbias.inference.spec import ModelSpec
 
 By = Literal["protected_word"]
@@ -370,7 +370,7 @@ def _simulate(
 
 def _new_study(fit: Fit, data: ModelData, draw: int, rng: np.random.Generator) -> dict[str, Array]:
     """Return true parameters of a new study: its attribute words are new, the rest is the fit's."""
-    from bayesbias.inference.gaussian import parent_index
+    from bayesbias.inference.compiled import parent_index
 
     truth: dict[str, Array] = {}
     for p in fit.spec.parameters:

@@ -24,6 +24,7 @@ class _Family:
     draw: Callable[..., Array]
     positive: bool
     positive_parameters: tuple[int, ...]
+    correlation: bool = False
 
 
 def _log_half_t(x: Array, nu: float, scale: float) -> Array:
@@ -99,6 +100,15 @@ FAMILIES: dict[str, _Family] = {
         True,
         (1,),
     ),
+    # Of a whole correlation matrix; here for two levels, whose one correlation it is.
+    "LKJ": _Family(
+        ("eta",),
+        lambda x, eta: (eta - 1) * np.log1p(-(x**2)),
+        lambda rng, size, eta: 2 * rng.beta(eta, eta, size) - 1,
+        False,
+        (0,),
+        correlation=True,
+    ),
 }
 
 
@@ -172,6 +182,16 @@ class Prior:
     def is_positive(self) -> bool:
         """Whether only positive values are possible: a prior of a scale."""
         return FAMILIES[self.family].positive
+
+    @property
+    def is_correlation(self) -> bool:
+        """Whether it is of a correlation matrix."""
+        return FAMILIES[self.family].correlation
+
+    @property
+    def is_hyper(self) -> bool:
+        """Whether it is of a scale or a correlation; given those, all else is Gaussian."""
+        return self.is_positive or self.is_correlation
 
     @property
     def parents(self) -> tuple[str, ...]:

@@ -1,14 +1,16 @@
 """Independent draws of a few scale parameters from a density that can be computed.
 
-A proposal close to the density, then rejection: a draw is kept with the probability of its weight
-over the largest weight (empirical-supremum rejection sampling; Caffo, Booth & Davis 2002), so the
-draws that are left are independent and follow the density itself, not the proposal.
+A search that cannot miss the mode (several starts after a scan, bounded steps, closed-form
+gradients), a proposal close to the density, then rejection: a draw is kept with the probability of
+its weight over the largest weight (empirical-supremum rejection sampling; Caffo, Booth & Davis
+2002), so the draws that are left are independent and follow the density itself, not the proposal.
+Where too few are left, many chains of Hamiltonian Monte Carlo go on from the best of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import gamma, pi, sqrt
 
 import numpy as np
@@ -17,6 +19,7 @@ from scipy import optimize
 from bayesbias._arrays import Array
 
 Density = Callable[[Array], Array]
+Gradient = Callable[[Array], tuple[Array, Array]]
 
 # Draws outside the grid have a density this far, on the log scale, below the largest.
 _EDGE = 16.0
@@ -31,7 +34,20 @@ _TAIL = 0.1
 _TAIL_RATE = 0.6
 _T_CONSTANT = gamma((_DEGREES + 1) / 2) / (sqrt(_DEGREES * pi) * gamma(_DEGREES / 2))
 _LIMIT = 60  # rounds of proposals before giving up
+_FEWEST = 0.01  # with a smaller share of proposals accepted, chains are quicker
 _NOWHERE = 1e10
+_PARETO_K_MAX = 0.7
+_SCAN = 64  # points of the coarse scan
+_STARTS = 3  # of them to search from
+_SEARCHES = 3
+_BETTER = 0.01
+_APART = 1.0  # modes nearer than this are one
+_MINOR = 14.0  # a mode this far below the highest does not matter
+_GRADIENTS = 64  # at a time
+_CHAINS = 64
+_HMC_WARM = 60
+_HMC_ROUNDS = 8
+_R_HAT_MAX = 1.01
 
 
 @dataclass(frozen=True)
@@ -46,26 +62,152 @@ class ScaleDraws:
         The share of proposals that were kept.
     pareto_k : float
         Tail index of the importance weights; above 0.7 the proposal missed some of the density.
+    sampler : str
+        ``rejection``, or ``hmc`` where chains had to go on from the proposals.
+    r_hat : float
+        Of the chains; 1 for independent draws.
     """
 
     draws: Array
     acceptance: float
     pareto_k: float
+    sampler: str = "rejection"
+    r_hat: float = 1.0
+
+
+@dataclass
+class Target:
+    """A density over unconstrained numbers, its gradient and where to look for it.
+
+    Attributes
+    ----------
+    log_density : callable
+        Takes points × dimensions, returns one number for each.
+    start : array
+        A first guess.
+    gradient : callable, optional
+        Takes points × dimensions, returns the log densities and their gradients.
+    lower, upper : array, optional
+        Where there is any density.
+    advance : callable, optional
+        Told how many points were evaluated.
+    """
+
+    log_density: Density
+    start: Array
+    gradient: Gradient | None = None
+    lower: Array | None = None
+    upper: Array | None = None
+    advance: Callable[[int], None] = field(default=lambda n: None)
+    best: float = -np.inf
+    best_point: Array | None = None
+
+    def __call__(self, x: Array) -> Array:
+        """Return the log density of each point, and remember the best."""
+        values = self.log_density(x)
+        self.advance(len(x))
+        self._remember(x, values)
+        return values
+
+    def slope(self, x: Array) -> tuple[Array, Array]:
+        """Return the log density and its gradient at each point; outside, no density."""
+        values, slopes = np.full(len(x), -np.inf), np.zeros_like(x)
+        inside = np.ones(len(x), dtype=bool)
+        if self.lower is not None and self.upper is not None:
+            inside = ((x > self.lower) & (x < self.upper)).all(axis=1)
+        which = np.flatnonzero(inside)
+        if self.gradient is None:
+            n, step = x.shape[1], 1e-4
+            around = np.concatenate([np.zeros((1, n)), step * np.eye(n), -step * np.eye(n)])
+            found = self.log_density((x[which, None] + around).reshape(-1, n))
+            found = np.maximum(found, -_NOWHERE).reshape(len(which), -1)
+            values[which] = found[:, 0]
+            slopes[which] = (found[:, 1 : n + 1] - found[:, n + 1 :]) / (2 * step)
+        else:
+            for start in range(0, len(which), _GRADIENTS):
+                part = which[start : start + _GRADIENTS]
+                try:
+                    values[part], slopes[part] = self.gradient(x[part])
+                except np.linalg.LinAlgError:
+                    for one in part:  # one of them is beyond what the digits allow
+                        try:
+                            v, g = self.gradient(x[one : one + 1])
+                        except np.linalg.LinAlgError:
+                            continue
+                        values[one], slopes[one] = v[0], g[0]
+        lost = ~np.isfinite(values) | ~np.isfinite(slopes).all(axis=1)
+        values[lost], slopes[lost] = -np.inf, 0.0
+        self.advance(3 * len(x))
+        self._remember(x, values)
+        return values, slopes
+
+    def _remember(self, x: Array, values: Array) -> None:
+        top = int(values.argmax())
+        if values[top] > self.best:
+            self.best, self.best_point = float(values[top]), x[top].copy()
 
 
 def draw_scales(
-    log_density: Density, start: Array, draws: int, rng: np.random.Generator
+    target: Target,
+    draws: int,
+    rng: np.random.Generator,
+    *,
+    pilot: int = _PILOT,
 ) -> ScaleDraws:
-    """Draw from a density over the logarithms of one or more scales."""
-    mode, covariance = _laplace(log_density, start)
-    proposal: _Grid | _SplitT
-    if len(start) in _GRID:
-        proposal = _Grid.around(log_density, mode, covariance)
-    else:
-        proposal = _adapted(log_density, mode, covariance, rng)
+    """Draw from a density over the logarithms of one or more scales.
+
+    Parameters
+    ----------
+    target : Target
+        The density.
+    draws : int
+        How many draws.
+    rng : Generator
+        The source of randomness.
+    pilot : int, default 2000
+        Points of each round in which the proposal is adapted.
+    """
+    modes = find_modes(target, rng)
+    for _ in range(_SEARCHES):
+        proposal = _proposal(target, modes, rng, pilot)
+        result = _reject(target, proposal, draws, pilot, rng)
+        # Nothing that was seen on the way may lie far above what the search had found.
+        if target.best < max(value for _, value in modes) + _BETTER:
+            break
+        modes = find_modes(target, rng)
+    # Independent draws that a proposal with too light a tail cannot spoil.
+    if len(result.draws) == draws and result.pareto_k <= _PARETO_K_MAX:
+        return result
+    return _hamiltonian(target, proposal, result, draws, rng)
+
+
+def _proposal(
+    target: Target, modes: list[tuple[Array, float]], rng: np.random.Generator, pilot: int
+) -> _Grid | _Mixture:
+    n = len(target.start)
+    if n in _GRID and len(modes) == 1:
+        mode = modes[0][0]
+        return _Grid.around(target, mode, _curvature(target, mode))
+    parts = []
+    for mode, _ in modes:
+        covariance = _curvature(target, mode)
+        sd = np.sqrt(np.diag(covariance))
+        axes = np.linalg.cholesky(covariance / np.outer(sd, sd))
+        parts.append(_SplitT(mode, sd, sd, axes))
+    share = np.exp([value - modes[0][1] for _, value in modes])
+    return _adapted(target, _Mixture(parts, share / share.sum()), rng, pilot)
+
+
+def _reject(
+    target: Target,
+    proposal: _Grid | _Mixture,
+    draws: int,
+    pilot: int,
+    rng: np.random.Generator,
+) -> ScaleDraws:
     kept: list[Array] = []
-    x = proposal.draw(rng, max(_PILOT, draws))
-    log_weight = log_density(x) - proposal.log_density(x)
+    x = proposal.draw(rng, max(pilot, draws))
+    log_weight = target(x) - proposal.log_density(x)
     largest = log_weight.max()
     k = pareto_k(log_weight)
     proposed = accepted = 0
@@ -75,43 +217,143 @@ def draw_scales(
         proposed, accepted = proposed + len(x), accepted + int(keep.sum())
         if accepted >= draws:
             return ScaleDraws(np.concatenate(kept)[:draws], accepted / proposed, k)
+        if accepted < _FEWEST * proposed:
+            break
         size = min(4 * draws, int(1.1 * (draws - accepted) * proposed / max(accepted, 1)) + 100)
         x = proposal.draw(rng, size)
-        log_weight = log_density(x) - proposal.log_density(x)
-    # The caller refuses the draws: the acceptance says why.
+        log_weight = target(x) - proposal.log_density(x)
     return ScaleDraws(np.concatenate(kept), accepted / proposed, np.inf)
 
 
-def _laplace(log_density: Density, start: Array) -> tuple[Array, Array]:
-    """Return the mode and the inverse curvature there."""
-    n = len(start)
-    step = 1e-4
-    offsets = np.concatenate([np.zeros((1, n)), step * np.eye(n), -step * np.eye(n)])
+def find_modes(target: Target, rng: np.random.Generator) -> list[tuple[Array, float]]:
+    """Return the modes that matter and their log densities, the highest first.
+
+    A scan of points over all that is plausible, then bounded searches from the best of them, from
+    the first guess, and from the best point ever seen.
+    """
+    n = len(target.start)
+    lower = target.start - 6.0 if target.lower is None else target.lower + 0.5
+    upper = target.start + 6.0 if target.upper is None else target.upper - 0.5
+    low = np.maximum(lower, target.start - 4.0)
+    high = np.minimum(upper, target.start + 1.0)
+    scan = rng.uniform(low, high, size=(_SCAN, n))
+    values = target(scan)
+    starts = [target.start, *scan[np.argsort(-values)[:_STARTS]]]
+    if target.best_point is not None:
+        starts.append(target.best_point)
 
     def negative(x: Array) -> tuple[float, Array]:
+        value, slope = target.slope(x[None])
         # Outside of where there is any density the search is sent back, not lost.
-        values = np.minimum(-log_density(x + offsets), _NOWHERE)
-        return float(values[0]), (values[1 : n + 1] - values[n + 1 :]) / (2 * step)
+        return min(-float(value[0]), _NOWHERE), -slope[0]
 
-    mode = optimize.minimize(negative, start, jac=True, method="BFGS", options={"gtol": 1e-3}).x
-    # A wider step for the curvature: it is the shape of the bulk that matters.
+    found: list[tuple[Array, float]] = []
+    for start in starts:
+        inside = np.clip(start, lower, upper)
+        done = optimize.minimize(
+            negative,
+            inside,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=np.column_stack([lower, upper]),
+            options={"maxiter": 200, "gtol": 1e-3, "ftol": 1e-10},
+        )
+        found.append((done.x, -float(done.fun)))
+    found.sort(key=lambda pair: -pair[1])
+    kept: list[tuple[Array, float]] = []
+    for point, value in found:
+        apart = all(np.abs(point - other).max() > _APART for other, _ in kept)
+        if apart and value > found[0][1] - _MINOR and len(kept) < _STARTS:
+            kept.append((point, value))
+    return kept
+
+
+def _curvature(target: Target, mode: Array) -> Array:
+    """Return the inverse of the curvature at a mode."""
+    n = len(mode)
+    # A wide step: it is the shape of the bulk that matters.
     wide = 0.05
-    pairs = [(i, j) for i in range(n) for j in range(i, n)]
-    points = np.array(
-        [
-            mode + wide * (a * np.eye(n)[i] + b * np.eye(n)[j])
-            for i, j in pairs
-            for a, b in ((1, 1), (1, -1), (-1, 1), (-1, -1))
-        ]
+    _, slopes = target.slope(
+        np.concatenate([mode + wide * np.eye(n), mode - wide * np.eye(n)])
     )
-    f = np.maximum(log_density(points), -_NOWHERE).reshape(-1, 4)
-    curvature = np.empty((n, n))
-    for (i, j), (pp, pm, mp, mm) in zip(pairs, f, strict=True):
-        curvature[i, j] = curvature[j, i] = -(pp - pm - mp + mm) / (4 * wide**2)
+    curvature = -(slopes[:n] - slopes[n:]) / (2 * wide)
+    curvature = (curvature + curvature.T) / 2
     values, vectors = np.linalg.eigh(curvature)
     # A direction that is flat, or curved the wrong way, gets a wide but finite spread.
     values = np.maximum(values, 0.25)
-    return mode, (vectors / values) @ vectors.T
+    result: Array = (vectors / values) @ vectors.T
+    return result
+
+
+def _hamiltonian(
+    target: Target,
+    proposal: _Grid | _Mixture,
+    rejected: ScaleDraws,
+    draws: int,
+    rng: np.random.Generator,
+) -> ScaleDraws:
+    """Run many chains at once, from points resampled by their weights."""
+    x = proposal.draw(rng, 2000)
+    log_weight = target(x) - proposal.log_density(x)
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    centre = weight @ x
+    spread = (x - centre).T @ ((x - centre) * weight[:, None])
+    # With few effective points the spread is rough; a little of the proposal's own helps.
+    own = np.cov(x.T).reshape(spread.shape)
+    effective = 1 / (weight**2).sum()
+    mix = x.shape[1] / (x.shape[1] + effective)
+    root = np.linalg.cholesky((1 - mix) * spread + mix * own + 1e-9 * np.eye(x.shape[1]))
+    at = x[rng.choice(len(x), _CHAINS, p=weight)]
+    value, slope = target.slope(at)
+    step = 0.5 / x.shape[1] ** 0.25
+    kept: list[Array] = []
+    needed = -(-draws // _CHAINS)
+    thin = 2
+    for round_ in range(_HMC_ROUNDS):
+        warm = _HMC_WARM if round_ == 0 else 0
+        accepted = []
+        for i in range(warm + thin * needed):
+            momentum = rng.standard_normal(at.shape)
+            start_energy = value - 0.5 * (momentum**2).sum(axis=1)
+            new, new_value, new_slope = at, value, slope
+            for _ in range(int(rng.integers(4, 13))):
+                momentum = momentum + 0.5 * step * (new_slope @ root)
+                new = new + step * (momentum @ root.T)
+                new_value, new_slope = target.slope(new)
+                momentum = momentum + 0.5 * step * (new_slope @ root)
+            energy = new_value - 0.5 * (momentum**2).sum(axis=1)
+            chance = np.exp(np.minimum(0.0, np.where(np.isnan(energy), -np.inf, energy) - start_energy))
+            keep = rng.random(len(at)) < chance
+            at = np.where(keep[:, None], new, at)
+            value, slope = np.where(keep, new_value, value), np.where(keep[:, None], new_slope, slope)
+            if i < warm:
+                step *= np.exp(0.3 * (chance.mean() - 0.8) / (1 + i) ** 0.3)
+            else:
+                accepted.append(chance.mean())
+                if (i - warm) % thin == 0:
+                    kept.append(at)
+        chains = np.stack(kept, axis=1)  # chains × draws × dimensions
+        r_hat = _r_hat(chains)
+        if r_hat < _R_HAT_MAX:
+            break
+    half = chains[:, -needed:]
+    result = half.reshape(-1, half.shape[2])
+    order = rng.permutation(len(result))[:draws]
+    return ScaleDraws(
+        result[order], float(np.mean(accepted)), rejected.pareto_k, sampler="hmc", r_hat=r_hat
+    )
+
+
+def _r_hat(chains: Array) -> float:
+    """Return the largest split R-hat over the dimensions."""
+    n = chains.shape[1] // 2
+    if n < 2:
+        return np.inf
+    halves = np.concatenate([chains[:, :n], chains[:, -n:]])
+    within = halves.var(axis=1, ddof=1).mean(axis=0)
+    between = halves.mean(axis=1).var(axis=0, ddof=1)
+    return float(np.sqrt((n - 1) / n + between / np.maximum(within, 1e-300)).max())
 
 
 @dataclass(frozen=True)
@@ -227,31 +469,76 @@ class _SplitT:
         return result
 
 
+@dataclass(frozen=True)
+class _Mixture:
+    """One such distribution for each mode."""
+
+    parts: list[_SplitT]
+    share: Array
+
+    def draw(self, rng: np.random.Generator, size: int) -> Array:
+        if len(self.parts) == 1:
+            return self.parts[0].draw(rng, size)
+        counts = rng.multinomial(size, self.share)
+        points = [p.draw(rng, n) for p, n in zip(self.parts, counts, strict=True)]
+        return np.concatenate(points)[rng.permutation(size)]
+
+    def by_part(self, x: Array) -> Array:
+        """Return parts × points."""
+        values = [p.log_density(x) for p in self.parts]
+        return np.stack(values) + np.log(self.share)[:, None]
+
+    def log_density(self, x: Array) -> Array:
+        result: Array = np.logaddexp.reduce(self.by_part(x), axis=0)
+        return result
+
+
 def _adapted(
-    log_density: Density, mode: Array, covariance: Array, rng: np.random.Generator
-) -> _SplitT:
+    target: Density, proposal: _Mixture, rng: np.random.Generator, pilot: int
+) -> _Mixture:
     """Return a proposal with roughly the quantiles and the correlations of the density."""
-    sd = np.sqrt(np.diag(covariance))
-    axes = np.linalg.cholesky(covariance / np.outer(sd, sd))
-    proposal = _SplitT(mode, sd, sd, axes)
     for _ in range(_ROUNDS):
-        x = proposal.draw(rng, _PILOT)
-        log_weight = log_density(x) - proposal.log_density(x)
+        x = proposal.draw(rng, pilot)
+        by_part = proposal.by_part(x)
+        log_proposal = np.logaddexp.reduce(by_part, axis=0)
+        log_weight = target(x) - log_proposal
         # Tempered while the proposal is still far off, so that many draws count.
         weight = np.exp(log_weight - log_weight.max())
-        while weight.sum() ** 2 / (weight**2).sum() < _PILOT / 20:
+        while weight.sum() ** 2 / (weight**2).sum() < pilot / 20:
             log_weight = log_weight / 2
             weight = np.exp(log_weight - log_weight.max())
         weight /= weight.sum()
-        low, centre, high = _quantiles(x, weight, (0.1, 0.5, 0.9))
-        left, right = (centre - low) / _REACH, (high - centre) / _REACH
-        v = (x - centre) / np.where(x < centre, left, right)
-        v -= weight @ v
-        spread = v.T @ (v * weight[:, None])
-        size = np.sqrt(np.diag(spread))
-        axes = np.linalg.cholesky(spread / np.outer(size, size) + 1e-9 * np.eye(len(centre)))
-        proposal = _SplitT(centre, left * _WIDER, right * _WIDER, axes)
+        of_part = np.exp(by_part - log_proposal) * weight
+        share = 0.9 * of_part.sum(axis=1) + 0.1 / len(of_part)
+        parts = [
+            _moved(part, x, own)
+            for part, own in zip(proposal.parts, of_part, strict=True)
+        ]
+        proposal = _Mixture(parts, share / share.sum())
     return proposal
+
+
+def _moved(part: _SplitT, x: Array, weight: Array) -> _SplitT:
+    """Return a part of the proposal, moved to where its share of the density is."""
+    total = weight.sum()
+    n = x.shape[1]
+    if total**2 < 5 * n * (weight**2).sum():
+        return part  # too few points to go by
+    weight = weight / total
+    low, centre, high = _quantiles(x, weight, (0.1, 0.5, 0.9))
+    left = np.maximum((centre - low) / _REACH, 1e-6)
+    right = np.maximum((high - centre) / _REACH, 1e-6)
+    v = (x - centre) / np.where(x < centre, left, right)
+    v -= weight @ v
+    spread = v.T @ (v * weight[:, None])
+    size = np.sqrt(np.diag(spread))
+    correlation = spread / np.outer(size, size)
+    # Few effective points make correlations that are not there.
+    effective = 1 / (weight**2).sum()
+    shrunk = correlation * effective / (effective + n)
+    np.fill_diagonal(shrunk, 1.0)
+    axes = np.linalg.cholesky(shrunk)
+    return _SplitT(centre, left * _WIDER, right * _WIDER, axes)
 
 
 def _quantiles(x: Array, weight: Array, probs: tuple[float, ...]) -> Array:

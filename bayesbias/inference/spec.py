@@ -16,7 +16,14 @@ from bayesbias.errors import NotFoundError, SpecError
 from bayesbias.inference.priors import Prior
 
 #: Columns that a parameter can have one value per level of; further text columns may be used too.
-FACTORS = ("protected_word", "connection", "word_to_compare", "embedding", "protected_group")
+FACTORS = (
+    "protected_word",
+    "connection",
+    "word_to_compare",
+    "embedding",
+    "protected_group",
+    "attribute_kind",
+)
 
 Likelihood = Literal["normal", "student_t"]
 Residual = Literal["one", "connection"]
@@ -28,11 +35,37 @@ _NU = Prior("Gamma", (2.0, 0.1))
 
 @dataclass(frozen=True)
 class Parameter:
-    """A named set of unknowns, one per combination of the levels of its factors."""
+    """A named set of unknowns, one per combination of the levels of its factors.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    by : tuple of str
+        The factors, columns of the table.
+    prior : Prior
+        The prior of each value.
+    covariate : str, optional
+        A column of numbers that the value is multiplied by: the parameter is a slope.
+    correlation : str, optional
+        The parameter that holds the correlations of values that differ only in the factor that
+        those are over.
+    over : str, optional
+        Of a correlation: the factor whose levels are correlated.
+    """
 
     name: str
     by: tuple[str, ...]
     prior: Prior
+    covariate: str | None = None
+    correlation: str | None = None
+    over: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parameter as a TOML file holds it."""
+        result: dict[str, Any] = {"by": list(self.by), "prior": str(self.prior)}
+        more = {"covariate": self.covariate, "correlation": self.correlation, "over": self.over}
+        return result | {key: value for key, value in more.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -61,6 +94,8 @@ class ModelSpec:
         The formula, for people.
     reference : str, default ""
         Where the model is from.
+    correlation : str, optional
+        The parameter that holds the correlations of the residuals of the same pair of words.
 
     Examples
     --------
@@ -84,6 +119,7 @@ class ModelSpec:
     outcome: Literal["distance", "difference"] = "distance"
     mathematics: str = ""
     reference: str = ""
+    correlation: str | None = None
 
     def __post_init__(self) -> None:
         one_of("likelihood", self.likelihood, LIKELIHOODS)
@@ -98,8 +134,10 @@ class ModelSpec:
         for place, parameter in enumerate(self.parameters):
             self._check_parameter(parameter, names[:place])
         for name in self.mean:
-            if self[name].prior.is_positive:
+            if self[name].prior.is_hyper:
                 raise SpecError(f"model {self.name!r}: {name!r} is a scale, not part of a mean.")
+        self._check_slopes()
+        self._check_correlations(names)
         if not self[self.scale].prior.is_positive:
             raise SpecError(
                 f"model {self.name!r}: the prior of {self.scale!r}, the residual scale, must allow "
@@ -137,25 +175,109 @@ class ModelSpec:
         prior = parameter.prior
         self._check_known(prior.parents, before, f"the prior of {parameter.name!r}")
         for name in prior.parents:
-            beyond = set(self[name].by) - set(parameter.by)
-            if beyond:
-                raise SpecError(
-                    f"model {self.name!r}: {parameter.name!r} has {name!r} in its prior, which "
-                    f"differs by {quoted(sorted(beyond))}; {parameter.name!r} does not."
-                )
             role = "mean" if name in prior.mean else "standard deviation"
-            if self[name].prior.is_positive != (role != "mean"):
+            if self[name].prior.is_correlation or self[name].prior.is_positive != (role != "mean"):
                 raise SpecError(
                     f"model {self.name!r}: {name!r} cannot be the {role} of {parameter.name!r}; "
                     f"its prior is {self[name].prior}."
                 )
 
+    def _check_slopes(self) -> None:
+        plain = [name for name in self.mean if self[name].covariate is None]
+        if not plain:
+            raise SpecError(f"model {self.name!r}: 'mean' needs a parameter that is not a slope.")
+        for parameter in self.parameters:
+            if parameter.covariate is not None and parameter.prior.is_hyper:
+                raise SpecError(
+                    f"model {self.name!r}: {parameter.name!r} is a scale or a correlation, and "
+                    "cannot be a slope."
+                )
+
+        def visit(name: str) -> set[str]:
+            return {name}.union(*(visit(parent) for parent in self[name].prior.mean))
+
+        both = set(self.slopes) & set().union(*(visit(name) for name in plain))
+        if both:
+            raise SpecError(
+                f"model {self.name!r}: {quoted(sorted(both))} is part of a slope and of the mean "
+                "itself; use two parameters."
+            )
+
+    def _check_correlations(self, names: list[str]) -> None:
+        uses = [(p.name, p.correlation, p.by) for p in self.parameters if p.correlation]
+        if self.correlation is not None:
+            uses.append(("the residuals", self.correlation, self[self.scale].by))
+            if self.likelihood != "normal":
+                raise SpecError(
+                    f"model {self.name!r}: correlated residuals need a normal likelihood."
+                )
+        for p in self.parameters:
+            if p.prior.is_correlation and not p.over:
+                raise SpecError(
+                    f"model {self.name!r}: {p.name!r} is a correlation; say over which factor: "
+                    'over = "embedding".'
+                )
+            if p.over and (not p.prior.is_correlation or p.over in p.by):
+                raise SpecError(
+                    f"model {self.name!r}: 'over' of {p.name!r} is for a correlation, a prior "
+                    f"LKJ(2), whose 'by' does not have {p.over!r}."
+                )
+        for user, name, by in uses:
+            self._check_known((name,), names, user)
+            if not self[name].prior.is_correlation:
+                raise SpecError(
+                    f"model {self.name!r}: {name!r} cannot be the correlation of {user}; its prior "
+                    f"is {self[name].prior}, not LKJ."
+                )
+            if self[name].over not in by:
+                raise SpecError(
+                    f"model {self.name!r}: {name!r} is over {self[name].over!r}, which {user} "
+                    "do not differ by."
+                )
+
+    def over(self, correlation: str) -> str:
+        """Return the factor whose levels a correlation is of.
+
+        Parameters
+        ----------
+        correlation : str
+            Name of a parameter with a prior LKJ.
+
+        Returns
+        -------
+        str
+            The factor.
+        """
+        return str(self[correlation].over)
+
+    @property
+    def slopes(self) -> dict[str, str]:
+        """The slopes and what they are pooled towards, each with its covariate."""
+        found: dict[str, str] = {}
+
+        def visit(name: str, covariate: str) -> None:
+            found[name] = covariate
+            for parent in self[name].prior.mean:
+                visit(parent, covariate)
+
+        for name in self.mean:
+            if self[name].covariate is not None:
+                visit(name, str(self[name].covariate))
+        return found
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """The columns of numbers that the model has slopes for."""
+        return tuple(dict.fromkeys(p.covariate for p in self.parameters if p.covariate))
+
     def _check_used(self) -> None:
         used = {*self.mean, self.scale, *(["nu"] if self.likelihood == "student_t" else [])}
+        used |= {str(name) for name in (self.correlation,) if name}
         for parameter in reversed(self.parameters):
             if parameter.name not in used:
                 raise SpecError(f"model {self.name!r}: nothing uses {parameter.name!r}.")
             used.update(parameter.prior.parents)
+            used.update([parameter.correlation] if parameter.correlation else [])
 
     def __getitem__(self, name: str) -> Parameter:
         for parameter in self.parameters:
@@ -166,7 +288,8 @@ class ModelSpec:
     @property
     def factors(self) -> tuple[str, ...]:
         """The columns of the table that the model tells levels of."""
-        return tuple(dict.fromkeys(name for p in self.parameters for name in p.by))
+        over = [p.over for p in self.parameters if p.over]
+        return tuple(dict.fromkeys([name for p in self.parameters for name in p.by] + over))
 
     def vary(
         self,
@@ -242,9 +365,8 @@ class ModelSpec:
             "outcome": self.outcome,
             "mathematics": self.mathematics,
             "reference": self.reference,
-            "parameters": {
-                p.name: {"by": list(p.by), "prior": str(p.prior)} for p in self.parameters
-            },
+            **({"correlation": self.correlation} if self.correlation else {}),
+            "parameters": {p.name: p.to_dict() for p in self.parameters},
         }
 
     @classmethod
@@ -262,7 +384,7 @@ class ModelSpec:
             The model, checked.
         """
         known = ("name", "title", "mean", "scale", "likelihood", "outcome", "mathematics",
-                 "reference", "parameters")  # fmt: skip
+                 "reference", "correlation", "parameters")  # fmt: skip
         name = data.get("name", "")
         for key in data:
             one_of(f"key of model {name}", str(key), known)
@@ -285,18 +407,24 @@ class ModelSpec:
             outcome=data.get("outcome", "distance"),
             mathematics=str(data.get("mathematics", "")),
             reference=str(data.get("reference", "")),
+            correlation=str(data["correlation"]) if data.get("correlation") else None,
         )
 
     def __str__(self) -> str:
         kind = {"normal": "Normal", "student_t": "StudentT"}[self.likelihood]
         first = "nu, " if self.likelihood == "student_t" else ""
+        covariate = {name: self[name].covariate for name in self.mean}
+        mean = " + ".join(f"{n} * {c}" if c else n for n, c in covariate.items())
+        more = f", correlated by {self.correlation}" if self.correlation else ""
         lines = [
             f"{self.name}: {self.title}",
-            f"  {self.outcome} ~ {kind}({first}{' + '.join(self.mean)}, {self.scale})",
+            f"  {self.outcome} ~ {kind}({first}{mean}, {self.scale}){more}",
         ]
         for p in self.parameters:
             index = f"[{', '.join(p.by)}]" if p.by else ""
-            lines.append(f"  {p.name}{index} ~ {p.prior}")
+            more = f", correlated by {p.correlation}" if p.correlation else ""
+            more += f" over {p.over}" if p.over else ""
+            lines.append(f"  {p.name}{index} ~ {p.prior}{more}")
         return "\n".join(lines)
 
 
@@ -317,13 +445,15 @@ def _names(what: str, value: object) -> tuple[str, ...]:
 
 
 def _parameter(name: str, data: object) -> Parameter:
-    if not isinstance(data, Mapping) or "prior" not in data or set(data) - {"by", "prior"}:
+    keys = {"by", "prior", "covariate", "correlation", "over"}
+    if not isinstance(data, Mapping) or "prior" not in data or set(data) - keys:
         raise SpecError(
             f'the parameter {name!r} is {data!r}; expected by = [factors] and prior = "Normal(1, '
             '0.5)".'
         )
     by = _names(f"by of {name}", data.get("by", ()))
-    return Parameter(name, by, Prior.parse(data["prior"], name))
+    more = {key: str(data[key]) for key in ("covariate", "correlation", "over") if data.get(key)}
+    return Parameter(name, by, Prior.parse(data["prior"], name), **more)
 
 
 def _folder() -> Path:

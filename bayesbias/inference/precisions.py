@@ -1,0 +1,179 @@
+"""Precision matrices of Gaussian factors as functions of a few unknowns: scales and correlations.
+
+A factor is one outcome, or one coefficient, or several that are correlated (the same pair of words
+in several embeddings). Factors with the same covariance form a class, and everything that the exact
+engine computes is linear in the entries of the classes' precision matrices.
+
+The unknowns are unconstrained numbers: the logarithm of a scale, the inverse hyperbolic tangent of
+a partial correlation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bayesbias._arrays import Array, Codes
+
+_STEP = 1e-5
+
+
+@dataclass(frozen=True)
+class ClassGroup:
+    """Classes of the same width: how many outcomes or coefficients one of their factors is about.
+
+    Attributes
+    ----------
+    scale : array of int
+        Classes × width: the unknown whose exponential is the standard deviation; -1 for none.
+    variance : array
+        Classes × width: added to the squared scale.
+    correlation : array of int
+        The first of the unknowns that hold the partial correlations; -1 for none.
+    member : array of int
+        Classes × width: the row of the correlation matrix.
+    levels : int
+        The size of the correlation matrix.
+    """
+
+    scale: Codes
+    variance: Array
+    correlation: Codes
+    member: Codes
+    levels: int
+
+    def __len__(self) -> int:
+        return len(self.scale)
+
+    @property
+    def width(self) -> int:
+        """How many outcomes or coefficients a factor is about."""
+        return self.scale.shape[1]
+
+    @property
+    def n_partial(self) -> int:
+        """How many partial correlations a correlation matrix has."""
+        return self.levels * (self.levels - 1) // 2
+
+    def take(self, which: Codes, renumber: Codes) -> ClassGroup:
+        """Return some of the classes, with other numbers for the unknowns (the last for none)."""
+        return ClassGroup(
+            renumber[self.scale[which]],
+            self.variance[which],
+            renumber[self.correlation[which]],
+            self.member[which],
+            self.levels,
+        )
+
+    @cached_property
+    def unknowns(self) -> Codes:
+        """Classes × those each depends on; -1 fills up."""
+        columns = [self.scale]
+        if (self.correlation >= 0).any():
+            places = self.correlation[:, None] + np.arange(self.n_partial)
+            columns.append(np.where(self.correlation[:, None] >= 0, places, -1))
+        return np.concatenate(columns, axis=1)
+
+    def _sd(self, at: Array) -> Array:
+        """Return draws × classes × width: the scales, zero for none."""
+        scales = np.concatenate([np.exp(at), np.zeros((len(at), 1))], axis=1)
+        return scales[:, self.scale]
+
+    def covariance(self, at: Array) -> Array:
+        """Return draws × classes × width × width."""
+        b = self.width
+        sd = self._sd(at)
+        result = np.zeros((*sd.shape, b))
+        result[..., np.arange(b), np.arange(b)] = sd**2
+        for start in np.unique(self.correlation[self.correlation >= 0]).tolist():
+            here = np.flatnonzero(self.correlation == start)
+            matrix = correlation_matrix(at[:, start : start + self.n_partial], self.levels)
+            own = self.member[here]
+            part = matrix[:, own[:, :, None], own[:, None, :]]
+            result[:, here] = part * sd[:, here, :, None] * sd[:, here, None, :]
+        result[..., np.arange(b), np.arange(b)] += self.variance
+        return result
+
+    def precision(self, at: Array) -> tuple[Array, Array]:
+        """Return draws × classes × width², and the log determinants, draws × classes."""
+        if self.width == 1:
+            values = 1 / (self._sd(at) ** 2 + self.variance)
+            return values, np.log(values[:, :, 0])
+        inverse = np.linalg.inv(self.covariance(at))
+        log_determinant = np.linalg.slogdet(inverse)[1]
+        return inverse.reshape(*inverse.shape[:2], -1), log_determinant
+
+    def pull_back(self, at: Array, by_entry: Array, by_determinant: Array) -> Array:
+        """Return the gradient by the unknowns from those by entries and log determinants."""
+        result = np.zeros((at.shape[1], len(at)))
+        if self.width == 1:
+            has = np.flatnonzero(self.scale[:, 0] >= 0)
+            place = self.scale[has, 0]
+            squared = np.exp(2 * at[:, place])
+            precision = 1 / (squared + self.variance[has, 0])
+            slope = -2 * squared * precision
+            own = slope * (precision * by_entry[:, has, 0] + by_determinant[:, has])
+            np.add.at(result, place, own.T)
+            return result.T
+        for column in self.unknowns.T:
+            has = np.flatnonzero(column >= 0)
+            for place in np.unique(column[has]).tolist():
+                which = has[column[has] == place]
+                part = self.take(which, np.append(np.arange(at.shape[1]), -1))
+                step = np.zeros(at.shape[1])
+                step[place] = _STEP
+                (up, log_up), (down, log_down) = part.precision(at + step), part.precision(
+                    at - step
+                )
+                own = ((up - down) * by_entry[:, which]).sum(axis=(1, 2))
+                own += ((log_up - log_down) * by_determinant[:, which]).sum(axis=1)
+                result[place] += own / (2 * _STEP)
+        return result.T
+
+
+def correlation_matrix(z: Array, levels: int) -> Array:
+    """Return draws × levels × levels, from the transformed partial correlations.
+
+    The Cholesky factor's rows are filled from partial correlations (Lewandowski, Kurowicka & Joe
+    2009), the pairs in the order (1, 0), (2, 0), (2, 1), ….
+    """
+    partial = np.tanh(z)
+    root = np.zeros((len(z), levels, levels))
+    root[:, 0, 0] = 1.0
+    place = 0
+    for i in range(1, levels):
+        left = np.ones(len(z))
+        for j in range(i):
+            root[:, i, j] = partial[:, place] * np.sqrt(left)
+            left = left * (1 - partial[:, place] ** 2)
+            place += 1
+        root[:, i, i] = np.sqrt(left)
+    matrix: Array = root @ root.transpose(0, 2, 1)
+    return matrix
+
+
+def partial_correlations(matrix: Array) -> Array:
+    """Return the transformed partial correlations of correlation matrices: the inverse of above."""
+    root = np.linalg.cholesky(matrix)
+    levels = matrix.shape[-1]
+    columns = []
+    for i in range(1, levels):
+        left = np.ones(len(matrix))
+        for j in range(i):
+            partial = root[:, i, j] / np.sqrt(left)
+            left = left * (1 - partial**2)
+            columns.append(np.arctanh(partial))
+    return np.column_stack(columns) if columns else np.zeros((len(matrix), 0))
+
+
+def lkj_exponents(eta: float, levels: int) -> Array:
+    """Return the power of (1 - partial²) in the density of each transformed partial correlation.
+
+    Under LKJ(eta) the partial correlation of a pair whose first is j (from zero) has a symmetric
+    beta distribution on (-1, 1) with the parameter eta + (levels - 2 - j) / 2; the derivative of
+    the transformation adds one to its exponent.
+    """
+    result = [eta + (levels - 2 - j) / 2 for i in range(1, levels) for j in range(i)]
+    return np.array(result)
