@@ -86,24 +86,21 @@ class Residuals:
 class Design:
     """What the expected outcome of each row is the sum of."""
 
-    terms: list[Codes]  # for each summand, the coefficient of each row
+    terms: list[Codes]  # for each summand, the coefficient of each row; -1 for none
     times: list[int]  # how often it counts
     values: list[Array | None]  # what a slope is multiplied by
 
     def matrix(self, rows: Codes, n_coefficients: int) -> sparse.csr_matrix:
         """Return rows × coefficients."""
         n = len(rows)
-        data, columns = [], []
+        data, places, columns = [], [], []
         for term, times, value in zip(self.terms, self.times, self.values, strict=True):
-            columns.append(term[rows])
-            data.append(np.full(n, float(times)) if value is None else times * value[rows])
-        return sparse.csr_matrix(
-            (
-                np.concatenate(data),
-                (np.tile(np.arange(n), len(columns)), np.concatenate(columns)),
-            ),
-            shape=(n, n_coefficients),
-        )
+            has = np.flatnonzero(term[rows] >= 0)
+            places.append(has)
+            columns.append(term[rows[has]])
+            data.append(np.full(len(has), float(times)) if value is None else times * value[rows])
+        at = (np.concatenate(places), np.concatenate(columns))
+        return sparse.csr_matrix((np.concatenate(data), at), shape=(n, n_coefficients))
 
 
 def layout(spec: ModelSpec, data: ModelData) -> Layout:
@@ -206,15 +203,21 @@ def compile_model(spec: ModelSpec, data: ModelData) -> Compiled:
     centre = float(data.y.mean()) if len(data.y) else 0.0
     y = data.y - centre
     parts = summands(spec)
-    covariate = spec.slopes
-    root = next(name for name in parts if not spec[name].prior.mean and name not in covariate)
+    everywhere = set(parts) - set(spec.slopes) - {n for n in parts if spec[n].only}
+    root = next(name for name in parts if not spec[name].prior.mean and name in everywhere)
     shift = np.zeros(where.n_coefficients)
     shift[where.coefficients[root]] = centre / parts[root]
     slopes = _slope_columns(spec, where)
     n_columns = len(slopes) + 1
 
-    terms = [where.coefficients[name].start + data.index(spec[name].by) for name in parts]
-    values = [data.covariates[covariate[name]] if name in covariate else None for name in parts]
+    terms, values = [], []
+    for name in parts:
+        term = where.coefficients[name].start + data.index(spec[name].by)
+        value = data.times(spec, name)
+        if value is not None and name not in spec.slopes:
+            term, value = np.where(value > 0, term, -1), None
+        terms.append(term)
+        values.append(value)
     design = Design(terms, list(parts.values()), values)
     columns = np.zeros((len(y), n_columns))
     columns[:, -1] = y

@@ -120,7 +120,8 @@ class _Likelihood:
 
     spec: ModelSpec
     data: ModelData
-    means: list[tuple[Array, Codes]]  # values × draws of a term, and the value of each row
+    # Values × draws of a term, the value of each row, and what it is multiplied by.
+    means: list[tuple[Array, Codes, Array | None]]
     scale: tuple[Array, Codes]
     nu: Array | None
 
@@ -132,13 +133,15 @@ class _Likelihood:
             return by_value, fit.data.index(fit.spec[name].by)
 
         nu = fit.draws("nu") if fit.spec.likelihood == "student_t" else None
-        return cls(fit.spec, fit.data, [term(n) for n in fit.spec.mean], term(fit.spec.scale), nu)
+        means = [(*term(name), fit.data.times(fit.spec, name)) for name in fit.spec.mean]
+        return cls(fit.spec, fit.data, means, term(fit.spec.scale), nu)
 
     def mean(self, rows: Codes) -> Array:
         """Return rows × draws."""
-        total = np.take(self.means[0][0], self.means[0][1][rows], axis=0)
-        for values, index in self.means[1:]:
-            total += values[index[rows]]
+        total = np.zeros((len(rows), self.means[0][0].shape[1]))
+        for values, index, times in self.means:
+            part = np.take(values, index[rows], axis=0)
+            total += part if times is None else part * times[rows, None]
         return total
 
     def variance(self, rows: Codes) -> Array:
@@ -185,7 +188,10 @@ class _Likelihood:
 
     def cells(self) -> list[Codes]:
         """Return the rows that share mean and scale."""
-        codes = [index for _, index in self.means] + [self.scale[1]]
+        codes = [index for _, index, _ in self.means] + [self.scale[1]]
+        for _, _, times in self.means:
+            if times is not None:
+                codes.append(np.unique(times, return_inverse=True)[1])
         if self.data.error is not None:
             codes.append(np.unique(self.data.error, return_inverse=True)[1])
         key = np.zeros(len(self.data.y), dtype=np.int64)

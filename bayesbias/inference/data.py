@@ -14,21 +14,13 @@ import xarray as xr
 from bayesbias._arrays import Array, Codes
 from bayesbias._validate import one_of, quoted
 from bayesbias.errors import DataError, SpecError, warn
-from bayesbias.inference.spec import ModelSpec
+from bayesbias.inference.spec import ATTRIBUTE_KIND, KIND_OF_CONNECTION, ModelSpec
 from bayesbias.table import check_table
 
 #: An optional column: the standard error of each distance, from the vectors' own uncertainty.
 STANDARD_ERROR = "standard_error"
 #: An optional column: which of several trainings of the embedding a row is from.
 REPLICATE = "replicate"
-#: The kind of list that an attribute is from, where the table has no such column of its own.
-ATTRIBUTE_KIND = "attribute_kind"
-KIND_OF_CONNECTION = {
-    "associated": "stereotype",
-    "different": "stereotype",
-    "human": "human",
-    "none": "neutral",
-}
 _PAIR = ["embedding", "protected_word", "word_to_compare"]
 _OUTCOME_COLUMN = {"distance": "cosine_distance", "difference": "difference"}
 
@@ -66,6 +58,18 @@ class ModelData:
         if not by:
             return np.zeros(len(self.y), dtype=np.intp)
         return np.ravel_multi_index([self.codes[name] for name in by], self.shape(by))
+
+    def times(self, spec: ModelSpec, name: str) -> Array | None:
+        """Return what a parameter is multiplied by in each row; None for one everywhere."""
+        covariate, only = spec.slopes.get(name), spec[name].only
+        result = None if covariate is None else self.covariates[covariate]
+        if only is not None:
+            levels = self.levels[ATTRIBUTE_KIND]
+            here = np.zeros(len(self.y))
+            if only in levels:
+                here = (self.codes[ATTRIBUTE_KIND] == levels.index(only)).astype(np.float64)
+            result = here if result is None else result * here
+        return result
 
     def counts(self, by: tuple[str, ...]) -> npt.NDArray[np.intp]:
         """Return the number of rows at each place of a parameter with these factors."""
@@ -160,7 +164,9 @@ def _covariate(spec: ModelSpec, table: pd.DataFrame, name: str) -> Array:
         )
     if not np.ptp(values):
         raise DataError(f"the covariate {name!r} is {values[0]:g} in every row; leave it out.")
-    return values
+    # In standard deviations from the mean, so that one prior of slopes does for all.
+    standardised: Array = (values - values.mean()) / values.std()
+    return standardised
 
 
 def _factor(spec: ModelSpec, table: pd.DataFrame, name: str) -> tuple[tuple[str, ...], Codes]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -12,32 +13,108 @@ import xarray as xr
 from bayesbias._arrays import Array
 from bayesbias._intervals import Kind, describe
 from bayesbias._validate import did_you_mean, quoted
+from bayesbias.constants import CONNECTIONS
 from bayesbias.errors import SpecError
-from bayesbias.inference.spec import FACTORS, ModelSpec
+from bayesbias.inference.data import ModelData
+from bayesbias.inference.spec import FACTORS, KIND_OF_CONNECTION, ModelSpec
 
 
-def expected(spec: ModelSpec, posterior: xr.Dataset, over: Iterable[str]) -> xr.DataArray:
+@dataclass(frozen=True)
+class Layers:
+    """How the lists of a table, and the covariates in it, belong to groups and connections.
+
+    Attributes
+    ----------
+    lists : DataArray
+        protected_group × connection × word_class: the share of each list in a connection.
+    covariates : dict of DataArray
+        For each covariate, its mean by protected word and connection.
+    """
+
+    lists: xr.DataArray
+    covariates: Mapping[str, xr.DataArray]
+
+    @classmethod
+    def of_table(cls, table: pd.DataFrame, data: ModelData) -> Layers:
+        """Read them off the rows that were fitted."""
+        names = ["protected_group", "connection", "word_class"]
+        pairs = table[names].astype("str").drop_duplicates()
+        levels = [list(dict.fromkeys(pairs[name])) for name in names]
+        if "connection" in data.levels:
+            levels[1] = list(data.levels["connection"])
+        share = xr.DataArray(
+            np.zeros([len(some) for some in levels]),
+            coords=dict(zip(names, levels, strict=True)),
+            dims=names,
+        )
+        for group, connection, word_class in pairs.itertuples(index=False):
+            share.loc[group, connection, word_class] = 1.0
+        share = share / share.sum("word_class").clip(min=1.0)
+        means = {}
+        by = [table["protected_word"].astype("str"), table["connection"].astype("str")]
+        for name, values in data.covariates.items():
+            mean = pd.Series(values, index=table.index).groupby(by, sort=False).mean()
+            means[name] = mean.to_xarray().fillna(0.0)
+        return cls(share, means)
+
+
+def expected(
+    spec: ModelSpec,
+    posterior: xr.Dataset,
+    over: Iterable[str],
+    layers: Layers | None = None,
+    *,
+    observed: bool = False,
+) -> xr.DataArray:
     """Return the expected outcome, for words that are not in `over` or for new ones that are.
 
     A parameter that differs by a factor in `over` counts with what it is pooled towards (its value
-    for a word drawn from the same population), or, if it is not pooled, with its average.
+    for a word drawn from the same population), or, if it is not pooled, with its average. One that
+    differs by list is averaged over the lists of each group and connection. Slopes count with the
+    covariates at their overall mean, the same for all; with `observed`, at the mean of the rows.
     """
     gone = set(over)
 
-    def value(name: str) -> xr.DataArray:
+    def value(name: str, lost: set[str]) -> xr.DataArray:
         parameter = spec[name]
-        lost = [factor for factor in parameter.by if factor in gone]
-        if not lost:
+        own = [factor for factor in parameter.by if factor in lost]
+        if not own:
             return posterior[name]
         if parameter.prior.sd is None:
-            return posterior[name].mean(lost)
+            return posterior[name].mean(own)
         start: xr.DataArray = xr.zeros_like(posterior[spec.scale]) + parameter.prior.arguments[0]
         start = start.isel({d: 0 for d in start.dims if d not in ("chain", "draw")}, drop=True)
-        return sum((value(parent) for parent in parameter.prior.mean), start=start)
+        return sum((value(parent, lost) for parent in parameter.prior.mean), start=start)
 
-    total = value(spec.mean[0])
-    for name in spec.mean[1:]:
-        total = total + value(name)
+    def term(name: str) -> xr.DataArray:
+        array = value(name, gone)
+        if "word_class" in array.dims and layers is not None and "connection" in spec.factors:
+            folded = xr.dot(array, layers.lists, dim="word_class")
+            # A group without such a list has what the lists are pooled towards.
+            lacks = 1 - layers.lists.sum("word_class")
+            if bool(lacks.any()):
+                folded = folded + lacks * value(name, gone | {"word_class", "protected_group"})
+            array = folded
+        only = spec[name].only
+        if only is not None:
+            names = [c for c in CONNECTIONS if KIND_OF_CONNECTION[c] == only]
+            connections = posterior["connection"].to_numpy()
+            here = xr.DataArray(
+                np.isin(connections, names).astype(float), coords={"connection": connections}
+            )
+            array = array * here
+        covariate = spec[name].covariate
+        if covariate is not None:
+            assert layers is not None
+            array = array * layers.covariates[covariate]
+            if "protected_word" in gone:
+                array = array.mean("protected_word")
+        return array
+
+    names = [name for name in spec.mean if observed or spec[name].covariate is None]
+    total = term(names[0])
+    for name in names[1:]:
+        total = total + term(name)
     order = [f for f in dict.fromkeys([*FACTORS, *spec.factors]) if f in total.dims]
     return total.transpose("chain", "draw", *order)
 

@@ -23,6 +23,7 @@ _log = logging.getLogger(__name__)
 # draws of its scales, each with several draws of the coefficients.
 _BUDGET = 4e10
 _FEWEST_SCALES = 200
+_MOST_SCALES = 4000
 #: Multiplications in a second, roughly; only for what is told of the time left.
 _SPEED = 1e10
 _LONG = 60.0
@@ -151,7 +152,7 @@ def _draw_unknowns(
 def _n_scales(block: Block, draws: int) -> int:
     """Return how many distinct draws of its unknowns a block gets."""
     affordable = int(_BUDGET / block.cost / 3)
-    return min(draws, max(affordable, _FEWEST_SCALES))
+    return min(draws, _MOST_SCALES, max(affordable, _FEWEST_SCALES))
 
 
 def estimated_seconds(compiled: Compiled, draws: int) -> float:

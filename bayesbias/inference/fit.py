@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 import xarray as xr
@@ -15,9 +15,9 @@ import xarray as xr
 from bayesbias._arrays import Array
 from bayesbias._intervals import Kind, check_interval, describe
 from bayesbias._validate import one_of, quoted
-from bayesbias.errors import SpecError
+from bayesbias.errors import DataError, SpecError
 from bayesbias.inference.data import ModelData, model_data
-from bayesbias.inference.estimates import contrast_weights, expected, flat, tidy_draws
+from bayesbias.inference.estimates import Layers, contrast_weights, expected, flat, tidy_draws
 from bayesbias.inference.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
     from bayesbias.inference.criteria import Elpd
     from bayesbias.inference.diagnostics import Diagnostics
+
+
+#: What a contrast is for each level of.
+By = Literal["protected_word", "protected_group", "attribute_group", "embedding"]
+#: The protected words of the study, or new ones of the same groups.
+Words = Literal["listed", "population"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,7 +168,8 @@ class Fit:
         self,
         contrast: str = "associated - none",
         *,
-        by: str | None = None,
+        by: By | None = None,
+        words: Words = "listed",
         rope: float | tuple[float, float] | None = None,
         prob: float = 0.89,
         kind: Kind = "hdi",
@@ -170,16 +177,21 @@ class Fit:
         """Return a difference between connections, with its interval and probabilities.
 
         Negative values of ``associated - none`` mean that protected words are closer to the
-        stereotypes of their own group than to neutral words: bias.
+        stereotypes of their own group than to neutral words.
 
         Parameters
         ----------
         contrast : str, default "associated - none"
             A linear expression of connections, such as ``associated - (human + none) / 2``.
-        by : {None, "protected_word", "protected_group", "embedding"}, default None
-            One contrast for the whole data set (for a protected word drawn from the same
-            population, where the model has one), or one per word, group (the average of its
-            words) or embedding.
+        by : {None, "protected_word", "protected_group", "attribute_group", "embedding"}
+            One contrast for the whole data set (the average of its groups), or one per word, group
+            (the average of its words) or embedding. With ``attribute_group``, and the contrast
+            ``associated - different``, groups are compared on the same attributes: how much closer
+            the stereotypes of a group are to its own words than to those of the other groups. What
+            an attribute is like in itself, its frequency for instance, cancels there.
+        words : {"listed", "population"}, default "listed"
+            Whether the contrast is about the protected words of the study, or about new ones drawn
+            from the same groups. The attributes always stand for the population they are from.
         rope : float or pair of float, optional
             Region of practical equivalence: differences so small that they do not matter. A number
             r stands for −r to r.
@@ -192,29 +204,47 @@ class Fit:
         -------
         DataFrame
             ``contrast``, the level of `by`, ``mean``, ``sd``, ``lower``, ``upper``, ``P(<0)`` and,
-            with a rope, ``P(in rope)``.
+            with a rope, ``P(in rope)``. Of a model with covariates also ``covariates``: each
+            contrast with ``equal`` covariates for all attributes, and with the covariates ``as
+            observed``.
         """
         check_interval(prob, kind)
         bounds = _rope(rope)
-        array = self.contrast_draws(contrast, by=by)
-        result = tidy_draws(array, prob, kind)
-        values = flat(array).reshape(len(flat(array)), -1)
-        result["P(<0)"] = (values < 0).mean(axis=0)
-        if bounds is not None:
-            inside = (values > bounds[0]) & (values < bounds[1])
-            result["P(in rope)"] = inside.mean(axis=0)
-        result.insert(0, "contrast", contrast)
-        return result
+        parts = []
+        for observed in (False, True) if self.spec.covariates else (False,):
+            array = self.contrast_draws(contrast, by=by, words=words, observed=observed)
+            part = tidy_draws(array, prob, kind)
+            values = flat(array).reshape(len(flat(array)), -1)
+            part["P(<0)"] = (values < 0).mean(axis=0)
+            if bounds is not None:
+                inside = (values > bounds[0]) & (values < bounds[1])
+                part["P(in rope)"] = inside.mean(axis=0)
+            part.insert(0, "contrast", contrast)
+            if self.spec.covariates:
+                part.insert(1, "covariates", "as observed" if observed else "equal")
+            parts.append(part)
+        return pd.concat(parts, ignore_index=True)
 
-    def contrast_draws(self, contrast: str, *, by: str | None = None) -> xr.DataArray:
+    def contrast_draws(
+        self,
+        contrast: str,
+        *,
+        by: By | None = None,
+        words: Words = "listed",
+        observed: bool = False,
+    ) -> xr.DataArray:
         """Return the draws of a contrast.
 
         Parameters
         ----------
         contrast : str
             A linear expression of connections.
-        by : {None, "protected_word", "protected_group", "embedding"}, default None
-            What to have one contrast for.
+        by : {None, "protected_word", "protected_group", "attribute_group", "embedding"}
+            What to have one contrast for, as in `contrasts`.
+        words : {"listed", "population"}, default "listed"
+            The protected words of the study, or new ones of the same groups.
+        observed : bool, default False
+            Of a model with covariates: the covariates as they are, instead of equal for all.
 
         Returns
         -------
@@ -223,41 +253,99 @@ class Fit:
         """
         if "connection" not in self.spec.factors:
             raise SpecError(
-                f"model {self.spec.name!r} does not tell connections apart, so there is nothing to "
-                "contrast; fit model 'crossed', for instance."
+                f"model {self.spec.name!r} does not distinguish connections, so there is nothing "
+                "to contrast; fit model 'interaction', for instance."
             )
         weights = contrast_weights(contrast, self.data.levels["connection"])
         several = "embedding" in self.spec.factors
-        allowed = ["protected_word", "protected_group", *(["embedding"] if several else [])]
+        one_of("words", words, ("listed", "population"))
         if by is not None:
-            one_of("by", by, allowed)
-        words = by in ("protected_word", "protected_group")
-        array = self.expected(["word_to_compare", *([] if words else ["protected_word"])])
-        weight = xr.DataArray(weights, dims="connection")
-        result: xr.DataArray = (array * weight).sum("connection")
-        if "protected_group" in result.dims:  # of a model that does not tell words apart
-            if by == "protected_word":
-                result = result.sel(protected_group=self.groups()).drop_vars("protected_group")
-            return result.mean("protected_group") if by is None else result
-        if words and "protected_word" not in result.dims:
-            # The connections' coefficients are the same for all words.
-            names = self.groups()["protected_word"]
-            result = result * xr.ones_like(names, dtype=float)
+            levels = ["protected_word", "protected_group", "attribute_group"]
+            one_of("by", by, [*levels, *(["embedding"] if several else [])])
+        if by == "protected_word" and words == "population":
+            raise SpecError("by='protected_word' is about the listed words; use words='listed'.")
+        if by == "attribute_group":
+            return self._same_attributes(contrast, words, observed)
+        over = ["word_to_compare", *(["protected_word"] if words == "population" else [])]
+        array = self.expected(over, observed=observed)
+        result: xr.DataArray = (array * xr.DataArray(weights, dims="connection")).sum("connection")
+        if by == "protected_word":
+            return self._by_word(result)
+        result = self._by_group(result)
         if by == "protected_group":
-            result = group_means(result, self.groups())
-        if not words and "protected_word" in result.dims:
-            result = result.mean("protected_word")
-        if several and by is None:
-            result = result.mean("embedding")
-        return result
+            return result
+        result = result.mean("protected_group")
+        return result.mean("embedding") if several and by is None else result
 
-    def expected(self, over: Iterable[str]) -> xr.DataArray:
+    def _by_word(self, array: xr.DataArray) -> xr.DataArray:
+        """Return one value for each protected word, also where the words of a group share it."""
+        groups = self.groups()
+        if "protected_group" in array.dims:
+            return array.sel(protected_group=groups).drop_vars("protected_group")
+        if "protected_word" not in array.dims:
+            return array * xr.ones_like(groups, dtype=float)
+        return array
+
+    def _by_group(self, array: xr.DataArray) -> xr.DataArray:
+        """Return one value for each group, the average of its protected words."""
+        if "protected_group" in array.dims:
+            return array
+        return group_means(self._by_word(array), self.groups())
+
+    def _same_attributes(self, contrast: str, words: Words, observed: bool) -> xr.DataArray:
+        """Compare groups on the same attributes: a group's own stereotypes, in other groups too."""
+        if "".join(contrast.split()) != "associated-different":
+            raise SpecError(
+                f"by='attribute_group' compares the distances of one group's stereotypes from its "
+                f"own words and from those of other groups: contrast='associated - different', not "
+                f"{contrast!r}."
+            )
+        names = ["protected_group", "word_class", "connection"]
+        pairs = self.table[names].astype("str").drop_duplicates()
+        groups = list(dict.fromkeys(self.groups().to_numpy().tolist()))
+        over = ["word_to_compare", *(["protected_word"] if words == "population" else [])]
+        parts = []
+        for group in groups:
+            own = pairs[(pairs["protected_group"] == group) & (pairs["connection"] == "associated")]
+            lists = set(own["word_class"])
+            others = pairs[(pairs["connection"] == "different") & pairs["word_class"].isin(lists)]
+            if not lists or others.empty:
+                raise DataError(
+                    f"the stereotypes of {group!r} are not compared with another group, so there "
+                    "is no contrast of the same attributes; use by='protected_group'."
+                )
+            # The means of this group's lists alone, for every group that is compared with them.
+            share = self._layers.lists * 0
+            for row in [*own.itertuples(index=False), *others.itertuples(index=False)]:
+                share.loc[row.protected_group, row.connection, row.word_class] = 1.0
+            share = share / share.sum("word_class").clip(min=1.0)
+            layers = Layers(share, self._layers.covariates)
+            array = self._by_group(self._expected(over, layers, observed))
+            others_mean = array.sel(
+                protected_group=list(dict.fromkeys(others["protected_group"])),
+                connection="different",
+            ).mean("protected_group")
+            parts.append(array.sel(protected_group=group, connection="associated") - others_mean)
+        result = xr.concat(
+            [part.drop_vars(["protected_group", "connection"], errors="ignore") for part in parts],
+            dim=pd.Index(groups, name="attribute_group"),
+        )
+        rest = [d for d in result.dims if d not in ("chain", "draw", "attribute_group")]
+        return result.transpose("chain", "draw", "attribute_group", *rest)
+
+    @cached_property
+    def _layers(self) -> Layers:
+        return Layers.of_table(self.table, self.data)
+
+    def expected(self, over: Iterable[str], *, observed: bool = False) -> xr.DataArray:
         """Return draws of the expected distance, for words not in `over` or new ones that are.
 
         Parameters
         ----------
         over : iterable of str
-            Factors, such as ``word_to_compare``, whose levels are not told apart.
+            Factors, such as ``word_to_compare``, whose levels are averaged over.
+        observed : bool, default False
+            Of a model with covariates: the covariates as they are, instead of equal for all.
 
         Returns
         -------
@@ -265,8 +353,14 @@ class Fit:
             With dims ``chain``, ``draw`` and the factors that are left. Where the model has both
             protected words and their groups as factors, words have the value of their own group.
         """
-        array = expected(self.spec, self.posterior, over)
+        return self._expected(over, self._layers, observed)
+
+    def _expected(self, over: Iterable[str], layers: Layers, observed: bool) -> xr.DataArray:
+        over = list(over)
+        array = expected(self.spec, self.posterior, over, layers, observed=observed)
         if "protected_group" not in array.dims or "protected_word" not in self.spec.factors:
+            return array
+        if "protected_word" in over:
             return array
         own = self.groups()
         if "protected_word" in array.dims:

@@ -29,9 +29,37 @@ START = 14.0 - 0.7
 _RANGE = 20.0
 _ROUNDING = 1e-14
 # With fewer coordinates than this one dense matrix is quicker than eliminating units from it.
-_FEW = 60
+_FEW = 30
 # Up to this size a triangular system is solved for all draws at once, column by column.
 _SMALL = 64
+
+
+# Up to this many numbers a linear map is kept as a dense matrix, which is quicker to apply.
+_DENSE = 200_000
+
+
+class Linear:
+    """A linear map from the entries of the precision matrices: what they add up to."""
+
+    def __init__(self, matrix: sparse.csr_matrix) -> None:
+        self.nnz = int(matrix.nnz)
+        self.width = int(matrix.shape[1])
+        small = matrix.shape[0] * matrix.shape[1] <= _DENSE
+        self._forward = matrix.toarray() if small else sparse.csr_matrix(matrix.T)
+        self._backward = self._forward.T if small else sparse.csr_matrix(matrix)
+        self._small = small
+
+    def __call__(self, entries: Array) -> Array:
+        """Return draws × the width of the map."""
+        if self._small:
+            return entries @ self._forward
+        return np.ascontiguousarray((self._forward @ entries.T).T)
+
+    def pull_back(self, gradient: Array) -> Array:
+        """Return the gradient by the entries."""
+        if self._small:
+            return gradient @ self._backward
+        return np.ascontiguousarray((self._backward @ gradient.T).T)
 
 
 @dataclass(frozen=True)
@@ -40,8 +68,8 @@ class _Cluster:
 
     coordinates: Codes  # units × size, of the block
     support: Codes  # dense coordinates; the slopes and the outcome come last
-    own: sparse.csr_matrix  # entries × (units · size · size)
-    coupling: sparse.csr_matrix  # entries × (units · size · support)
+    own: Linear  # units · size · size
+    coupling: Linear  # units · size · support
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -55,9 +83,9 @@ class _Deviations:
 
     coefficients: Codes  # units × size, of the block
     columns: Codes  # dense coordinates of the slopes and the outcome
-    own: sparse.csr_matrix  # entries × (size · size)
-    linear: sparse.csr_matrix  # entries × (units · size · columns)
-    summed: sparse.csr_matrix  # the same for few rows with the same sums of products
+    own: Linear  # size · size
+    linear: Linear  # units · size · columns
+    summed: Linear  # the same for few rows with the same sums of products
     first_side: bool  # whether the units are those that were merged first
 
     @property
@@ -65,9 +93,9 @@ class _Deviations:
         """Units, size, columns."""
         return (*self.coefficients.shape, len(self.columns))
 
-    def ties(self, entries: Array, which: sparse.csr_matrix) -> Array:
+    def ties(self, entries: Array, which: Linear) -> Array:
         """Return draws × units × size × columns."""
-        return times(entries, which).reshape(len(entries), -1, *self.shape[1:])
+        return which(entries).reshape(len(entries), -1, *self.shape[1:])
 
 
 @dataclass(frozen=True)
@@ -101,7 +129,8 @@ class Block:
     priors: list[Prior]
     exponents: Array
     dense: Codes  # of the block's coefficients, in the order of the dense coordinates
-    matrix: sparse.csr_matrix  # entries × (dense + 1)²
+    matrix: Linear  # (dense + 1)²
+    n_entries: int
     clusters: list[_Cluster]
     deviations: list[_Deviations]  # those of the units that were merged last come first
 
@@ -178,7 +207,8 @@ class Block:
             priors=priors,
             exponents=exponents,
             dense=local[dense],
-            matrix=matrix,
+            matrix=Linear(matrix),
+            n_entries=n_entries,
             clusters=clusters,
             deviations=deviations,
         )
@@ -187,13 +217,13 @@ class Block:
     def batch(self) -> int:
         """How many sets of unknowns to work on at a time."""
         d = len(self.dense) + 1
-        size = 3 * d * d + self.matrix.shape[0]
+        size = 3 * d * d + self.n_entries
         for cluster in self.clusters:
             n, k, m = cluster.shape
             size += 2 * n * k * (k + m)
         for deviation in self.deviations:
             _, k, v = deviation.shape
-            size += 2 * deviation.summed.shape[1] + k * k
+            size += 2 * deviation.summed.width + k * k
         return max(1, _BUDGET // size)
 
     @property
@@ -218,13 +248,13 @@ class Block:
         entries, log_determinant = self._entries(at)
         draws, d = len(at), len(self.dense)
         log_density = 0.5 * log_determinant @ self.count
-        h = times(entries, self.matrix).reshape(draws, d + 1, d + 1)
+        h = self.matrix(entries).reshape(draws, d + 1, d + 1)
         roots, halves = [], []
         for cluster in self.clusters:
             n, k, m = cluster.shape
-            own = times(entries, cluster.own).reshape(draws, n, k, k)
+            own = cluster.own(entries).reshape(draws, n, k, k)
             root = _inverse_cholesky(own)
-            half = root @ times(entries, cluster.coupling).reshape(draws, n, k, m)
+            half = root @ cluster.coupling(entries).reshape(draws, n, k, m)
             log_density += np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=(1, 2))
             flat = half.reshape(draws, n * k, m)
             product = flat.transpose(0, 2, 1) @ flat
@@ -237,7 +267,7 @@ class Block:
         deviation_roots = []
         for deviation in self.deviations:
             _, k, v = deviation.shape
-            own = times(entries, deviation.own).reshape(draws, k, k)
+            own = deviation.own(entries).reshape(draws, k, k)
             root = _inverse_cholesky(own)
             free = len(deviation.coefficients) - 1
             log_density += free * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
@@ -305,26 +335,26 @@ class Block:
         g = np.concatenate([-solved.mean, np.ones((draws, 1))], axis=1)
         adjoint += g[:, :, None] * g[:, None, :]
         adjoint *= -0.5
-        by_entry = times(adjoint.reshape(draws, -1), self.matrix.T)
+        by_entry = self.matrix.pull_back(adjoint.reshape(draws, -1))
         for cluster, root, half in zip(self.clusters, solved.roots, solved.halves, strict=True):
             n, k, m = cluster.shape
             here = adjoint[:, cluster.support[:, None], cluster.support]
             solution = root.transpose(0, 1, 3, 2) @ half
             weighted = (solution.reshape(draws, n * k, m) @ here).reshape(draws, n, k, m)
-            by_entry += times(-2 * weighted.reshape(draws, -1), cluster.coupling.T)
+            by_entry += cluster.coupling.pull_back(-2 * weighted.reshape(draws, -1))
             own = weighted @ solution.transpose(0, 1, 3, 2)
             own -= 0.5 * root.transpose(0, 1, 3, 2) @ root
-            by_entry += times(own.reshape(draws, -1), cluster.own.T)
+            by_entry += cluster.own.pull_back(own.reshape(draws, -1))
         for deviation, root in zip(self.deviations, solved.deviation_roots, strict=True):
             _, k, v = deviation.shape
             here = adjoint[:, deviation.columns[:, None], deviation.columns]
             inverse_own = root.transpose(0, 2, 1) @ root
             solution = inverse_own[:, None] @ deviation.ties(solved.entries, deviation.summed)
             weighted = solution @ here[:, None]
-            by_entry += times(-2 * weighted.reshape(draws, -1), deviation.summed.T)
+            by_entry += deviation.summed.pull_back(-2 * weighted.reshape(draws, -1))
             own = (weighted @ solution.transpose(0, 1, 3, 2)).sum(axis=1)
             own -= 0.5 * (len(deviation.coefficients) - 1) * inverse_own
-            by_entry += times(own.reshape(draws, -1), deviation.own.T)
+            by_entry += deviation.own.pull_back(own.reshape(draws, -1))
         result = self._prior_gradient(at)
         first_entry, first_class = 0, 0
         for _, group in sorted(self.groups.items()):
@@ -454,15 +484,10 @@ def _signed(values: Array) -> Array:
     return values
 
 
-def times(entries: Array, matrix: sparse.csr_matrix) -> Array:
-    """Return entries @ matrix as a dense array."""
-    return np.ascontiguousarray((matrix.T @ entries.T).T)
-
-
 def _inverse_cholesky(matrix: Array) -> Array:
     """Return the inverse of the lower Cholesky factor of each of many small matrices."""
     if matrix.shape[-1] == 1:
-        return 1 / np.sqrt(matrix)
+        return np.asarray(1 / np.sqrt(matrix))
     return np.linalg.inv(np.linalg.cholesky(matrix))
 
 
@@ -703,7 +728,7 @@ def _clusters(
             shape=(n_entries, len(some) * k * k),
         )
         coordinates = np.array([local[members[u]] for u in some])
-        result.append(_Cluster(coordinates, support, own, coupling))
+        result.append(_Cluster(coordinates, support, Linear(own), Linear(coupling)))
     return result
 
 
@@ -726,14 +751,17 @@ def _deviations(
         (picked.data, (entry_of[picked.row], picked.col)), shape=(n_entries, k * k)
     )
 
-    def ties(values: Array) -> sparse.csr_matrix:
+    def ties(values: Array) -> Linear:
         rows = len(values)
         values = values.reshape(rows, pairs, v)
         at = np.arange(rows)[:, None, None] * k + pattern.pair_slot[:, None]
         at = at * v + np.arange(v)
         entry = np.broadcast_to(entry_of[pattern.pair_entry][None, :, None], values.shape)
-        return sparse.csr_matrix(
+        matrix = sparse.csr_matrix(
             (values.ravel(), (entry.ravel(), at.ravel())), shape=(n_entries, rows * k * v)
         )
+        return Linear(matrix)
 
-    return _Deviations(local[pattern.ids], columns, own, ties(flat), ties(reduced), first_side)
+    return _Deviations(
+        local[pattern.ids], columns, Linear(own), ties(flat), ties(reduced), first_side
+    )

@@ -44,9 +44,10 @@ def log_density_left_out(
     y = data.y - compiled.centre
     n_coefficients = compiled.layout.n_coefficients
     for block in compiled.blocks:
-        local = np.full(n_coefficients, -1)
+        local = np.full(n_coefficients + 1, -1)  # the last for a term that a row does not have
         local[block.coefficients] = np.arange(len(block.coefficients))
-        rows = np.flatnonzero(local[compiled.rows.terms[0]] >= 0)
+        of_rows = np.max([local[term] for term in compiled.rows.terms], axis=0)
+        rows = np.flatnonzero(of_rows >= 0)
         if not len(rows):
             continue
         for alike in _alike(block, compiled, rows, level[rows], local):
@@ -80,8 +81,9 @@ def _alike(
     design = compiled.rows
     n = len(block.coefficients)
     # A coefficient of a merged unit is known by the one that stands for it; and by its unit.
-    stands, which, unit = np.arange(n), np.full(n, -1), np.zeros(n, dtype=np.intp)
-    slot = np.zeros(n, dtype=np.intp)
+    stands = np.append(np.arange(n), -1)  # the last for a term that a row does not have
+    which, unit = np.full(n + 1, -1), np.zeros(n + 1, dtype=np.intp)
+    slot = np.zeros(n + 1, dtype=np.intp)
     if not len(block.slopes):
         for number, deviation in enumerate(block.deviations):
             if not deviation.first_side:
@@ -109,7 +111,7 @@ def _alike(
     for members in found.values():
         grid = np.stack(members)
         weights = np.zeros((grid.shape[1], n))
-        dense = design.matrix(rows[grid[0]], len(local)).tocoo()
+        dense = design.matrix(rows[grid[0]], len(local) - 1).tocoo()
         np.add.at(weights, (dense.row, local[dense.col]), dense.data)
         merged = []
         for number in np.unique(which[terms[grid[0]]]).tolist():

@@ -139,5 +139,7 @@ def outcome_draws(
     result *= scale
     del scale  # as large as the result
     for name in spec.mean:
-        result += values[name][:, data.index(spec[name].by)]
+        part = values[name][:, data.index(spec[name].by)]
+        times = data.times(spec, name)
+        result += part if times is None else part * times
     return result

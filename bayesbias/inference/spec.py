@@ -25,6 +25,18 @@ FACTORS = (
     "attribute_kind",
 )
 
+#: The factor of these kinds; it follows from the connection.
+ATTRIBUTE_KIND = "attribute_kind"
+#: The kinds of lists that attributes are from.
+ATTRIBUTE_KINDS = ("stereotype", "human", "neutral")
+#: The kind of list of each connection.
+KIND_OF_CONNECTION = {
+    "associated": "stereotype",
+    "different": "stereotype",
+    "human": "human",
+    "none": "neutral",
+}
+
 Likelihood = Literal["normal", "student_t"]
 Residual = Literal["one", "connection"]
 LIKELIHOODS = ("normal", "student_t")
@@ -52,6 +64,9 @@ class Parameter:
         those are over.
     over : str, optional
         Of a correlation: the factor whose levels are correlated.
+    only : str, optional
+        The kind of attributes (stereotype, human or neutral) whose rows it is part of; all by
+        default.
     """
 
     name: str
@@ -60,11 +75,13 @@ class Parameter:
     covariate: str | None = None
     correlation: str | None = None
     over: str | None = None
+    only: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameter as a TOML file holds it."""
         result: dict[str, Any] = {"by": list(self.by), "prior": str(self.prior)}
-        more = {"covariate": self.covariate, "correlation": self.correlation, "over": self.over}
+        names = ("covariate", "correlation", "over", "only")
+        more = {name: getattr(self, name) for name in names}
         return result | {key: value for key, value in more.items() if value is not None}
 
 
@@ -184,8 +201,19 @@ class ModelSpec:
 
     def _check_slopes(self) -> None:
         plain = [name for name in self.mean if self[name].covariate is None]
-        if not plain:
-            raise SpecError(f"model {self.name!r}: 'mean' needs a parameter that is not a slope.")
+        if not any(self[name].only is None for name in plain):
+            raise SpecError(
+                f"model {self.name!r}: 'mean' needs a parameter that is part of every row and not "
+                "a slope."
+            )
+        for parameter in self.parameters:
+            if parameter.only is not None:
+                one_of(f"only of {parameter.name}", parameter.only, ATTRIBUTE_KINDS)
+                if parameter.name not in self.mean:
+                    raise SpecError(
+                        f"model {self.name!r}: 'only' is for parameters of 'mean'; "
+                        f"{parameter.name!r} is not one."
+                    )
         for parameter in self.parameters:
             if parameter.covariate is not None and parameter.prior.is_hyper:
                 raise SpecError(
@@ -289,6 +317,7 @@ class ModelSpec:
     def factors(self) -> tuple[str, ...]:
         """The columns of the table that the model tells levels of."""
         over = [p.over for p in self.parameters if p.over]
+        over += [ATTRIBUTE_KIND for p in self.parameters if p.only]
         return tuple(dict.fromkeys([name for p in self.parameters for name in p.by] + over))
 
     def vary(
@@ -422,7 +451,8 @@ class ModelSpec:
         ]
         for p in self.parameters:
             index = f"[{', '.join(p.by)}]" if p.by else ""
-            more = f", correlated by {p.correlation}" if p.correlation else ""
+            more = f", only for {p.only} attributes" if p.only else ""
+            more += f", correlated by {p.correlation}" if p.correlation else ""
             more += f" over {p.over}" if p.over else ""
             lines.append(f"  {p.name}{index} ~ {p.prior}{more}")
         return "\n".join(lines)
@@ -445,14 +475,14 @@ def _names(what: str, value: object) -> tuple[str, ...]:
 
 
 def _parameter(name: str, data: object) -> Parameter:
-    keys = {"by", "prior", "covariate", "correlation", "over"}
+    keys = {"by", "prior", "covariate", "correlation", "over", "only"}
     if not isinstance(data, Mapping) or "prior" not in data or set(data) - keys:
         raise SpecError(
             f'the parameter {name!r} is {data!r}; expected by = [factors] and prior = "Normal(1, '
             '0.5)".'
         )
     by = _names(f"by of {name}", data.get("by", ()))
-    more = {key: str(data[key]) for key in ("covariate", "correlation", "over") if data.get(key)}
+    more = {key: str(data[key]) for key in sorted(keys - {"by", "prior"}) if data.get(key)}
     return Parameter(name, by, Prior.parse(data["prior"], name), **more)
 
 
@@ -476,7 +506,7 @@ def _read(path: Path) -> ModelSpec:
 def _catalogue() -> dict[str, ModelSpec]:
     specs = [_read(path) for path in sorted(_folder().glob("*.toml"))]
     by_name = {spec.name: spec for spec in specs}
-    order = ("baseline", "connection", "separate", "hierarchical", "crossed", "embeddings")
+    order = ("baseline", "connection", "separate", "hierarchical", "crossed", "interaction", "embeddings")
     return {name: by_name[name] for name in (*order, *sorted(set(by_name) - set(order)))}
 
 
