@@ -34,8 +34,14 @@ def guess_pooled(spec: ModelSpec, data: ModelData) -> dict[str, Guess]:
     explain, and so on upwards.
     """
     found: dict[str, Guess] = {}
-    terms = {name: data.index(spec[name].by) for name in spec.mean}
-    _explain(spec, data, data.y, terms, data.index(spec[spec.scale].by), found)
+    # Slopes are left to the sampler.
+    terms = {name: data.index(spec[name].by) for name in spec.mean if name not in spec.slopes}
+    parts = {name: data.times(spec, name) for name in terms}
+    for name in spec.slopes:
+        if spec[name].prior.parents:
+            shape = data.shape(spec[name].by)
+            found[name] = Guess(np.full(shape, _location(spec, name)), np.zeros(shape))
+    _explain(spec, data, data.y, terms, parts, data.index(spec[spec.scale].by), found)
     return found
 
 
@@ -44,20 +50,29 @@ def _explain(
     data: ModelData,
     outcomes: Array,
     terms: Mapping[str, Codes],
+    parts: Mapping[str, Array | None],
     scale: Codes,
     found: dict[str, Guess],
 ) -> None:
-    """Add the guesses of the terms whose sum the outcomes are, and of what those are pooled by."""
-    counts = {name: np.bincount(i, minlength=_size(spec, data, name)) for name, i in terms.items()}
+    """Add the guesses of the terms whose sum the outcomes are, and of what those are pooled by.
+
+    A term that is part of some rows only has a one for those in `parts`.
+    """
+    one = np.ones(len(outcomes))
+    times = {name: one if (own := parts[name]) is None else own for name in terms}
+    counts = {
+        name: np.bincount(i, times[name], minlength=_size(spec, data, name))
+        for name, i in terms.items()
+    }
     left = outcomes
     means: dict[str, Array] = {}
     location = {name: _location(spec, name) for name in terms}
     # The terms that are about zero come last, so that another one takes the level of the outcomes.
     for name in sorted(terms, key=lambda name: location[name] == 0):
         index, n = terms[name], counts[name]
-        mean = np.bincount(index, left, len(n)) / np.maximum(n, 1)
+        mean = np.bincount(index, left * times[name], len(n)) / np.maximum(n, 1)
         means[name] = np.where(n > 0, mean, location[name])
-        left = left - means[name][index]
+        left = left - means[name][index] * times[name]
     used = sum(int(np.count_nonzero(n)) for n in counts.values())
     precision = _precision(left, scale, used)
     for name, index in terms.items():
@@ -65,7 +80,14 @@ def _explain(
         if not prior.parents:
             continue
         shape = data.shape(spec[name].by)
-        own = np.bincount(index, precision, len(counts[name])).astype(np.float64)
+        own = np.bincount(index, precision * times[name], len(counts[name])).astype(np.float64)
+        finer = [f for f in terms if set(spec[f].by) > set(spec[name].by)]
+        for other in finer:
+            # Only the mean of the finer values is known; they count as its outcomes.
+            cells = np.unique(np.column_stack([index, terms[other]])[times[name] > 0], axis=0)
+            spread = float(np.var(means[other][cells[:, 1]])) + 1e-12
+            limit = np.bincount(cells[:, 0], minlength=len(own)) / spread
+            own = own * limit / np.maximum(own + limit, 1e-300)
         found[name] = Guess(means[name].reshape(shape), own.reshape(shape))
         seen = counts[name] > 0
         parents = {of: parent_index(spec, data, name, of)[seen] for of in prior.parents}
@@ -74,6 +96,7 @@ def _explain(
             data,
             means[name][seen] - prior.arguments[0],
             {of: parents[of] for of in prior.mean},
+            dict.fromkeys(prior.mean),
             parents[prior.sd] if prior.sd else np.zeros(np.count_nonzero(seen), dtype=np.intp),
             found,
         )

@@ -299,7 +299,7 @@ def fit_paired(
             'outcome = "difference", such as "paired".'
         )
     tables = _match(prepare_table(before), prepare_table(after))
-    alone = ModelSpec.from_dict({**load_model("crossed").to_dict(), "likelihood": spec.likelihood})
+    alone = ModelSpec.from_dict({**load_model("interaction").to_dict(), "likelihood": spec.likelihood})
     fits = [
         fit_rows(
             which,
