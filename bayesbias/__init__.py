@@ -116,6 +116,7 @@ if TYPE_CHECKING:
     from bayesbias.table import write_table as write_table
     from bayesbias.words import BuiltLists as BuiltLists
     from bayesbias.words import GroupClassifier as GroupClassifier
+    from bayesbias.words import MatchedStudy as MatchedStudy
     from bayesbias.words import Query as Query
     from bayesbias.words import Study as Study
     from bayesbias.words import WordCheck as WordCheck
@@ -245,6 +246,7 @@ _HOME = {
     "bayesbias.words": (
         "BuiltLists",
         "GroupClassifier",
+        "MatchedStudy",
         "Query",
         "Study",
         "WordCheck",

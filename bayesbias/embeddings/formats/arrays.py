@@ -1,7 +1,8 @@
 """NumPy and safetensors files: a matrix ``vectors`` and the words beside it.
 
 In ``.npz`` and ``.safetensors`` the words are the bytes of a JSON list, so any word can be kept and
-nothing is ever unpickled; a part of a vocabulary has the ``ranks`` of its words beside them. A ``.npy`` file has its words, one a line, in a text file of its own.
+nothing is ever unpickled; a part of a vocabulary has the ``ranks`` of its words beside them. A
+``.npy`` file has its words, one a line, in a text file of its own.
 """
 
 from __future__ import annotations
