@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from bayesbias.evaluation import silhouettes as silhouettes
     from bayesbias.evaluation import word_analogies as word_analogies
     from bayesbias.evaluation import word_similarity as word_similarity
+    from bayesbias.gaps import decompose_gaps as decompose_gaps
     from bayesbias.inference import MODELS as MODELS
     from bayesbias.inference import Diagnostics as Diagnostics
     from bayesbias.inference import Elpd as Elpd
@@ -181,6 +182,7 @@ _HOME = {
         "word_analogies",
         "word_similarity",
     ),
+    "bayesbias.gaps": ("decompose_gaps",),
     "bayesbias.inference": (
         "MODELS",
         "Diagnostics",

@@ -86,7 +86,7 @@ def log_frequencies(
         return values
     if unknown == "error" or missing.size == len(values):
         raise DataError(
-            f"no frequency of {quoted([words[i] for i in missing], 12)} in {source.label} "
+            f"no frequency of {quoted([words[i] for i in missing.tolist()], 12)} in {source.label} "
             f"(embedding {embedding.name!r}); leave these words out of the study, take "
             "frequencies from elsewhere, or give unknown_frequency='lowest' to count them as half "
             "the smallest frequency there."
@@ -202,5 +202,7 @@ def _is_alphabetical(words: Sequence[str]) -> bool:
 
 def _correlation(first: npt.NDArray[np.floating], second: npt.NDArray[np.generic]) -> float:
     """Return Spearman's rank correlation of values without ties."""
-    ranked = np.stack([np.argsort(np.argsort(values)) for values in (first, second)])
-    return float(np.corrcoef(ranked)[0, 1])
+    one, other = (
+        np.argsort(np.argsort(values)) - (len(first) - 1) / 2 for values in (first, second)
+    )
+    return float(one @ other / (one @ one))

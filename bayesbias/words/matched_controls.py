@@ -65,12 +65,12 @@ class MatchedStudy(Study):
     >>> import bayesbias as bb
     >>> study = bb.load_study("weat_7").match_controls(bb.load_embedding("demo"), ratio=3, seed=1)
     >>> study
-    <MatchedStudy 'weat_7_matched': 2 groups with 16 protected words, 16 stereotypes, 75 controls>
+    <MatchedStudy 'weat_7_matched': 2 groups with 16 protected words, 16 stereotypes, 133 controls>
     >>> study.balance.round(2)
-             words   n  mean    sd  difference    ks
-    0  stereotypes  16 -6.23  2.19        0.00  0.00
-    1       before 226 -9.70  1.47       -1.58  0.71
-    2        after  48 -6.22  2.13        0.01  0.06
+             words    n  mean    sd  difference    ks
+    0  stereotypes   16 -6.23  1.87        0.00  0.00
+    1       before  226 -9.70  1.46       -1.86  0.85
+    2        after   48 -6.24  1.83       -0.01  0.08
     """
 
     __slots__ = _SLOTS
@@ -83,7 +83,8 @@ class MatchedStudy(Study):
     def __init__(
         self, study: Study, matches: pd.DataFrame, balance: pd.DataFrame, on: str, seed: int
     ) -> None:
-        Study.__init__(self, **study.to_dict())
+        parts = study.groups, study.stereotypes, study.controls
+        Study.__init__(self, study.name, *parts, study.source, study.notes)
         for name, value in zip(_SLOTS, (matches, balance, on, seed), strict=True):
             object.__setattr__(self, name, value)
 
@@ -135,7 +136,7 @@ class _Words:
     """Words, the value of each, and whether it is in the study's own list."""
 
     words: Sequence[str]
-    values: _Floats
+    value: _Floats
     own: npt.NDArray[np.bool_]
 
 
@@ -180,12 +181,12 @@ def match_controls(
     before = embedding.lookup(neutral, ways)
     known_before = _values(source, embedding, before.found, before.rows, strict=False)
     candidates = _candidates(study, embedding, source, given, ways)
-    within = (candidates.values >= wanted.min() - near) & (candidates.values <= wanted.max() + near)
+    within = (candidates.value >= wanted.min() - near) & (candidates.value <= wanted.max() + near)
     # A word beyond the range is taken only if there is nothing nearer, which the report says.
     if within.sum() >= ratio * len(wanted):
         candidates = _Words(
-            [candidates.words[i] for i in np.flatnonzero(within)],
-            candidates.values[within],
+            [candidates.words[i] for i in np.flatnonzero(within).tolist()],
+            candidates.value[within],
             candidates.own[within],
         )
     if len(candidates.words) < ratio * len(wanted):
@@ -196,7 +197,7 @@ def match_controls(
         )
     chosen, of = _draw(wanted, candidates, ratio, near, np.random.default_rng(seed))
     matches = _matches(found.found, wanted, candidates, chosen, of, near)
-    balance = _balance(wanted, known_before, candidates.values[chosen])
+    balance = _balance(wanted, known_before, candidates.value[chosen])
     words = WordSet(
         "neutral",
         [candidates.words[i] for i in np.sort(chosen)],
@@ -299,7 +300,9 @@ def _candidates(
         values = source.find(embedding, words, rows)
     usable = np.isfinite(values) & _has_direction(embedding, rows)
     is_own = np.arange(len(rows)) < len(kept)
-    return _Words([words[i] for i in np.flatnonzero(usable)], values[usable], is_own[usable])
+    return _Words(
+        [words[i] for i in np.flatnonzero(usable).tolist()], values[usable], is_own[usable]
+    )
 
 
 def _listed_words() -> set[str]:
@@ -339,7 +342,7 @@ def _draw(
     of: list[int] = []
     for _ in range(ratio):
         for i in rng.permutation(len(wanted)):
-            gap = np.where(free, np.abs(candidates.values - wanted[i]), np.inf)
+            gap = np.where(free, np.abs(candidates.value - wanted[i]), np.inf)
             close = np.flatnonzero(gap <= near)
             own = close[candidates.own[close]]
             options = own if own.size else close
@@ -362,7 +365,7 @@ def _matches(
 
     order = np.lexsort((np.arange(len(of)), of))
     chosen, of = chosen[order], of[order]
-    values = candidates.values[chosen]
+    values = candidates.value[chosen]
     return pd.DataFrame(
         {
             "word": [candidates.words[i] for i in chosen],
@@ -421,16 +424,15 @@ def _faults(balance: pd.DataFrame, matches: pd.DataFrame) -> list[str]:
 
 
 def _summary(balance: pd.DataFrame, matches: pd.DataFrame, on: str) -> str:
-    rows = balance.set_index("words")
-    after = rows.loc["after"]
+    rows = {str(row["words"]): row for row in balance.to_dict("records")}
     what = "log frequency" if on == "frequency" else "vector norm"
-    text = (
-        f"Mean {what}: stereotypes {rows.loc['stereotypes', 'mean']:.2f}, "
-        f"matched controls {after['mean']:.2f}"
-    )
-    ks = f"KS distance {after['ks']:.2f}"
-    if "before" in rows.index:
-        text += f" (before {rows.loc['before', 'mean']:.2f})"
-        ks += f" (before {rows.loc['before', 'ks']:.2f})"
+    means = f"{rows['after']['mean']:.2f}"
+    ks = f"{rows['after']['ks']:.2f}"
+    if "before" in rows:
+        means += f" (before {rows['before']['mean']:.2f})"
+        ks += f" (before {rows['before']['ks']:.2f})"
     outside = int((~matches["within_caliper"]).sum())
-    return f"{text}; {ks}; {outside} of {len(matches)} controls outside the caliper."
+    return (
+        f"Mean {what}: stereotypes {rows['stereotypes']['mean']:.2f}, matched controls {means}; "
+        f"KS distance {ks}; {outside} of {len(matches)} controls outside the caliper."
+    )

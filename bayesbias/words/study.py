@@ -253,6 +253,10 @@ class Study:
         >>> embedding = bb.load_embedding("demo")
         >>> matched = bb.load_study("weat_7").match_controls(embedding, ratio=3, seed=1)
         >>> matched.matches[["word", "matched_to", "value", "matched_value"]].head(3).round(2)
+                 word matched_to  value  matched_value
+        0      studio       male  -7.61          -7.75
+        1  households       male  -7.90          -7.75
+        2      dallas       male  -7.90          -7.75
         """
         from bayesbias.words.matched_controls import match_controls
 
