@@ -45,7 +45,8 @@ _COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_no
     "covariates",
     multiple=True,
     type=click.Choice(_COVARIATES),
-    help="Add a number of the attribute or the protected word as a column; several times if wanted.",
+    help="Add a number of the attribute or the protected word as a column; may be given several "
+    "times.",
 )
 @click.option(
     "--frequencies",
@@ -88,6 +89,8 @@ def table(
     default demo. NAME=EMBEDDING gives it another name. Of a file only the words of the study are
     read.
     """
+    import pandas as pd
+
     from bayesbias.covariates import CovariatePlan
     from bayesbias.table import distance_table, writable_table, write_table
     from bayesbias.words import load_study
@@ -123,8 +126,10 @@ def table(
         say(f"{len(result):,} rows written to {out}", quiet)
     by = ["embedding", "protected_group", "connection"]
     grouped = result.groupby(by, observed=True)
-    summary = grouped["cosine_distance"].agg(mean="mean", sd="std", rows="size")
-    for name in dict.fromkeys(covariates):
-        summary[f"mean_{name}"] = grouped[name].mean()
-    summary = summary.reset_index()
-    print_frame(summary, output)
+    columns = {
+        "mean": grouped["cosine_distance"].mean(),
+        "sd": grouped["cosine_distance"].std(),
+        "rows": grouped.size(),
+        **{f"mean_{name}": grouped[name].mean() for name in covariates},
+    }
+    print_frame(pd.DataFrame(columns).reset_index(), output)

@@ -416,7 +416,8 @@ def _faults(balance: pd.DataFrame, matches: pd.DataFrame) -> list[str]:
     faults = []
     if abs(after["difference"]) > _POOR_MEAN:
         faults.append(f"the means differ by {abs(after['difference']):.2f} sd")
-    if after["ks"] > _POOR_KS:
+    # Each of n stereotypes is a step of 1 / n, which controls around it cannot follow.
+    if after["ks"] > max(_POOR_KS, 1 / balance["n"].iloc[0] + 1e-9):
         faults.append(f"the KS distance is {after['ks']:.2f}")
     if outside > _POOR_SHARE:
         faults.append(f"{outside:.0%} of the controls are outside the caliper")

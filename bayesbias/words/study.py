@@ -244,8 +244,8 @@ class Study:
         -----
         BayesBiasWarning
             If no good match is to be had: the means differ by more than a tenth of a standard
-            deviation, the Kolmogorov–Smirnov distance is above 0.2, or more than a tenth of the
-            controls are outside the caliper.
+            deviation, the Kolmogorov–Smirnov distance is above 0.2 (or 1 / n for fewer than five
+            stereotypes), or more than a tenth of the controls are outside the caliper.
 
         Examples
         --------

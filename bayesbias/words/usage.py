@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from bayesbias._arrays import Codes
 from bayesbias._validate import quoted
 from bayesbias.embeddings.lookup import spellings
 from bayesbias.errors import DataError, NotFoundError, SpecError
@@ -94,12 +94,12 @@ def as_tags(tags: pd.DataFrame | None) -> dict[str, dict[str, float]] | None:
 
 def usage_of(
     words: Sequence[str],
-    rows: Codes | None,
+    ranks: npt.NDArray[np.int64] | None,
     counts: Mapping[str, float] | None,
     tags: Mapping[str, Mapping[str, float]] | None,
     ways: tuple[str, ...],
 ) -> Usage:
-    """Return how the words of a list are used; rows are their places in an order of frequency."""
+    """Return how the words of a list are used; ranks are their places in an order of frequency."""
     median = frequency = np.nan
     uncounted: list[str] = []
     if counts is not None:
@@ -108,8 +108,8 @@ def usage_of(
         if words:
             median = float(np.median([counted.get(word, 0.0) for word in words]))
         frequency = median or np.nan
-    elif rows is not None and len(rows):
-        median = float(np.median(rows + 1))
+    elif ranks is not None and (ranks > 0).any():
+        median = float(np.median(ranks[ranks > 0]))
         frequency = 1 / median  # Zipf's law
     tagged = known(words, tags or {}, ways)
     mix: dict[str, float] = {}
