@@ -91,10 +91,11 @@ def distance_table(
         Where frequencies are from. ``"rank"`` is the order of the embedding's own vocabulary, most
         frequent word first as in the files of GloVe, word2vec and fastText: the log frequency is
         then −log(rank), with the rank in the whole vocabulary (`Embedding.ranks`). Only
-        differences matter, and by Zipf's law those of −log(rank) are about those of the log
-        frequency. Otherwise a corpus (`read_corpus`), a table with the columns ``word`` and
-        ``count`` or ``frequency``, such a table as a ``.csv`` or ``.tsv`` file, a dictionary, or
-        ``"wordfreq"``, ``"wordfreq:de"`` for another language (extra ``frequency``); the log
+        differences matter, and by Zipf's law those of −log(rank) are about proportional to those
+        of the log frequency. Otherwise a corpus (`read_corpus`), a table with the columns
+        ``word`` and ``count`` or ``frequency``, such a table as a ``.csv`` or ``.tsv`` file, a
+        dictionary, or ``"wordfreq"``, ``"wordfreq:de"`` for another language (extra
+        ``frequency``); the log
         frequency is then the natural logarithm of what is found there.
     unknown_frequency : {"error", "lowest"}, default "error"
         What to do about a word without a frequency: refuse it, or count it as half the smallest
