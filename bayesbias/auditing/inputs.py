@@ -84,7 +84,9 @@ class Given:
             first = read(None, min(limit or _VOCABULARY, _VOCABULARY))
         rows = [row for row, word in enumerate(asked.words) if word not in first]
         names = (*first.words, *(asked.words[row] for row in rows))
-        return Embedding(names, np.concatenate([first.vectors, asked.vectors[rows]]), first.name)
+        vectors = np.concatenate([first.vectors, asked.vectors[rows]])
+        ranks = np.concatenate([first.ranks, asked.ranks[rows]])
+        return Embedding(names, vectors, first.name, ranks=ranks)
 
 
 def as_given(embedding: Source | Iterable[Source | Given] | Mapping[str, Source]) -> list[Given]:

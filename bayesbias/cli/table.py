@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -17,6 +18,9 @@ from bayesbias.cli.common import (
     subwords_option,
 )
 from bayesbias.constants import LOST_VOCABULARY_THRESHOLD
+
+# As in bayesbias.covariates, which is not imported for --help.
+_COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_norm")
 
 
 @click.command(epilog="Example: bayesbias table demo demo-100d --study gender --out table.parquet")
@@ -36,6 +40,29 @@ from bayesbias.constants import LOST_VOCABULARY_THRESHOLD
     show_default=True,
     help="Share of any word set that an embedding may lack.",
 )
+@click.option(
+    "--covariate",
+    "covariates",
+    multiple=True,
+    type=click.Choice(_COVARIATES),
+    help="Add a number of the attribute or the protected word as a column; may be given several "
+    "times.",
+)
+@click.option(
+    "--frequencies",
+    default="rank",
+    show_default=True,
+    metavar="SOURCE",
+    help="Where log_frequency is from: rank (the order of the vocabulary, most frequent first), "
+    "wordfreq, wordfreq:LANGUAGE, or a .csv or .tsv file with the columns word and count.",
+)
+@click.option(
+    "--unknown-frequency",
+    type=click.Choice(["error", "lowest"]),
+    default="error",
+    show_default=True,
+    help="Refuse words without a frequency, or take half the smallest one.",
+)
 @fallback_option
 @subwords_option
 @loading_options
@@ -46,6 +73,9 @@ def table(
     study: str,
     out: str | None,
     threshold: float,
+    covariates: tuple[str, ...],
+    frequencies: str,
+    unknown_frequency: Literal["error", "lowest"],
     fallbacks: tuple[str, ...],
     subwords: bool,
     limit: int | None,
@@ -59,12 +89,17 @@ def table(
     default demo. NAME=EMBEDDING gives it another name. Of a file only the words of the study are
     read.
     """
+    import pandas as pd
+
+    from bayesbias.covariates import CovariatePlan
     from bayesbias.table import distance_table, writable_table, write_table
     from bayesbias.words import load_study
 
     if out not in (None, "-"):
         writable_table(Path(str(out)))
     lists = load_study(study)
+    # What is wrong with these is told before a large file is read.
+    CovariatePlan(covariates, frequencies, unknown_frequency, fallbacks)
     loaded = load_embeddings(
         embeddings or ("demo",),
         lists,
@@ -74,7 +109,15 @@ def table(
         trust=trust,
         quiet=quiet,
     )
-    result = distance_table(loaded, lists, fallbacks=fallbacks, lost_vocabulary_threshold=threshold)
+    result = distance_table(
+        loaded,
+        lists,
+        fallbacks=fallbacks,
+        lost_vocabulary_threshold=threshold,
+        covariates=covariates,
+        frequencies=frequencies,
+        unknown_frequency=unknown_frequency,
+    )
     if out == "-":
         print_frame(result, "json" if output == "json" else "csv")
         return
@@ -82,6 +125,11 @@ def table(
         write_table(result, out)
         say(f"{len(result):,} rows written to {out}", quiet)
     by = ["embedding", "protected_group", "connection"]
-    distances = result.groupby(by, observed=True)["cosine_distance"]
-    summary = distances.agg(mean="mean", sd="std", rows="size").reset_index()
-    print_frame(summary, output)
+    grouped = result.groupby(by, observed=True)
+    columns = {
+        "mean": grouped["cosine_distance"].mean(),
+        "sd": grouped["cosine_distance"].std(),
+        "rows": grouped.size(),
+        **{f"mean_{name}": grouped[name].mean() for name in covariates},
+    }
+    print_frame(pd.DataFrame(columns).reset_index(), output)

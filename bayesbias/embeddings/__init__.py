@@ -10,7 +10,7 @@ from bayesbias.embeddings.embedding import (
 )
 from bayesbias.embeddings.files import FORMATS, guess_format, load_embedding
 from bayesbias.embeddings.lookup import Lookup
-from bayesbias.embeddings.named import DOWNLOADS, NAMED
+from bayesbias.embeddings.named import DOWNLOADS, NAMED, demo_ranks
 from bayesbias.embeddings.neighbours import nearest
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Lookup",
     "as_embeddings",
     "check_embedding",
+    "demo_ranks",
     "describe",
     "guess_format",
     "load_embedding",

@@ -39,11 +39,15 @@ class Embedding:
         How tables, figures and reports call it.
     notes : iterable of str, optional
         What a reader noticed in the file; kept as `notes`.
+    ranks : array_like of int, optional
+        The place of each word in the vocabulary that the embedding was taken from, the first is 1;
+        0 for a word that was not in it. By default the words are the whole vocabulary, in order.
 
     Raises
     ------
     DataError
-        If the shapes do not fit, the embedding is empty, or a value is NaN or infinite.
+        If the shapes do not fit, the embedding is empty, a value is NaN or infinite, or `ranks` are
+        not whole numbers, one for each word.
 
     Warns
     -----
@@ -69,6 +73,7 @@ class Embedding:
         name: str = "embedding",
         *,
         notes: Iterable[str] = (),
+        ranks: npt.ArrayLike | None = None,
     ) -> None:
         vocabulary = tuple(words)
         for word in vocabulary:
@@ -83,6 +88,7 @@ class Embedding:
             )
         if not on_disk:  # a mapped matrix is checked where its rows are used
             _check_finite(matrix, vocabulary, name)
+        places = None if ranks is None else _as_ranks(ranks, len(vocabulary), name)
         found = list(notes)
         index = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
         if len(index) < len(vocabulary):
@@ -96,7 +102,9 @@ class Embedding:
                 f"{quoted(repeated, 5)}"
             )
             warn(f"{name}: {found[-1]}")
-            matrix = matrix[list(keep.values())]
+            kept = list(keep.values())
+            matrix = matrix[kept]
+            places = (np.arange(1, len(vocabulary) + 1) if places is None else places)[kept]
             vocabulary = tuple(keep)
             index = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
         self._words = vocabulary
@@ -105,6 +113,7 @@ class Embedding:
         self._vectors.flags.writeable = False
         self._name = str(name)
         self._notes = tuple(found)
+        self._ranks = _unless_trivial(places)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -130,6 +139,28 @@ class Embedding:
     def notes(self) -> tuple[str, ...]:
         """What was noticed while the embedding was read."""
         return self._notes
+
+    @property
+    def ranks(self) -> npt.NDArray[np.int64]:
+        """The place of each word in the vocabulary that the embedding was taken from; read-only.
+
+        The first is 1; 0 stands for a word that was not in it, such as one that fastText composed.
+        Files of GloVe, word2vec and fastText have the most frequent word first, so that the rank
+        tells how frequent a word is, also after a part of the words was chosen: `subset`,
+        `load_embedding(..., words=...)`, ``.npz`` and ``.safetensors`` files keep the ranks. Text,
+        ``.bin`` and ``.npy`` files cannot hold them; what is read from these is ranked by its
+        place in the file.
+        """
+        if self._ranks is not None:
+            return self._ranks
+        ranks = np.arange(1, len(self) + 1, dtype=np.int64)
+        ranks.flags.writeable = False
+        return ranks
+
+    @property
+    def is_part(self) -> bool:
+        """Whether `ranks` are other than the places of the rows, as in a part of a vocabulary."""
+        return self._ranks is not None
 
     @property
     def dim(self) -> int:
@@ -160,6 +191,8 @@ class Embedding:
         # A copy, or one in another process, is as little to be changed as the original.
         self.__dict__.update(state)
         self._vectors.flags.writeable = False
+        if self._ranks is not None:
+            self._ranks.flags.writeable = False
 
     def __repr__(self) -> str:
         return f"<Embedding {self.name!r}: {len(self):,} words × {self.dim} dimensions>"
@@ -218,12 +251,18 @@ class Embedding:
         Returns
         -------
         Embedding
-            A new embedding with a copy of the rows.
+            A new embedding with a copy of the rows; each word keeps its rank.
 
         Raises
         ------
         VocabularyError
             If a word is not in the vocabulary.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> bb.load_embedding("demo").subset(["nurse", "engineer"]).ranks
+        array([6795, 3940])
         """
         found = self.lookup(words, ("exact",))
         if found.missing:
@@ -231,7 +270,12 @@ class Embedding:
                 f"not in the embedding {self.name!r}: {quoted(found.missing)}; "
                 "leave these words out, or use lookup() to see which are there."
             )
-        return Embedding(found.found, np.asarray(self._vectors[found.rows]), name or self.name)
+        return Embedding(
+            found.found,
+            np.asarray(self._vectors[found.rows]),
+            name or self.name,
+            ranks=self.ranks[found.rows],
+        )
 
     def with_vectors(self, vectors: npt.ArrayLike, name: str | None = None) -> Embedding:
         """Return an embedding of the same words with other vectors.
@@ -246,7 +290,7 @@ class Embedding:
         Returns
         -------
         Embedding
-            A new embedding; it shares the vocabulary of this one.
+            A new embedding; it shares the vocabulary and the ranks of this one.
 
         Raises
         ------
@@ -265,6 +309,7 @@ class Embedding:
             _check_finite(matrix, self._words, label)
         result = Embedding.__new__(Embedding)
         result._words, result._index, result._notes = self._words, self._index, ()
+        result._ranks = self._ranks
         result._vectors, result._name = matrix.view(), label
         result._vectors.flags.writeable = False
         return result
@@ -456,6 +501,25 @@ def _as_float32(vectors: npt.ArrayLike, name: str) -> npt.NDArray[np.float32]:
         )
     with np.errstate(over="ignore"):  # what becomes infinite is reported with its word
         return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def _as_ranks(ranks: npt.ArrayLike, n_words: int, name: str) -> npt.NDArray[np.int64]:
+    array = np.asarray(ranks)
+    if array.shape != (n_words,) or array.dtype.kind not in "iu" or (array < 0).any():
+        raise DataError(
+            f"embedding {name!r}: 'ranks' must be {n_words:,} whole numbers, one for each word, 1 "
+            f"for the first of the vocabulary; got the shape {array.shape} and the type "
+            f"{array.dtype}{', with numbers below 0' * (array.dtype.kind in 'iu')}."
+        )
+    return array.astype(np.int64)
+
+
+def _unless_trivial(ranks: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64] | None:
+    """Return the ranks, read-only, or None if they are the places of the rows."""
+    if ranks is None or np.array_equal(ranks, np.arange(1, len(ranks) + 1)):
+        return None
+    ranks.flags.writeable = False
+    return ranks
 
 
 def _check_finite(matrix: npt.NDArray[np.float32], words: Sequence[str], name: str) -> None:

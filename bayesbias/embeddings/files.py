@@ -292,7 +292,7 @@ def _spelt(words: tuple[str, ...] | None, fallbacks: tuple[str, ...]) -> frozens
 def _embedding(rows: Rows, name: str) -> Embedding:
     for note in rows.notes:
         warn(f"{name}: {note}")
-    return Embedding(rows.words, rows.vectors, name, notes=rows.notes)
+    return Embedding(rows.words, rows.vectors, name, notes=rows.notes, ranks=rows.ranks)
 
 
 def _check_is_file(path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +42,14 @@ def read_named(name: str, wanted: Wanted) -> Rows:
     if name in _DEMO:
         return read_npz(_DATA / _DEMO[name], wanted)
     return _read_glove_package(wanted)
+
+
+@cache
+def demo_ranks() -> dict[str, int]:
+    """Return the ranks that the words of the demo have in GloVe, to compare an order with."""
+    with np.load(_DATA / _DEMO["demo"], allow_pickle=False) as archive:
+        words = json.loads(archive["words"].tobytes())
+        return dict(zip(words, archive["ranks"].tolist(), strict=True))
 
 
 def download(name: str) -> Path:

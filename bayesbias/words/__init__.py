@@ -10,6 +10,7 @@ from bayesbias.words.builtin import (
     word_tuples,
 )
 from bayesbias.words.diagnostics import WordCheck, check_words
+from bayesbias.words.matched_controls import MatchedStudy
 from bayesbias.words.query import Query
 from bayesbias.words.study import Study
 from bayesbias.words.wordset import WordSet
@@ -17,6 +18,7 @@ from bayesbias.words.wordset import WordSet
 __all__ = [
     "BuiltLists",
     "GroupClassifier",
+    "MatchedStudy",
     "Query",
     "Study",
     "WordCheck",

@@ -194,7 +194,7 @@ def check_words(
         these are compared with it. Of several (other corpora, or other seeds) the spread is told.
     frequencies : DataFrame, mapping or corpus, optional
         How often words occur: columns ``word`` and ``count``, a dictionary, or an object with a
-        method `counts`. Without it the place in the vocabulary stands for the frequency, where the
+        method `counts`. Without it the rank in the vocabulary stands for the frequency, where the
         first words seem to be the most frequent: they are shorter than the rest and not in
         alphabetical order. In most files they are.
     tags : DataFrame, optional
@@ -286,7 +286,11 @@ def check_words(
         sizes[embedding.name] = len(vocabulary.rows)
         usage = {
             label: usage_of(
-                one.found, one.rows if vocabulary.ordered else None, counts, parts, ways
+                one.found,
+                embedding.ranks[one.rows] if vocabulary.ordered else None,
+                counts,
+                parts,
+                ways,
             )
             for label, one in found.items()
         }

@@ -9,14 +9,19 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bayesbias._files import atomic
 from bayesbias._validate import did_you_mean, quoted, word_list
-from bayesbias.constants import CONTROL_CONNECTIONS
+from bayesbias.constants import CONTROL_CONNECTIONS, DEFAULT_FALLBACKS
 from bayesbias.errors import SpecError
 from bayesbias.words import toml
 from bayesbias.words.wordset import WordSet
+
+if TYPE_CHECKING:
+    from bayesbias.embeddings import Embedding
+    from bayesbias.words.frequencies import Frequencies
+    from bayesbias.words.matched_controls import MatchedStudy
 
 _PARTS = ("groups", "stereotypes", "controls")
 _KEYS = ("name", "source", "notes", *_PARTS)
@@ -165,6 +170,108 @@ class Study:
             for label, part in zip(labels, parts, strict=True)
             for key, words in part.items()
         }
+
+    def match_controls(
+        self,
+        embedding: Embedding,
+        on: Literal["frequency", "norm"] = "frequency",
+        *,
+        pool: str | Iterable[str] | None = None,
+        ratio: int = 5,
+        caliper: float | None = None,
+        frequencies: Frequencies = "rank",
+        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+        seed: int = 0,
+        name: str | None = None,
+    ) -> MatchedStudy:
+        """Return this study with neutral controls that are as frequent as the stereotypes.
+
+        Distances go with the frequency of words, and stereotypes are often more frequent than
+        the neutral words they are compared with. Matched controls leave this out of the
+        comparison. Each stereotype gets `ratio` controls, drawn at random among the words whose
+        value is within the caliper; first from the study's own neutral list, then from the pool;
+        no word twice. Where no word is near enough, the nearest is taken, and the result says so.
+
+        A word is never left out for its distances, as that would choose the result.
+
+        Parameters
+        ----------
+        embedding : Embedding
+            Where the words are looked up; best with its whole vocabulary.
+        on : {"frequency", "norm"}, default "frequency"
+            What is matched: the log frequency, or the length of the vector.
+        pool : iterable of str, or str, optional
+            Words to draw from beside the study's own neutral list: a list or a `WordSet`, or the
+            name of a built-in list, such as ``"controls:neutral_2"``. By default all words of the
+            embedding that are made of letters, in lower case, and in no list of the study nor in
+            any published list that comes with the package (opinions, people, professions). Such
+            words are *unlisted*, which is less than neutral: names, or words about the topic of
+            the study, may be among them. Read the words that were drawn; a pool that people have
+            looked through is better.
+        ratio : int, default 5
+            Controls for each stereotype. More add little precision, as the few stereotypes limit
+            it.
+        caliper : float, optional
+            How far the value of a control may be from that of its stereotype; by default a tenth
+            of the standard deviation of the stereotypes.
+        frequencies : str, path-like, corpus, DataFrame or mapping, default "rank"
+            Where frequencies are from, as in `distance_table`.
+        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
+            Spellings to try, as in `Embedding.lookup`.
+        seed : int, default 0
+            The seed of the draw; other seeds give other controls, so that one can see how much a
+            result depends on them.
+        name : str, optional
+            The name of the new study; by default this one's with ``_matched``.
+
+        Returns
+        -------
+        MatchedStudy
+            The study, with the tables `matches` (what each control was matched to) and `balance`
+            (how good the match is). Human controls stay as they are.
+
+        Raises
+        ------
+        SpecError
+            If an argument is wrong, or there are too few words to draw from.
+        DataError
+            If stereotypes have no frequency, or the vocabulary is plainly not in the order of
+            frequency.
+        VocabularyError
+            If the embedding has none of the stereotypes.
+
+        Warns
+        -----
+        BayesBiasWarning
+            If no good match is to be had: the means differ by more than a tenth of a standard
+            deviation, the Kolmogorov–Smirnov distance is above 0.2 (or 1 / n for fewer than five
+            stereotypes), or more than a tenth of the controls are outside the caliper.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> embedding = bb.load_embedding("demo")
+        >>> matched = bb.load_study("weat_7").match_controls(embedding, ratio=3, seed=1)
+        >>> matched.matches[["word", "matched_to", "value", "matched_value"]].head(3).round(2)
+                 word matched_to  value  matched_value
+        0      studio       male  -7.61          -7.75
+        1  households       male  -7.90          -7.75
+        2      dallas       male  -7.90          -7.75
+        """
+        from bayesbias.words.matched_controls import match_controls
+
+        return match_controls(
+            self,
+            embedding,
+            on,
+            pool=pool,
+            ratio=ratio,
+            caliper=caliper,
+            frequencies=frequencies,
+            fallbacks=fallbacks,
+            seed=seed,
+            name=name,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the study as plain dictionaries, for JSON and TOML.

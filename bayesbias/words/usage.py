@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from bayesbias._arrays import Codes
 from bayesbias._validate import quoted
 from bayesbias.embeddings.lookup import spellings
 from bayesbias.errors import DataError, NotFoundError, SpecError
@@ -55,9 +55,9 @@ def as_counts(
     if frequencies is None:
         return None
     if isinstance(frequencies, pd.DataFrame):
-        _check_columns("frequencies", frequencies, ("word", "count"))
-        _check_counts("frequencies", frequencies["word"], frequencies["count"])
-        summed = frequencies.groupby("word", sort=False)["count"].sum()
+        column = _count_column(frequencies)
+        _check_counts("frequencies", frequencies["word"], frequencies[column])
+        summed = frequencies.groupby("word", sort=False)[column].sum()
         return {str(word): float(count) for word, count in summed.items()}
     if isinstance(frequencies, Mapping):
         _check_counts("frequencies", list(frequencies), list(frequencies.values()))
@@ -66,7 +66,7 @@ def as_counts(
         return as_counts(frequencies.counts())
     raise SpecError(
         f"'frequencies' is {type(frequencies).__name__}; expected a table with the columns 'word' "
-        "and 'count', a dictionary of counts, or a corpus."
+        "and 'count' (or 'frequency'), a dictionary of counts, or a corpus."
     )
 
 
@@ -94,12 +94,12 @@ def as_tags(tags: pd.DataFrame | None) -> dict[str, dict[str, float]] | None:
 
 def usage_of(
     words: Sequence[str],
-    rows: Codes | None,
+    ranks: npt.NDArray[np.int64] | None,
     counts: Mapping[str, float] | None,
     tags: Mapping[str, Mapping[str, float]] | None,
     ways: tuple[str, ...],
 ) -> Usage:
-    """Return how the words of a list are used; rows are their places in an order of frequency."""
+    """Return how the words of a list are used; ranks are their places in an order of frequency."""
     median = frequency = np.nan
     uncounted: list[str] = []
     if counts is not None:
@@ -108,8 +108,8 @@ def usage_of(
         if words:
             median = float(np.median([counted.get(word, 0.0) for word in words]))
         frequency = median or np.nan
-    elif rows is not None and len(rows):
-        median = float(np.median(rows + 1))
+    elif ranks is not None and (ranks > 0).any():
+        median = float(np.median(ranks[ranks > 0]))
         frequency = 1 / median  # Zipf's law
     tagged = known(words, tags or {}, ways)
     mix: dict[str, float] = {}
@@ -160,8 +160,7 @@ def read_frequencies(path: str | PathLike[str]) -> pd.DataFrame:
     except (ValueError, OSError) as err:  # a fault of pandas's parser is a ValueError
         raise DataError(f"{source}: not a table of words and counts ({err}).") from err
     try:
-        _check_columns("frequencies", frame, ("word", "count"))
-        _check_counts("frequencies", frame["word"], frame["count"])
+        _check_counts("frequencies", frame["word"], frame[_count_column(frame)])
     except DataError as err:
         raise DataError(f"{source}: {err}") from err
     return frame
@@ -171,6 +170,14 @@ def known(words: Iterable[str], table: Mapping[str, _T], ways: tuple[str, ...]) 
     """Return what the table says of each word, by the first of its spellings that is there."""
     found = ((word, next((s for s in spellings(word, ways) if s in table), None)) for word in words)
     return {word: table[spelling] for word, spelling in found if spelling is not None}
+
+
+def _count_column(frame: pd.DataFrame) -> str:
+    """Return the column of a table of words that says how often they occur."""
+    named = [column for column in ("count", "frequency") if column in frame.columns]
+    column = named[0] if named else "count"
+    _check_columns("frequencies", frame, ("word", column))
+    return column
 
 
 def _check_columns(name: str, frame: pd.DataFrame, columns: tuple[str, ...]) -> None:

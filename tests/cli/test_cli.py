@@ -190,3 +190,37 @@ def test_a_file_is_taken_for_what_it_is(run, tmp_path: Path) -> None:
     assert "a query has no 'attribute_set'" in run("words", "check", path).err
     path.write_text("[target_sets]\nm = ['he']\n[attribute_sets]\na = ['boss']\n")
     assert "target: m (1)" in run("words", "show", path).out
+
+
+def test_table_with_covariates(run, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    options = ("--covariate", "log_frequency", "--covariate", "norm")
+    result = run("table", "demo", "--study", "weat_7", *options, "--out", path, "-q")
+    assert result.code == 0
+    assert "mean log frequency" in result.out
+    table = bb.read_table(path)
+    assert list(table.columns[-2:]) == ["log_frequency", "norm"]
+    counts = tmp_path / "counts.csv"
+    counts.write_text("word,count\nhe,5\n", "utf-8")
+    result = run("table", "demo", "--study", "weat_7", *options, "--frequencies", counts, "-q")
+    assert result.code == 2
+    assert "no frequency of 'male'" in result.err
+    result = run(
+        *("table", "demo", "--study", "weat_7", *options, "--frequencies", counts),
+        *("--unknown-frequency", "lowest", "-q"),
+    )
+    assert result.code == 0
+
+
+def test_table_says_what_is_wrong_before_reading(run) -> None:
+    options = ("table", "missing.txt", "--frequencies", "wordfrek")
+    assert "no covariate uses it" in run(*options).err
+    result = run(*options, "--covariate", "log_frequency")
+    assert "Did you mean 'wordfreq'?" in result.err
+
+
+def test_choices_of_covariates_are_those_of_the_table() -> None:
+    from bayesbias.cli.table import _COVARIATES
+    from bayesbias.covariates import COVARIATES
+
+    assert _COVARIATES == COVARIATES

@@ -36,7 +36,7 @@ def test_tables_for_reading(run: Any) -> None:
 def test_markdown(run: Any) -> None:
     rows = [line for line in check(run, "weat_6", "--format", "markdown").out.splitlines() if line]
     assert rows[0] == "| word set | words | found | median rank | cohesion | fits least |"
-    assert any(row.startswith("| target: Male names / Female names | 0 | × 3.1 |") for row in rows)
+    assert any(row.startswith("| target: Male names / Female names | 0 | × 4 |") for row in rows)
 
 
 def test_json_holds_everything(run: Any, demo: bb.Embedding) -> None:

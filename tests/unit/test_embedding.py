@@ -155,3 +155,52 @@ class TestLookup:
     def test_lone_string(self) -> None:
         with pytest.raises(bb.SpecError, match="expected a list of words"):
             self.embedding.lookup("Paris")
+
+
+# Ranks
+
+
+def test_ranks_are_places_in_the_vocabulary(tiny: bb.Embedding) -> None:
+    assert tiny.ranks.tolist() == [1, 2, 3, 4, 5]
+    assert not tiny.is_part
+    part = tiny.subset(["clock", "she"])
+    assert part.ranks.tolist() == [5, 2]
+    assert part.is_part
+    assert part.subset(["she"]).ranks.tolist() == [2]
+    assert part.with_vectors(np.ones((2, 3))).ranks.tolist() == [5, 2]
+    for same in (copy.deepcopy(part), pickle.loads(pickle.dumps(part))):
+        assert same.ranks.tolist() == [5, 2]
+        with pytest.raises(ValueError, match="read-only"):
+            same.ranks[0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        tiny.ranks[0] = 1
+
+
+def test_ranks_count_duplicates() -> None:
+    with pytest.warns(bb.BayesBiasWarning, match="duplicate"):
+        embedding = bb.Embedding(["a", "b", "b", "c"], np.ones((4, 2)))
+    assert embedding.ranks.tolist() == [1, 2, 4]
+    with pytest.warns(bb.BayesBiasWarning, match="duplicate"):
+        embedding = bb.Embedding(["a", "b", "b", "c"], np.ones((4, 2)), ranks=[9, 8, 7, 6])
+    assert embedding.ranks.tolist() == [9, 8, 6]
+
+
+@pytest.mark.parametrize("ranks", [[1], [[1, 2]], [1.0, 2.0], [-1, 2], ["a", "b"]])
+def test_bad_ranks(ranks: list[object]) -> None:
+    with pytest.raises(bb.DataError, match="'ranks' must be 2 whole numbers, one for each word"):
+        bb.Embedding(["a", "b"], np.ones((2, 2)), ranks=ranks)  # type: ignore[arg-type]
+
+
+def test_given_ranks_are_copied() -> None:
+    ranks = np.array([5, 2])
+    embedding = bb.Embedding(["a", "b"], np.ones((2, 2)), ranks=ranks)
+    ranks[0] = 99
+    assert embedding.ranks.tolist() == [5, 2]
+
+
+def test_ranks_of_the_demo(demo: bb.Embedding) -> None:
+    for embedding in (demo, bb.load_embedding("demo-100d")):
+        assert embedding.words[:3] == ("the", ",", ".")
+        assert embedding.ranks[:3].tolist() == [1, 2, 3]
+        assert (np.diff(embedding.ranks) > 0).all()
+        assert embedding.ranks[embedding.index["nurse"]] == 6795

@@ -685,3 +685,39 @@ def test_words_that_are_not_unicode(tmp_path: Path) -> None:
     with pytest.raises(bb.DataError, match="cannot be written as UTF-8"):
         bb.Embedding(["\ud800"], [[1.0, 2.0]]).save(tmp_path / "a.txt")
     assert list(tmp_path.iterdir()) == []
+
+
+# --- ranks
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".npy", ".safetensors", ".bin", ".txt", ".txt.gz"])
+def test_chosen_words_keep_their_place_in_the_file(
+    tmp_path: Path, embedding: bb.Embedding, suffix: str
+) -> None:
+    embedding.save(tmp_path / f"a{suffix}")
+    chosen = [embedding.words[-1], embedding.words[1]]
+    part = bb.load_embedding(tmp_path / f"a{suffix}", words=chosen)
+    assert set(part.words) >= set(chosen)
+    assert part.ranks.tolist() == [embedding.index[word] + 1 for word in part.words]
+    assert not bb.load_embedding(tmp_path / f"a{suffix}").is_part
+    assert not bb.load_embedding(tmp_path / f"a{suffix}", limit=2).is_part
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".safetensors"])
+def test_files_of_ours_keep_ranks(tmp_path: Path, embedding: bb.Embedding, suffix: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    part = embedding.subset(embedding.words[::-2])
+    part.save(path)
+    again = bb.load_embedding(path)
+    assert again.words == part.words
+    np.testing.assert_array_equal(again.vectors, part.vectors)
+    np.testing.assert_array_equal(again.ranks, part.ranks)
+    one = bb.load_embedding(path, words=part.words[-1:], fallbacks=["exact"])
+    assert one.ranks.tolist() == part.ranks[-1:].tolist()
+
+
+def test_damaged_ranks(tmp_path: Path) -> None:
+    for ranks in (np.ones(3), np.ones(len(WORDS))):
+        np.savez(tmp_path / "a.npz", words=np.array(WORDS), vectors=VECTORS, ranks=ranks)
+        with pytest.raises(bb.DataError, match="a.npz: 'ranks' has the shape"):
+            bb.load_embedding(tmp_path / "a.npz")

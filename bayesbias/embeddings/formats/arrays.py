@@ -1,7 +1,8 @@
 """NumPy and safetensors files: a matrix ``vectors`` and the words beside it.
 
 In ``.npz`` and ``.safetensors`` the words are the bytes of a JSON list, so any word can be kept and
-nothing is ever unpickled. A ``.npy`` file has its words, one a line, in a text file of its own.
+nothing is ever unpickled; a part of a vocabulary has the ``ranks`` of its words beside them. A
+``.npy`` file has its words, one a line, in a text file of its own.
 """
 
 from __future__ import annotations
@@ -57,8 +58,12 @@ def read_npz(path: Path, wanted: Wanted) -> Rows:
                 )
             with archive.open("words.npy") as stream:
                 words = _decode_words(path, _read_array(path, stream))
+            ranks = None
+            if "ranks.npy" in members:
+                with archive.open("ranks.npy") as stream:
+                    ranks = _check_ranks(path, _read_array(path, stream), len(words))
             with archive.open("vectors.npy") as stream:
-                return _stream_rows(path, stream, words, wanted)
+                return _with_ranks(_stream_rows(path, stream, words, wanted), ranks)
     except DataError:
         raise
     except _DAMAGE as err:
@@ -70,11 +75,13 @@ def write_npz(
 ) -> None:
     """Write our ``.npz``; half precision and compression are for files that are shipped."""
     save: Callable[..., None] = np.savez_compressed if compress else np.savez
+    ranks = {"ranks": embedding.ranks} if embedding.is_part else {}
     with path.open("wb") as stream:
         save(
             stream,
             words=_encode_words(embedding),
             vectors=embedding.vectors.astype(dtype, copy=False),
+            **ranks,
         )
 
 
@@ -114,7 +121,11 @@ def read_safetensors(path: Path, wanted: Wanted) -> Rows:
             matrix = tensors.get_slice("vectors")
             first = matrix[:1]
             _check_matrix(path, tuple(matrix.get_shape()), first.dtype, len(words), "'words'")
-            return _collect(path, words, wanted, first.shape[1], lambda a, b: matrix[a:b])
+            ranks = None
+            if "ranks" in names:
+                ranks = _check_ranks(path, tensors.get_tensor("ranks"), len(words))
+            rows = _collect(path, words, wanted, first.shape[1], lambda a, b: matrix[a:b])
+            return _with_ranks(rows, ranks)
     except SafetensorError as err:
         raise _damaged(path, err) from err
     except TypeError as err:  # a type that NumPy lacks, such as bfloat16
@@ -128,21 +139,25 @@ def write_safetensors(embedding: Embedding, path: Path) -> None:
     """Write our ``.safetensors`` block by block, so that a mapped matrix stays on disk."""
     words = _encode_words(embedding).tobytes()
     rows, dim = embedding.vectors.shape
-    end = 4 * rows * dim
-    header = json.dumps(
-        {
-            "__metadata__": {"format": "bayesbias embedding", "name": embedding.name},
-            "vectors": {"dtype": "F32", "shape": [rows, dim], "data_offsets": [0, end]},
-            "words": {
-                "dtype": "U8",
-                "shape": [len(words)],
-                "data_offsets": [end, end + len(words)],
-            },
-        }
-    ).encode()
+    ranks = embedding.ranks.astype("<i8").tobytes() if embedding.is_part else b""
+    # Tensors lie in the file in this order; eight-byte numbers must begin at a multiple of eight.
+    middle = len(ranks)
+    end = middle + 4 * rows * dim
+    tensors: dict[str, object] = {
+        "__metadata__": {"format": "bayesbias embedding", "name": embedding.name},
+        "vectors": {"dtype": "F32", "shape": [rows, dim], "data_offsets": [middle, end]},
+        "words": {
+            "dtype": "U8",
+            "shape": [len(words)],
+            "data_offsets": [end, end + len(words)],
+        },
+    }
+    if ranks:
+        tensors["ranks"] = {"dtype": "I64", "shape": [rows], "data_offsets": [0, middle]}
+    header = json.dumps(tensors).encode()
     header += b" " * (-len(header) % 8)
     with path.open("wb") as stream:
-        stream.write(struct.pack("<Q", len(header)) + header)
+        stream.write(struct.pack("<Q", len(header)) + header + ranks)
         for start in range(0, rows, _BLOCK_ROWS):
             block = embedding.vectors[start : start + _BLOCK_ROWS]
             stream.write(np.ascontiguousarray(block, "<f4").tobytes())
@@ -236,7 +251,23 @@ def _collect(
             low, high = np.searchsorted(rows, [start, end])
             vectors[low:high] = block(start, end)[rows[low:high] - start]
             advance(end - start)
-    return Rows([words[i] for i in rows], vectors)
+    return Rows([words[i] for i in rows], vectors, ranks=rows + 1)
+
+
+def _check_ranks(path: Path, ranks: npt.NDArray[Any], n_words: int) -> npt.NDArray[np.int64]:
+    if ranks.shape != (n_words,) or ranks.dtype.kind not in "iu":
+        raise DataError(
+            f"{path}: 'ranks' has the shape {ranks.shape} and the type {ranks.dtype}; expected "
+            f"{n_words:,} whole numbers, one for each word."
+        )
+    return ranks.astype(np.int64)
+
+
+def _with_ranks(rows: Rows, ranks: npt.NDArray[np.int64] | None) -> Rows:
+    """Put the ranks that the file holds in place of the places in the file."""
+    if ranks is not None and rows.ranks is not None:
+        rows.ranks = ranks[rows.ranks - 1]
+    return rows
 
 
 def _check_matrix(

@@ -26,11 +26,13 @@ _MOST_DIMENSIONS = 1_000_000
 
 @dataclass(slots=True)
 class Rows:
-    """What a reader returns: words, their vectors, and what it noticed."""
+    """What a reader returns: words, their vectors, what it noticed, their places in the file."""
 
     words: list[str]
     vectors: npt.NDArray[np.float32]
     notes: list[str] = field(default_factory=list)
+    #: From 1; None if the words are the first of the file.
+    ranks: npt.NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Wanted:
         if self.words is None:
             return Rows(words[: self.limit], vectors[: self.limit])
         rows = self.pick(words)
-        return Rows([words[i] for i in rows], np.asarray(vectors[rows]))
+        return Rows([words[i] for i in rows], np.asarray(vectors[rows]), ranks=rows + 1)
 
 
 class RowBuffer:

@@ -78,7 +78,8 @@ def read_fasttext(
     composed = sum(word not in keyed.key_to_index for word in words)
     vectors = np.array([keyed.get_vector(word) for word in words], dtype=np.float32)
     notes = [f"{composed} of {len(words)} words composed from subwords"] if composed else []
-    return Rows(words, vectors, notes)
+    ranks = np.array([keyed.key_to_index.get(word, -1) + 1 for word in words], dtype=np.int64)
+    return Rows(words, vectors, notes, ranks)
 
 
 def _check_complete(path: Path, plain: Path) -> None:

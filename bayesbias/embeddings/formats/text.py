@@ -128,6 +128,7 @@ class _LineReader:
             expected = min(n for n in (promised, self.limit, most) if n is not None)
         self.rows = RowBuffer(dim, min(expected, most))
         self.words: list[str] = []
+        self.ranks: list[int] = []  # places of the words, where not all are kept
         self.seen = 0  # rows of the file that went by, kept or not
         self.with_spaces: list[bytes] = []
         self.surplus = False  # whether there is more than the header promises
@@ -195,6 +196,8 @@ class _LineReader:
                 words.append(word)
                 values.append(numbers_text)
                 numbers.append(number)
+                if self.keep is not None:
+                    self.ranks.append(self.seen)
         if not words:
             return
         parsed = _parse(b"".join(b"x " + text + b"\n" for text in values), self.dim)
@@ -272,7 +275,8 @@ class _LineReader:
         if self.with_spaces:
             names = [word.decode(errors="backslashreplace") for word in self.with_spaces]
             notes.append(f"{len(names)} word{'s' * (len(names) > 1)} with spaces: {quoted(names)}")
-        return Rows(self.words, self.rows.finish(), notes)
+        ranks = None if self.keep is None else np.array(self.ranks, dtype=np.int64)
+        return Rows(self.words, self.rows.finish(), notes, ranks)
 
 
 def _line_blocks(stream: ByteStream) -> Iterator[bytes]:

@@ -43,6 +43,7 @@ def read_word2vec(path: Path, wanted: Wanted) -> Rows:
         decode = WordDecoder()
         words: list[bytes] = []
         places: list[int] = []
+        ranks: list[int] = []
         base, ended = 0, False
         left = None if keep is None else set(keep)
         for number in range(count):
@@ -73,6 +74,7 @@ def read_word2vec(path: Path, wanted: Wanted) -> Rows:
                 rows.take(1)[0] = np.frombuffer(data, "<f4", dim, space + 1)
                 words.append(word)
                 places.append(base + place)
+                ranks.append(number + 1)
                 if left is not None:
                     left.discard(word)
             place = space + 1 + width
@@ -84,7 +86,7 @@ def read_word2vec(path: Path, wanted: Wanted) -> Rows:
     if surplus:
         notes.append(f"more data than the {promised:,} rows that the header promises; left out")
     decoded = decode(words)
-    return Rows(decoded, matrix, notes + decode.notes())
+    return Rows(decoded, matrix, notes + decode.notes(), np.array(ranks, dtype=np.int64))
 
 
 def _check_finite(

@@ -1,0 +1,160 @@
+"""Where frequencies are from, and whether a vocabulary is in their order."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+from bayesbias.words.frequencies import check_frequency_order, frequency_source, log_frequencies
+
+WAYS = ("exact", "lower")
+
+
+def named(words: list[str], name: str = "x") -> bb.Embedding:
+    return bb.Embedding(words, np.ones((len(words), 2)), name)
+
+
+@pytest.fixture(scope="module")
+def austen() -> list[str]:
+    """The words of three novels, the most frequent first."""
+    return list(bb.read_corpus("demo").counts(5, progress=False)["word"])
+
+
+def find(frequencies: object, words: list[str], embedding: bb.Embedding) -> list[float]:
+    source = frequency_source(frequencies, WAYS)  # type: ignore[arg-type]
+    found = embedding.lookup(words, WAYS)
+    return log_frequencies(source, embedding, found.found, found.rows).tolist()
+
+
+# Is it in the order of frequency?
+
+
+def test_real_orders_pass(demo: bb.Embedding, austen: list[str]) -> None:
+    check_frequency_order(demo)
+    check_frequency_order(named(austen))
+    check_frequency_order(demo.subset(demo.words[::-40]))  # a part, in another order of rows
+
+
+@pytest.mark.parametrize("step", [1, 15])
+def test_alphabetical_order_is_refused(austen: list[str], step: int) -> None:
+    with pytest.raises(bb.DataError, match=r"'x': the vocabulary is in alphabetical order \('a"):
+        check_frequency_order(named(sorted(austen)[::step]))
+    backwards = sorted((word.title() for word in austen), reverse=True)[::step]
+    with pytest.raises(bb.DataError, match="alphabetical order"):
+        check_frequency_order(named(backwards))
+
+
+def test_other_orders_are_refused(austen: list[str], rng: np.random.Generator) -> None:
+    shuffled = [str(word) for word in rng.permutation(austen)]
+    for words in (shuffled, austen[::-1], shuffled[:400]):
+        with pytest.raises(bb.DataError, match=r"not in the order of frequency.*give frequencies:"):
+            check_frequency_order(named(words))
+
+
+def test_what_cannot_be_checked_is_said(tiny: bb.Embedding, rng: np.random.Generator) -> None:
+    letters = list("aeioukmnpst")
+    foreign = ["".join(rng.choice(letters, rng.integers(9, 15))) for _ in range(300)]
+    for embedding in (tiny, named(list(dict.fromkeys(foreign)), "y")):
+        with pytest.warns(bb.BayesBiasWarning, match="cannot be checked that the most frequent"):
+            check_frequency_order(embedding)
+
+
+def test_foreign_order_passes_by_the_length_of_words(rng: np.random.Generator) -> None:
+    # Frequent words are short in all languages.
+    lengths = np.sort(rng.integers(6, 15, 1500)) - np.where(np.arange(1500) < 100, 4, 0)
+    letters = list("äöüßéčřžąę")
+    words = dict.fromkeys("".join(rng.choice(letters, n)) for n in lengths)
+    check_frequency_order(named(list(words)))
+
+
+# Sources
+
+
+def test_ranks(demo: bb.Embedding) -> None:
+    assert find("rank", ["the", "nurse"], demo) == pytest.approx([0.0, -np.log(6795)])
+
+
+def test_counts_of_all_kinds(tmp_path: Path) -> None:
+    embedding = named(["he", "she"])
+    counts = {"he": 8, "she": 4, "it": 0}
+    frame = pd.DataFrame({"word": list(counts), "count": counts.values()})
+    shares = frame.rename(columns={"count": "frequency"}).assign(frequency=frame["count"] / 12)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    shares.to_csv(tmp_path / "b.tsv", index=False, sep="\t")
+    corpus = bb.Corpus(["he he he he he he he he", "she she she she"], name="small")
+    for source in (counts, frame, corpus, tmp_path / "a.csv", str(tmp_path / "a.csv")):
+        assert find(source, ["he", "she"], embedding) == pytest.approx(np.log([8, 4]))
+    for source in (shares, tmp_path / "b.tsv"):
+        assert find(source, ["he", "she"], embedding) == pytest.approx(np.log([8 / 12, 4 / 12]))
+    assert "corpus 'small'" in frequency_source(corpus, WAYS).label
+
+
+def test_words_without_a_frequency(tiny: bb.Embedding) -> None:
+    source = frequency_source({"he": 8, "she": 4, "clock": 0, "ox": 2}, WAYS)
+    rows = np.arange(5)
+    message = r"no frequency of 'engineer', 'nurse', 'clock' in the given counts.*'lowest'"
+    with pytest.raises(bb.DataError, match=message):
+        log_frequencies(source, tiny, tiny.words, rows)
+    values = log_frequencies(source, tiny, tiny.words, rows, "lowest")
+    assert values == pytest.approx(np.log([8, 4, 1, 1, 1]))  # half of the ox
+    with pytest.raises(bb.DataError, match="no frequency of 'nurse'"):
+        log_frequencies(source, tiny, ["nurse"], rows[3:4], "lowest")
+
+
+def test_composed_words_have_no_rank() -> None:
+    embedding = bb.Embedding(["a", "b"], np.ones((2, 2)), ranks=[7, 0])
+    source = frequency_source("rank", WAYS)
+    with pytest.raises(bb.DataError, match="no frequency of 'b' in the vocabulary's order"):
+        log_frequencies(source, embedding, ["a", "b"], np.arange(2))
+    values = log_frequencies(source, embedding, ["a", "b"], np.arange(2), "lowest")
+    assert values == pytest.approx([-np.log(7), -np.log(14)])
+
+
+def test_wordfreq(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = ModuleType("wordfreq")
+    fake.available_languages = lambda: {"en": "", "de": ""}  # type: ignore[attr-defined]
+    fake.get_frequency_dict = lambda language: {  # type: ignore[attr-defined]
+        "en": {"he": 1e-3},
+        "de": {"er": 1e-2},
+    }[language]
+    monkeypatch.setitem(sys.modules, "wordfreq", fake)
+    embedding = named(["he", "er"])
+    assert find("wordfreq", ["He"], embedding) == pytest.approx([np.log(1e-3)])
+    assert find("wordfreq:de", ["er"], embedding) == pytest.approx([np.log(1e-2)])
+    with pytest.raises(bb.SpecError, match="wordfreq has no language 'xx'; it has 'de', 'en'"):
+        frequency_source("wordfreq:xx", WAYS)
+
+
+def test_wordfreq_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "wordfreq", None)
+    with pytest.raises(bb.MissingDependencyError, match=r"pip install 'bayesbias\[frequency\]'"):
+        frequency_source("wordfreq", WAYS)
+
+
+def test_real_wordfreq() -> None:
+    wordfreq = pytest.importorskip("wordfreq")
+    zipf = wordfreq.zipf_frequency("nurse", "en")
+    found = find("wordfreq", ["nurse"], named(["nurse"]))
+    assert found == pytest.approx([(zipf - 9) * np.log(10)], abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("frequencies", "error", "message"),
+    [
+        ("ranks", bb.NotFoundError, "neither a file nor one of 'rank'.*Did you mean 'rank'?"),
+        (None, bb.SpecError, "'frequencies' is None; expected 'rank'"),
+        (5, bb.SpecError, "'frequencies' is int; expected a table"),
+        ({"he": 0}, bb.DataError, "no word has a count above 0"),
+        ({"he": -1}, bb.DataError, "expected 0 or more"),
+        (pd.DataFrame({"word": ["he"]}), bb.DataError, "no column 'count'"),
+    ],
+)
+def test_bad_sources(frequencies: object, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        frequency_source(frequencies, WAYS)  # type: ignore[arg-type]
