@@ -202,8 +202,18 @@ class _Likelihood:
         return np.split(order, starts[1:])
 
 
+def _check_independent(fit: Fit) -> None:
+    """Refuse rows that are correlated: what one of them contributes depends on the others."""
+    if fit.spec.correlation:
+        raise SpecError(
+            f"model {fit.spec.name!r} has correlated residuals, so single rows cannot be left out "
+            "or counted; use loo(by='word_to_compare')."
+        )
+
+
 def waic(fit: Fit) -> Elpd:
-    """Compute WAIC: for each row the log of its mean density, less the variance of the log."""
+    """Compute WAIC: for each row the log of its mean density minus the variance of the log."""
+    _check_independent(fit)
     lppd, variance = _lppd_and_variance(fit)
     unreliable = int((variance > VARIANCE_MAX).sum())
     return _elpd("WAIC", lppd - variance, lppd, unreliable=unreliable)
@@ -276,7 +286,13 @@ def _of_cell(density: _Likelihood, rows: Codes) -> tuple[Array, Array]:
 def loo(fit: Fit, *, by: str | None = None) -> Elpd:
     """Leave one row out at a time, or all rows of a level."""
     if by is None:
+        _check_independent(fit)
         return _loo_rows(fit)
+    if fit.spec.correlation and by == fit.spec.over(fit.spec.correlation):
+        raise SpecError(
+            f"'by' is {by!r}, and model {fit.spec.name!r} has residuals that are correlated over "
+            "it; leave out 'word_to_compare' or 'protected_word'."
+        )
     if by not in fit.table.columns or fit.table[by].dtype.kind == "f":
         raise SpecError(
             f"'by' is {by!r}; expected a column of the table that holds names, such as "
@@ -321,13 +337,14 @@ def _loo_rows(fit: Fit) -> Elpd:
 
 def _loo_levels_exactly(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
     compiled = compile_model(fit.spec, fit.data)
-    scales = [fit.draws(name) for name in compiled.layout.scales]
-    log_scales = np.log(np.column_stack([s.reshape(len(s), -1) for s in scales]))
-    every = max(1, len(log_scales) // _SCALE_DRAWS)
-    left_out = log_density_left_out(compiled, fit.data, log_scales[::every], level, len(names)).T
+    at = fit.unknowns()
+    every = max(1, len(at) // _SCALE_DRAWS)
+    left_out = log_density_left_out(compiled, fit.data, at[::every], level, len(names)).T
     elpd, _, k = _smoothed(left_out, 1.0)
-    density = _Likelihood.of_fit(fit)
-    lppd = np.array([_log_mean(_total(density, rows))[0] for rows in _rows_of(level)])
+    lppd = np.full(len(names), np.nan)
+    if not fit.spec.correlation:
+        density = _Likelihood.of_fit(fit)
+        lppd = np.array([_log_mean(_total(density, rows))[0] for rows in _rows_of(level)])
     return _elpd(
         "LOO", elpd, lppd, labels=names, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k
     )

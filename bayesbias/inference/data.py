@@ -209,13 +209,13 @@ def _check_embeddings(spec: ModelSpec, table: pd.DataFrame) -> None:
     if len(names) > 1 and "embedding" not in spec.factors:
         raise DataError(
             f"the table holds {len(names)} embeddings ({quoted(names)}) and model {spec.name!r} "
-            "does not tell them apart; fit one at a time, table[table.embedding == "
+            "does not distinguish them; fit one at a time, table[table.embedding == "
             f"{names[0]!r}], or use model='embeddings'."
         )
     if len(names) == 1 and "embedding" in spec.factors:
         raise DataError(
             f"model {spec.name!r} compares embeddings and the table holds only {names[0]!r}; "
-            "use model='crossed'."
+            "use model='interaction'."
         )
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: What every parameter should keep to (Vehtari et al. 2021).
 R_HAT_MAX = 1.01
 ESS_MIN = 400
+#: What chains of the scales alone should keep to; there are 64 of them.
+SCALE_R_HAT_MAX = 1.05
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,12 +99,7 @@ def diagnose(fit: Fit) -> Diagnostics:
     n = sizes["chain"] * sizes["draw"]
     notes = tuple(data_notes(fit))
     if fit.provenance["engine"] == "exact":
-        # Independent draws need no looking into how far they depend on each other.
-        text = (
-            f"{n} independent draws; Pareto k of the proposals "
-            f"{fit.provenance['pareto_k']:.2f} (below 0.7 is good)."
-        )
-        return Diagnostics((), notes, text, fit.spec, fit.posterior)
+        return _of_exact_draws(fit, n, notes)
     table = convergence_table(fit.spec, fit.posterior)
     worst = int(table["ess_bulk"].argmin())
     text = (
@@ -115,6 +112,30 @@ def diagnose(fit: Fit) -> Diagnostics:
     result = Diagnostics(problems, notes, text, fit.spec, fit.posterior)
     result.__dict__["table"] = table
     return result
+
+
+def _of_exact_draws(fit: Fit, n: int, notes: tuple[str, ...]) -> Diagnostics:
+    """Look at how the exact engine drew the scales; given those, all else is exact."""
+    how = fit.provenance
+    distinct = int(how.get("scale_draws", n))
+    several = f" ({distinct} of the scales)" if distinct < n else ""
+    problems: tuple[str, ...] = ()
+    if how.get("scale_sampler") == "hmc":
+        text = (
+            f"{n} draws{several}, the scales of some by Hamiltonian Monte Carlo with the other "
+            f"parameters integrated out; largest R-hat {how['scale_r_hat']:.3f}."
+        )
+        if not how["scale_r_hat"] < SCALE_R_HAT_MAX:
+            problems = (
+                f"R-hat of a scale is {how['scale_r_hat']:.2f}: the chains do not agree; use "
+                "engine='nuts', or a model with fewer scales",
+            )
+    else:
+        text = (
+            f"{n} independent draws{several}; Pareto k of the proposals "
+            f"{how['pareto_k']:.2f} (below 0.7 is good)."
+        )
+    return Diagnostics(problems, notes, text, fit.spec, fit.posterior)
 
 
 def _sampling_problems(fit: Fit, table: pd.DataFrame) -> list[str]:

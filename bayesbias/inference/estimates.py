@@ -51,10 +51,12 @@ class Layers:
             share.loc[group, connection, word_class] = 1.0
         share = share / share.sum("word_class").clip(min=1.0)
         means = {}
-        by = [table["protected_word"].astype("str"), table["connection"].astype("str")]
+        by = ["protected_word", "connection", "word_class"]
         for name, values in data.covariates.items():
-            mean = pd.Series(values, index=table.index).groupby(by, sort=False).mean()
-            means[name] = mean.to_xarray().fillna(0.0)
+            frame = table[by].astype("str").assign(value=values)
+            # As the distances: each list counts the same.
+            of_lists = frame.groupby(by, sort=False)["value"].mean()
+            means[name] = of_lists.groupby(by[:2], sort=False).mean().to_xarray().fillna(0.0)
         return cls(share, means)
 
 

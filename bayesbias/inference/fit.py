@@ -9,6 +9,7 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -18,6 +19,7 @@ from bayesbias._validate import one_of, quoted
 from bayesbias.errors import DataError, SpecError
 from bayesbias.inference.data import ModelData, model_data
 from bayesbias.inference.estimates import Layers, contrast_weights, expected, flat, tidy_draws
+from bayesbias.inference.precisions import partial_correlations
 from bayesbias.inference.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -387,6 +389,30 @@ class Fit:
             coords={"protected_word": words},
             name="protected_group",
         )
+
+    def unknowns(self) -> Array:
+        """Return the draws of the scales and correlations as the exact engine has them.
+
+        Returns
+        -------
+        array
+            Draws × unknowns: logarithms of scales, transformed partial correlations.
+        """
+        parts = []
+        for p in self.spec.parameters:
+            if not p.prior.is_hyper:
+                continue
+            values = self.draws(p.name)
+            if p.over:
+                n = len(self.data.levels[p.over])
+                i, j = np.tril_indices(n, -1)
+                matrix = np.broadcast_to(np.eye(n), (*values.shape[:-1], n, n)).copy()
+                matrix[..., i, j] = matrix[..., j, i] = values
+                partial = partial_correlations(matrix.reshape(-1, n, n))
+                parts.append(partial.reshape(len(values), -1))
+            else:
+                parts.append(np.log(values.reshape(len(values), -1)))
+        return np.concatenate(parts, axis=1)
 
     def summary(self, *, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
         """Return every parameter with its interval and its convergence.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
@@ -28,7 +28,7 @@ _PACKAGES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "pymc", "pytenso
 
 def fit(
     table: pd.DataFrame,
-    model: str | PathLike[str] | ModelSpec = "crossed",
+    model: str | PathLike[str] | ModelSpec = "interaction",
     *,
     engine: Engine = "nuts",
     draws: int = 2000,
@@ -37,6 +37,7 @@ def fit(
     likelihood: Likelihood | None = None,
     residual: Residual | None = None,
     priors: Mapping[str, str] | None = None,
+    covariates: Iterable[str] = (),
     duplicates: Literal["drop", "keep"] = "drop",
     sampler: str = "nutpie",
     tune: int = 1000,
@@ -52,7 +53,7 @@ def fit(
         A distance table, or the rows of it that are of interest. With a column ``standard_error``
         the known error of each distance enters the model; with a column ``replicate`` (one row per
         pair and training of the embedding) it is computed from the spread of the replicates.
-    model : str, path-like or ModelSpec, default "crossed"
+    model : str, path-like or ModelSpec, default "interaction"
         A model of the catalogue (`MODELS`), a TOML file, or a `ModelSpec`.
     engine : {"nuts", "exact"}, default "nuts"
         ``nuts`` samples the PyMC model. ``exact`` draws independently from the same posterior, in a
@@ -69,6 +70,9 @@ def fit(
         One residual scale, or one for each connection, instead of what the model has.
     priors : mapping of str to str, optional
         Other priors, by the name of the parameter: ``{"co": "Normal(0, 1)"}``.
+    covariates : iterable of str, default ()
+        Columns of numbers to add a slope for, such as ``log_frequency`` of `distance_table`. The
+        contrasts then hold at equal covariates as well as at those observed.
     duplicates : {"drop", "keep"}, default "drop"
         What to do with rows that are there twice.
     sampler : {"nutpie", "pymc", "numpyro", "blackjax"}, default "nutpie"
@@ -111,7 +115,9 @@ def fit(
     one_of("engine", engine, ("nuts", "exact"))
     at_least("draws", draws, 1)
     at_least("chains", chains, 1)
-    spec = load_model(model).vary(priors=priors, likelihood=likelihood, residual=residual)
+    spec = load_model(model).vary(
+        priors=priors, likelihood=likelihood, residual=residual, covariates=covariates
+    )
     return fit_rows(
         spec,
         prepare_table(table, duplicates=duplicates),
@@ -149,7 +155,7 @@ def fit_rows(
     provenance: dict[str, Any] = {"engine": engine, "seed": seed, "draws": draws, "chains": chains}
     if engine == "exact":
         rng = np.random.default_rng(seed)
-        values, quality = sample_exactly(spec, data, draws * chains, rng)
+        values, quality = sample_exactly(spec, data, draws * chains, rng, progress=progress)
         posterior = dataset(spec, data, values, chains)
         stats = xr.Dataset()
         provenance |= quality

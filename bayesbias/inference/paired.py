@@ -34,9 +34,10 @@ class PairedFit:
     difference : Fit
         The model of the differences, after minus before.
     before : Fit
-        The model ``crossed`` of the table before.
+        The model ``interaction`` of the table before.
     after : Fit
-        The same of the table after.
+        The same of the table after. It fixes how the change depends on the state before; the state
+        after in all tables is that before plus the change, so that they add up.
 
     Examples
     --------
@@ -86,17 +87,14 @@ class PairedFit:
         moved = self._cells(self.difference, by)
         before, after = self._cells(self.before, by), self._cells(self.after, by)
         d, b, a = (flat(x).reshape(x.shape[0] * x.shape[1], -1) for x in (moved, before, after))
+        d = np.column_stack([_coupled(b[:, j], a[:, j], d[:, j]) for j in range(d.shape[1])])
         names = [str(dim) for dim in moved.dims[2:]]
         index = pd.MultiIndex.from_product([moved[n].to_numpy() for n in names], names=names)
         result = index.to_frame(index=False)
-        result["before"], result["after"] = b.mean(axis=0), a.mean(axis=0)
+        result["before"], result["after"] = b.mean(axis=0), (b + d).mean(axis=0)
         result = pd.concat([result, describe(d, prob, kind)], axis=1)
         result["P(>0)"] = (d > 0).mean(axis=0)
-        nearer = []
-        for j in range(d.shape[1]):
-            change = _coupled(b[:, j], a[:, j], d[:, j])
-            nearer.append(float((np.abs(b[:, j] + change - 1) < np.abs(b[:, j] - 1)).mean()))
-        result["P(towards 1)"] = nearer
+        result["P(towards 1)"] = (np.abs(b + d - 1) < np.abs(b - 1)).mean(axis=0)
         return result
 
     def gap_closed(
@@ -136,12 +134,12 @@ class PairedFit:
             change = _coupled(b[:, j], a[:, j], d[:, j])
             closed = -change / b[:, j]
             low, high = interval(closed, prob, "eti")
-            change_low, change_high = interval(d[:, j], prob, kind)
+            change_low, change_high = interval(change, prob, kind)
             rows.append(
                 {
                     "before": b[:, j].mean(),
-                    "after": a[:, j].mean(),
-                    "change": d[:, j].mean(),
+                    "after": (b[:, j] + change).mean(),
+                    "change": change.mean(),
                     "change_lower": change_low,
                     "change_upper": change_high,
                     "closed": np.median(closed),
@@ -238,6 +236,7 @@ def fit_paired(
     draws: int = 2000,
     chains: int = 4,
     seed: int | None = 0,
+    duplicates: Literal["drop", "keep"] = "drop",
     sampler: str = "nutpie",
     progress: bool = True,
 ) -> PairedFit:
@@ -260,6 +259,8 @@ def fit_paired(
         Number of chains.
     seed : int or None, default 0
         The same seed gives the same draws.
+    duplicates : {"drop", "keep"}, default "drop"
+        What to do with duplicated rows. Kept ones are matched by their order.
     sampler : str, default "nutpie"
         Which implementation of NUTS.
     progress : bool, default True
@@ -298,7 +299,7 @@ def fit_paired(
             f"model {spec.name!r} is of distances; fit_paired needs one with "
             'outcome = "difference", such as "paired".'
         )
-    tables = _match(prepare_table(before), prepare_table(after))
+    tables = _match(*(prepare_table(table, duplicates=duplicates) for table in (before, after)))
     alone = ModelSpec.from_dict({**load_model("interaction").to_dict(), "likelihood": spec.likelihood})
     fits = [
         fit_rows(
@@ -328,11 +329,14 @@ def _match(before: pd.DataFrame, after: pd.DataFrame) -> tuple[pd.DataFrame, ...
     other = after[columns].rename(
         columns={"cosine_distance": "after", "connection": "connection_after"}
     )
+    keys = before[_PAIR].astype("str")
     for name in _PAIR:
         other[name] = other[name].astype("str")
-    keys = before[_PAIR].astype("str")
+    # Duplicated rows that were kept are matched by their order.
+    for frame in (keys, other):
+        frame["occurrence"] = frame.groupby(_PAIR, sort=False).cumcount()
     keys["row"] = np.arange(len(before))
-    matched = keys.merge(other, on=_PAIR, how="inner").sort_values("row")
+    matched = keys.merge(other, on=[*_PAIR, "occurrence"], how="inner").sort_values("row")
     if matched.empty:
         raise DataError("the two tables have no pair of words in common.")
     lost = len(before) + len(after) - 2 * len(matched)

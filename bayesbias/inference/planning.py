@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from bayesbias._arrays import Array
 from bayesbias._intervals import check_interval, interval
@@ -15,14 +17,18 @@ from bayesbias._validate import at_least, one_of, quoted
 from bayesbias.constants import CONTROL_CONNECTIONS
 from bayesbias.errors import DataError, SpecError
 from bayesbias.inference.data import ModelData, dataset
-from bayesbias.inference.estimates import contrast_weights, expected, flat
+from bayesbias.inference.estimates import Layers, contrast_weights, expected, flat
 from bayesbias.inference.exact import sample_exactly
-from bayesbias.inference.fit import Fit
-from bayesbias.inference.compiled import Compiled, compile_model
-from bayesbias.inference.spec import ModelSpec
+from bayesbias.inference.fit import Fit, group_means
+from bayesbias.inference.compiled import Compiled, compile_model, parent_index, summands
+from bayesbias.inference.spec import KIND_OF_CONNECTION, ModelSpec
 
 By = Literal["protected_word"]
 
+_KNOWN = (
+    "protected_word", "connection", "word_to_compare", "protected_group", "word_class",
+    "attribute_kind",
+)  # fmt: skip
 _SCALE_DRAWS = 200
 _SIMULATION_DRAWS = 1000
 
@@ -216,20 +222,20 @@ class _Design:
     levels: dict[str, tuple[str, ...]]
     group_of: dict[str, str]
     controls: dict[str, int]  # by connection
+    list_of: dict[str, str]  # by group, and by connection of controls
 
     @classmethod
     def of_fit(cls, fit: Fit, controls: int | None) -> _Design:
         spec = fit.spec
         if spec.likelihood != "normal":
             raise SpecError("a plan needs a fit with a normal likelihood; fit it with 'normal'.")
-        known = {"protected_word", "connection", "word_to_compare"}
-        if set(spec.factors) - known or spec.outcome != "distance":
+        if set(spec.factors) - set(_KNOWN) or spec.outcome != "distance" or spec.covariates:
             raise SpecError(
-                f"a plan needs a model of distances by {quoted(sorted(known))}; {spec.name!r} has "
-                f"{quoted(spec.factors)}."
+                f"a plan needs a model of distances by {quoted(sorted(_KNOWN))}; {spec.name!r} has "
+                f"{quoted([*spec.factors, *spec.covariates])}."
             )
         if "connection" not in spec.factors:
-            raise SpecError(f"model {spec.name!r} does not tell connections apart.")
+            raise SpecError(f"model {spec.name!r} does not distinguish connections.")
         table = fit.table
         pairs = table[["protected_word", "protected_group"]].astype("str").drop_duplicates()
         names = fit.data.levels["connection"]
@@ -241,36 +247,59 @@ class _Design:
         }
         if "associated" not in names:
             raise DataError("the table of the fit has no associated attributes to plan for.")
-        levels = {"protected_word": fit.data.levels["protected_word"], "connection": names}
-        return cls(levels, dict(pairs.itertuples(index=False)), wanted)
+        lists = table[["word_class", "connection", "protected_group"]].astype("str")
+        lists = lists.drop_duplicates()
+        own = lists[lists["connection"] == "associated"].drop_duplicates("protected_group")
+        list_of = dict(zip(own["protected_group"], own["word_class"], strict=True))
+        for kind in wanted:
+            list_of[kind] = str(lists.loc[lists["connection"] == kind, "word_class"].iloc[0])
+        levels = {
+            "protected_word": tuple(pairs["protected_word"]),
+            "connection": names,
+            "protected_group": tuple(dict.fromkeys(pairs["protected_group"])),
+            "word_class": tuple(dict.fromkeys(list_of.values())),
+            "attribute_kind": tuple(sorted({KIND_OF_CONNECTION[c] for c in names})),
+        }
+        # Where the fit knows the levels, its order counts: its draws are laid out so.
+        levels |= {k: v for k, v in fit.data.levels.items() if k in levels}
+        return cls(levels, dict(pairs.itertuples(index=False)), wanted, list_of)
 
     def data(self, n: int) -> ModelData:
         """Return rows of a study with n stereotypes for each group; their outcomes are zero."""
         groups = list(dict.fromkeys(self.group_of.values()))
         words = [f"{group} {i}" for group in groups for i in range(n)]
         of = np.repeat(np.arange(len(groups)), n)
+        lists = [self.list_of[group] for group in groups for _ in range(n)]
         names = self.levels["connection"]
         own = np.array([groups.index(self.group_of[w]) for w in self.levels["protected_word"]])
         different = names.index("different") if "different" in names else -1
         kind = np.where(own[:, None] == of, names.index("associated"), different)
         for connection, count in self.controls.items():
             words += [f"{connection} {i}" for i in range(count)]
+            lists += [self.list_of[connection]] * count
             kind = np.hstack([kind, np.full((len(own), count), names.index(connection))])
         rows, columns = np.nonzero(kind >= 0)
-        codes = {"protected_word": rows, "connection": kind[rows, columns],
-                 "word_to_compare": columns}  # fmt: skip
+        of_connection = [
+            self.levels["attribute_kind"].index(KIND_OF_CONNECTION[name]) for name in names
+        ]
+        of_group = [self.levels["protected_group"].index(group) for group in groups]
+        of_list = [self.levels["word_class"].index(name) for name in lists]
+        codes = {
+            "protected_word": rows,
+            "connection": kind[rows, columns],
+            "word_to_compare": columns,
+            "protected_group": np.array(of_group)[own[rows]],
+            "word_class": np.array(of_list)[columns],
+            "attribute_kind": np.array(of_connection)[kind[rows, columns]],
+        }
         levels = {**self.levels, "word_to_compare": tuple(words)}
         return ModelData(levels, codes, np.zeros(len(rows)), None)
 
 
 def _log_scales(fit: Fit) -> Array:
     """Return some draws of all scales, in the order of the exact engine."""
-    names = [p.name for p in fit.spec.parameters if p.prior.is_positive]
-    draws = [fit.draws(name) for name in names]
-    flat_draws = np.column_stack([d.reshape(len(d), -1) for d in draws])
-    every = max(1, len(flat_draws) // _SCALE_DRAWS)
-    result: Array = np.log(flat_draws[::every])
-    return result
+    at = fit.unknowns()
+    return at[:: max(1, len(at) // _SCALE_DRAWS)]
 
 
 def _widths(
@@ -279,58 +308,48 @@ def _widths(
     from scipy.special import ndtri
 
     compiled = compile_model(spec, data)
-    words = range(len(data.levels["protected_word"])) if by == "protected_word" else [None]
     reach = 2 * ndtri((1 + prob) / 2)
-    per_word = [
-        reach * np.sqrt(_variance(spec, data, compiled, log_scales, weights, word))
-        for word in words
-    ]
+    per_word = []
+    for functional in _functionals(spec, data, compiled, weights, by):
+        total = np.zeros(len(log_scales))
+        for block in compiled.blocks:
+            own = functional[block.coefficients]
+            if own.any():
+                total += block.variance(log_scales[:, block.scales], own)
+        per_word.append(reach * np.sqrt(total))
     result: Array = np.mean(per_word, axis=0)
     return result
 
 
-def _variance(
-    spec: ModelSpec,
-    data: ModelData,
-    compiled: Compiled,
-    log_scales: Array,
-    weights: Array,
-    word: int | None,
-) -> Array:
-    """Return the posterior variance of a contrast for each row of scales."""
-    functional = np.zeros(compiled.layout.n_coefficients)
-    for connection, weight in enumerate(weights):
-        for name in spec.mean:
-            at = {"connection": connection, "protected_word": word}
-            _add(spec, data, compiled, functional, name, at, weight)
-    total = np.zeros(len(log_scales))
-    for block in compiled.blocks:
-        own = functional[block.coefficients]
-        if own.any():
-            total += block.variance(log_scales[:, block.scales], own)
-    return total
+def _functionals(
+    spec: ModelSpec, data: ModelData, compiled: Compiled, weights: Array, by: By | None
+) -> Iterator[Array]:
+    """Return the weight of each coefficient in the contrast: of the whole, or of each word.
 
-
-def _add(
-    spec: ModelSpec,
-    data: ModelData,
-    compiled: Compiled,
-    functional: Array,
-    name: str,
-    at: dict[str, int | None],
-    weight: float,
-) -> None:
-    """Add a parameter's part of an expected distance, as `expected` defines it."""
-    p = spec[name]
-    lost = [factor for factor in p.by if at.get(factor) is None]
-    if not lost or p.prior.sd is None:
-        shape = data.shape(p.by)
-        picked = [np.arange(shape[i]) if f in lost else [at[f]] for i, f in enumerate(p.by)]
-        places = np.ravel_multi_index(np.ix_(*picked), shape).ravel() if p.by else np.zeros(1, int)
-        start = compiled.layout.coefficients[name].start
-        functional[start + places] += weight / len(places)
-    for parent in p.prior.mean:
-        _add(spec, data, compiled, functional, parent, at, weight)
+    The expected distance of a protected word from a list is that of any row of the two, without
+    what belongs to the attribute itself.
+    """
+    names = ("protected_word", "word_class", "connection")
+    keys = np.column_stack([data.codes[name] for name in names])
+    cells, first = np.unique(keys, axis=0, return_index=True)
+    group = data.codes["protected_group"][first]
+    lists = pd.DataFrame(cells, columns=list(names)).groupby(["protected_word", "connection"])
+    share = weights[cells[:, 2]] / lists["word_class"].transform("size").to_numpy()
+    design = np.zeros((len(first), compiled.layout.n_coefficients))
+    for name, term, times in zip(
+        summands(spec), compiled.rows.terms, compiled.rows.times, strict=True
+    ):
+        if "word_to_compare" in spec[name].by:
+            continue
+        has = np.flatnonzero(term[first] >= 0)
+        np.add.at(design, (has, term[first[has]]), times)
+    if by == "protected_word":
+        for word in range(len(data.levels["protected_word"])):
+            own = cells[:, 0] == word
+            yield share[own] @ design[own]
+        return
+    words = [len(np.unique(cells[group == g, 0])) for g in range(group.max() + 1)]
+    yield (share / np.array(words)[group] / len(words)) @ design
 
 
 def _simulate(
@@ -351,7 +370,11 @@ def _simulate(
     with progress_bar("simulating", total=simulations, show=progress, unit="steps") as advance:
         for draw in rng.integers(n_draws, size=simulations):
             truth = _new_study(fit, data, int(draw), rng)
-            y = sum(np.ravel(truth[n])[data.index(spec[n].by)] for n in spec.mean)
+            y = np.zeros(len(data.y))
+            for name in spec.mean:
+                part = np.ravel(truth[name])[data.index(spec[name].by)]
+                times = data.times(spec, name)
+                y += part if times is None else part * times
             scale = np.ravel(truth[spec.scale])[data.index(spec[spec.scale].by)]
             study = ModelData(data.levels, data.codes, rng.normal(y, scale), None)
             values, _ = sample_exactly(spec, study, _SIMULATION_DRAWS, rng)
@@ -370,8 +393,6 @@ def _simulate(
 
 def _new_study(fit: Fit, data: ModelData, draw: int, rng: np.random.Generator) -> dict[str, Array]:
     """Return true parameters of a new study: its attribute words are new, the rest is the fit's."""
-    from bayesbias.inference.compiled import parent_index
-
     truth: dict[str, Array] = {}
     for p in fit.spec.parameters:
         shape = data.shape(p.by)
@@ -393,9 +414,23 @@ def _contrast(
     spec: ModelSpec, data: ModelData, values: dict[str, Array], contrast: str, by: By | None
 ) -> Array:
     posterior = dataset(spec, data, values, 1)
-    over = ["word_to_compare", *([] if by else ["protected_word"])]
-    array = expected(spec, posterior, over)
+    names = ("protected_word", "protected_group", "connection", "word_class")
+    frame = pd.DataFrame(
+        {name: np.array(data.levels[name])[data.codes[name]] for name in names}
+    ).drop_duplicates()
+    layers = Layers.of_table(frame, data)
+    array = expected(spec, posterior, ["word_to_compare"], layers)
+    groups = frame.drop_duplicates("protected_word").set_index("protected_word")["protected_group"]
+    words = list(data.levels["protected_word"])
+    own = xr.DataArray(groups[words].to_numpy(), coords={"protected_word": words})
+    own = own.rename("protected_group")
+    if "protected_group" in array.dims:
+        array = array.sel(protected_group=own)
+        array = array.drop_vars("protected_group")
     weights = contrast_weights(contrast, data.levels["connection"])
-    draws = flat(array.transpose(..., "connection"))
-    result: Array = draws @ weights
-    return result
+    result: xr.DataArray = (array * xr.DataArray(weights, dims="connection")).sum("connection")
+    if "protected_word" not in result.dims:
+        result = result * xr.ones_like(own, dtype=float)
+    if by is None:
+        result = group_means(result, own).mean("protected_group")
+    return flat(result)

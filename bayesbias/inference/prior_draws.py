@@ -18,7 +18,7 @@ from bayesbias.inference.spec import Likelihood, ModelSpec, Parameter, Residual,
 
 def prior_draws(
     table: pd.DataFrame,
-    model: str | PathLike[str] | ModelSpec = "crossed",
+    model: str | PathLike[str] | ModelSpec = "interaction",
     *,
     draws: int = 2000,
     seed: int | None = 0,
@@ -35,7 +35,7 @@ def prior_draws(
     ----------
     table : DataFrame
         A distance table, as for `fit`. Its standard errors, if it has any, widen the distances.
-    model : str, path-like or ModelSpec, default "crossed"
+    model : str, path-like or ModelSpec, default "interaction"
         A model of the catalogue (`MODELS`), a TOML file, or a `ModelSpec`.
     draws : int, default 2000
         Number of draws. Each holds a distance for every row, so a table of 5,000 rows takes 80 MB

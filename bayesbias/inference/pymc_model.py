@@ -91,8 +91,14 @@ def _parameter(
 
     def parent(of: str) -> Any:
         """Return a parent's values, laid out like the child's."""
-        if not spec[of].by:
+        own = spec[of].by
+        if not own:
             return values[of]
+        if set(own) <= set(by):
+            # With dims of length one for the factors it lacks.
+            kept = [factor for factor in by if factor in own]
+            value = values[of].transpose(*[own.index(factor) for factor in kept])
+            return value.dimshuffle(*[kept.index(f) if f in kept else "x" for f in by])
         index = parent_index(spec, data, name, of).reshape(shape)
         places = np.unravel_index(index, data.shape(spec[of].by))
         return values[of][tuple(places)]
@@ -111,7 +117,9 @@ def _parameter(
     over = spec.over(parameter.correlation)
     axis, levels = by.index(over), data.levels[over]
     rest = tuple(factor for factor in by if factor != over)
-    index = np.moveaxis(parent_index(spec, data, name, parameter.correlation).reshape(shape), axis, 0)
+    index = np.moveaxis(
+        parent_index(spec, data, name, parameter.correlation).reshape(shape), axis, 0
+    )
     own = values[parameter.correlation].reshape((-1, len(levels), len(levels)))
     full_mean = pt.moveaxis(pt.broadcast_to(mean, shape), axis, 0)
     full_sd = pt.moveaxis(pt.broadcast_to(sd, shape), axis, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from os import PathLike
@@ -43,6 +43,8 @@ LIKELIHOODS = ("normal", "student_t")
 
 # Degrees of freedom of the Student-t likelihood (Juárez & Steel 2010).
 _NU = Prior("Gamma", (2.0, 0.1))
+# The slope of a covariate, in distance per standard deviation.
+_SLOPE = Prior("Normal", (0.0, 0.1))
 
 
 @dataclass(frozen=True)
@@ -326,8 +328,9 @@ class ModelSpec:
         priors: Mapping[str, str] | None = None,
         likelihood: Likelihood | None = None,
         residual: Residual | None = None,
+        covariates: Iterable[str] = (),
     ) -> ModelSpec:
-        """Return the model with other priors, another likelihood or other residual scales.
+        """Return the model with other priors, another likelihood, residual scales or covariates.
 
         Parameters
         ----------
@@ -337,6 +340,9 @@ class ModelSpec:
             The distribution of a distance.
         residual : {"one", "connection"}, optional
             One residual scale, or one for each connection.
+        covariates : iterable of str, default ()
+            Columns of numbers to add a slope for, with the prior Normal(0, 0.1) per standard
+            deviation: ``log_frequency``.
 
         Returns
         -------
@@ -351,17 +357,25 @@ class ModelSpec:
         Normal(0, 1)
         """
         spec = self
+        if isinstance(covariates, str):
+            raise SpecError(f"'covariates' is {covariates!r}; expected a list: [{covariates!r}].")
+        for column in covariates:
+            if column in spec.covariates:
+                continue
+            slope = Parameter(f"slope_{column}", (), _SLOPE, covariate=str(column))
+            spec = replace(
+                spec, parameters=(*spec.parameters, slope), mean=(*spec.mean, slope.name)
+            )
         if likelihood is not None:
             one_of("likelihood", likelihood, LIKELIHOODS)
             if likelihood != spec.likelihood:
                 parameters = _for_likelihood(spec.parameters, likelihood)
                 spec = replace(spec, likelihood=likelihood, parameters=parameters)
         if residual is not None:
-            by = (
-                ("connection",)
-                if one_of("residual", residual, ("one", "connection")) != "one"
-                else ()
-            )
+            one_of("residual", residual, ("one", "connection"))
+            by = ("connection",) if residual == "connection" else ()
+            # Correlated residuals have a scale for each of what they are correlated over.
+            by += (spec.over(spec.correlation),) if spec.correlation else ()
             spec = spec._with_parameter(replace(spec[spec.scale], by=by))
         for name, text in (priors or {}).items():
             names = [parameter.name for parameter in spec.parameters]
@@ -506,7 +520,15 @@ def _read(path: Path) -> ModelSpec:
 def _catalogue() -> dict[str, ModelSpec]:
     specs = [_read(path) for path in sorted(_folder().glob("*.toml"))]
     by_name = {spec.name: spec for spec in specs}
-    order = ("baseline", "connection", "separate", "hierarchical", "crossed", "interaction", "embeddings")
+    order = (
+        "baseline",
+        "connection",
+        "separate",
+        "hierarchical",
+        "crossed",
+        "interaction",
+        "embeddings",
+    )
     return {name: by_name[name] for name in (*order, *sorted(set(by_name) - set(order)))}
 
 
