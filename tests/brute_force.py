@@ -46,6 +46,8 @@ SCIPY = {
     "Exponential": lambda lam: stats.expon(scale=1 / lam),
     "Gamma": lambda alpha, beta: stats.gamma(alpha, scale=1 / beta),
     "InverseGamma": lambda alpha, beta: stats.invgamma(alpha, scale=beta),
+    # Of two levels.
+    "LKJ": lambda eta: stats.beta(eta, eta, loc=-1, scale=2),
     "LogNormal": lambda mu, sigma: stats.lognorm(sigma, scale=np.exp(mu)),
 }
 
@@ -274,7 +276,12 @@ def by_name(spec: bb.ModelSpec, compiled: Compiled, at: np.ndarray) -> dict[str,
     for p in spec.parameters:
         if p.over:
             z = at[compiled.layout.scales[p.name]]
-            levels = next(n for n in range(2, 9) if n * (n - 1) // 2 == compiled.residuals.levels * (compiled.residuals.levels - 1) // 2)
+            levels = next(
+                n
+                for n in range(2, 9)
+                if n * (n - 1) // 2
+                == compiled.residuals.levels * (compiled.residuals.levels - 1) // 2
+            )
             matrices = correlation_matrix(z.reshape(-1, levels * (levels - 1) // 2), levels)
             found[p.name] = matrices.ravel()
     return found

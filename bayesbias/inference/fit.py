@@ -19,7 +19,7 @@ from bayesbias._validate import one_of, quoted
 from bayesbias.errors import DataError, SpecError
 from bayesbias.inference.data import ModelData, model_data
 from bayesbias.inference.estimates import Layers, contrast_weights, expected, flat, tidy_draws
-from bayesbias.inference.precisions import partial_correlations
+from bayesbias.inference.precisions import matrices_of_pairs, partial_correlations
 from bayesbias.inference.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -272,15 +272,26 @@ class Fit:
         array = self.expected(over, observed=observed)
         result: xr.DataArray = (array * xr.DataArray(weights, dims="connection")).sum("connection")
         if by == "protected_word":
-            return self._by_word(result)
-        result = self._by_group(result)
+            return self.by_word(result)
+        result = self.by_group(result)
         if by == "protected_group":
             return result
         result = result.mean("protected_group")
         return result.mean("embedding") if several and by is None else result
 
-    def _by_word(self, array: xr.DataArray) -> xr.DataArray:
-        """Return one value for each protected word, also where the words of a group share it."""
+    def by_word(self, array: xr.DataArray) -> xr.DataArray:
+        """Return one value for each protected word, also where the words of a group share it.
+
+        Parameters
+        ----------
+        array : DataArray
+            Draws of something for words, groups or all.
+
+        Returns
+        -------
+        xarray.DataArray
+            With the dim ``protected_word``.
+        """
         groups = self.groups()
         if "protected_group" in array.dims:
             return array.sel(protected_group=groups).drop_vars("protected_group")
@@ -288,11 +299,22 @@ class Fit:
             return array * xr.ones_like(groups, dtype=float)
         return array
 
-    def _by_group(self, array: xr.DataArray) -> xr.DataArray:
-        """Return one value for each group, the average of its protected words."""
+    def by_group(self, array: xr.DataArray) -> xr.DataArray:
+        """Return one value for each group, the average of its protected words.
+
+        Parameters
+        ----------
+        array : DataArray
+            Draws of something for words, groups or all.
+
+        Returns
+        -------
+        xarray.DataArray
+            With the dim ``protected_group``.
+        """
         if "protected_group" in array.dims:
             return array
-        return group_means(self._by_word(array), self.groups())
+        return group_means(self.by_word(array), self.groups())
 
     def _same_attributes(self, contrast: str, words: Words, observed: bool) -> xr.DataArray:
         """Compare groups on the same attributes: a group's own stereotypes, in other groups too."""
@@ -322,7 +344,7 @@ class Fit:
                 share.loc[row.protected_group, row.connection, row.word_class] = 1.0
             share = share / share.sum("word_class").clip(min=1.0)
             layers = Layers(share, self._layers.covariates)
-            array = self._by_group(self._expected(over, layers, observed))
+            array = self.by_group(self._expected(over, layers, observed))
             others_mean = array.sel(
                 protected_group=list(dict.fromkeys(others["protected_group"])),
                 connection="different",
@@ -405,10 +427,8 @@ class Fit:
             values = self.draws(p.name)
             if p.over:
                 n = len(self.data.levels[p.over])
-                i, j = np.tril_indices(n, -1)
-                matrix = np.broadcast_to(np.eye(n), (*values.shape[:-1], n, n)).copy()
-                matrix[..., i, j] = matrix[..., j, i] = values
-                partial = partial_correlations(matrix.reshape(-1, n, n))
+                matrices = matrices_of_pairs(values, n).reshape(-1, n, n)
+                partial = partial_correlations(matrices)
                 parts.append(partial.reshape(len(values), -1))
             else:
                 parts.append(np.log(values.reshape(len(values), -1)))

@@ -17,7 +17,7 @@ from bayesbias._validate import at_least, one_of, quoted
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.inference.data import prepare_table
 from bayesbias.inference.estimates import flat
-from bayesbias.inference.fit import Fit, group_means
+from bayesbias.inference.fit import Fit
 from bayesbias.inference.fitting import Engine, fit_rows
 from bayesbias.inference.spec import ModelSpec, load_model
 
@@ -69,8 +69,8 @@ class PairedFit:
         Parameters
         ----------
         by : {"protected_word", "protected_group", None}, default "protected_word"
-            One effect per word, per group (the average of its words), or for a word of the same
-            population.
+            One effect per word, per group (the average of its words), or for the whole data set
+            (the average of its groups).
         prob : float, default 0.89
             Probability of the interval.
         kind : {"hdi", "eti"}, default "hdi"
@@ -200,12 +200,13 @@ class PairedFit:
     def _cells(fit: Fit, by: By | None) -> xr.DataArray:
         if by is not None:
             one_of("by", by, ("protected_word", "protected_group"))
-        over = ["word_to_compare"] if by is not None else ["word_to_compare", "protected_word"]
-        array = fit.expected(over)
-        if by == "protected_group":
-            array = group_means(array, fit.groups())
-            array = array.transpose("chain", "draw", "protected_group", "connection")
-        return array
+        array = fit.expected(["word_to_compare"])
+        if by == "protected_word":
+            return array
+        array = fit.by_group(array)
+        if by is None:
+            return array.mean("protected_group")
+        return array.transpose("chain", "draw", "protected_group", "connection")
 
 
 def _coupled(before: Array, after: Array, change: Array) -> Array:
@@ -300,7 +301,9 @@ def fit_paired(
             'outcome = "difference", such as "paired".'
         )
     tables = _match(*(prepare_table(table, duplicates=duplicates) for table in (before, after)))
-    alone = ModelSpec.from_dict({**load_model("interaction").to_dict(), "likelihood": spec.likelihood})
+    alone = ModelSpec.from_dict(
+        {**load_model("interaction").to_dict(), "likelihood": spec.likelihood}
+    )
     fits = [
         fit_rows(
             which,

@@ -124,8 +124,9 @@ class ClassGroup:
                 part = self.take(which, np.append(np.arange(at.shape[1]), -1))
                 step = np.zeros(at.shape[1])
                 step[place] = _STEP
-                (up, log_up), (down, log_down) = part.precision(at + step), part.precision(
-                    at - step
+                (up, log_up), (down, log_down) = (
+                    part.precision(at + step),
+                    part.precision(at - step),
                 )
                 own = ((up - down) * by_entry[:, which]).sum(axis=(1, 2))
                 own += ((log_up - log_down) * by_determinant[:, which]).sum(axis=1)
@@ -166,6 +167,31 @@ def partial_correlations(matrix: Array) -> Array:
             left = left * (1 - partial**2)
             columns.append(np.arctanh(partial))
     return np.column_stack(columns) if columns else np.zeros((len(matrix), 0))
+
+
+def matrices_of_pairs(pairs: Array, levels: int) -> Array:
+    """Return correlation matrices from the correlations below their diagonals, row by row."""
+    i, j = np.tril_indices(levels, -1)
+    matrix = np.broadcast_to(np.eye(levels), (*pairs.shape[:-1], levels, levels)).copy()
+    matrix[..., i, j] = matrix[..., j, i] = pairs
+    return matrix
+
+
+def pairs_of_matrices(matrices: Array) -> Array:
+    """Return the correlations below the diagonals of correlation matrices, row by row."""
+    i, j = np.tril_indices(matrices.shape[-1], -1)
+    pairs: Array = matrices[..., i, j]
+    return pairs
+
+
+def draw_correlations(
+    rng: np.random.Generator, size: tuple[int, ...], eta: float, levels: int
+) -> Array:
+    """Draw correlation matrices from LKJ(eta); return the correlations below their diagonals."""
+    exponents = lkj_exponents(eta, levels)
+    partial = 2 * rng.beta(exponents, exponents, (*size, len(exponents))) - 1
+    matrices = correlation_matrix(np.arctanh(partial).reshape(-1, len(exponents)), levels)
+    return pairs_of_matrices(matrices).reshape(*size, len(exponents))
 
 
 def lkj_exponents(eta: float, levels: int) -> Array:

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._arrays import Array
+from bayesbias._arrays import Array, Codes
 from bayesbias._validate import at_least
 from bayesbias.inference.data import ModelData, dataset, model_data, prepare_table
-from bayesbias.inference.compiled import parent_index
+from bayesbias.inference.compiled import parent_index, together
+from bayesbias.inference.precisions import draw_correlations, matrices_of_pairs
 from bayesbias.inference.spec import Likelihood, ModelSpec, Parameter, Residual, load_model
 
 
@@ -107,16 +108,38 @@ def _parameter(
     """Draw a parameter, given those in its prior; draws × its values, flattened."""
     prior = parameter.prior
     size = (draws, int(np.prod(data.shape(parameter.by), dtype=int)))
+    if parameter.over:
+        levels = len(data.levels[parameter.over])
+        return draw_correlations(rng, size, prior.arguments[0], levels).reshape(draws, -1)
     if not prior.parents:
         return prior.draw(rng, size)
 
     def parent(name: str) -> Array:
         return values[name][:, parent_index(spec, data, parameter.name, name)]
 
-    result = rng.standard_normal(size) * (parent(prior.sd) if prior.sd else prior.arguments[1])
+    noise = rng.standard_normal(size)
+    if parameter.correlation:
+        over = spec.over(parameter.correlation)
+        levels = len(data.levels[over])
+        grid = np.arange(size[1]).reshape(data.shape(parameter.by))
+        rows = np.moveaxis(grid, parameter.by.index(over), -1).reshape(-1, levels)
+        index = parent_index(spec, data, parameter.name, parameter.correlation)[rows[:, 0]]
+        member = np.tile(np.arange(levels), (len(rows), 1))
+        pairs = values[parameter.correlation]
+        noise[:, rows] = _correlated(pairs, levels, index, noise[:, rows], member)
+    result = noise * (parent(prior.sd) if prior.sd else prior.arguments[1])
     result += prior.arguments[0]
     for name in prior.mean:
         result += parent(name)
+    return result
+
+
+def _correlated(pairs: Array, levels: int, index: Codes, noise: Array, member: Codes) -> Array:
+    """Correlate independent noise, draws × cells × members, by the matrix of each cell."""
+    flat = pairs.reshape(len(pairs), -1, levels * (levels - 1) // 2)
+    matrices = matrices_of_pairs(flat, levels)
+    own = matrices[:, index[:, None, None], member[:, :, None], member[:, None, :]]
+    result: Array = (np.linalg.cholesky(own) @ noise[..., None])[..., 0]
     return result
 
 
@@ -133,11 +156,22 @@ def outcome_draws(
         result = rng.standard_t(values["nu"], size)
     else:
         result = rng.standard_normal(size)
+    if spec.correlation:
+        over = spec.over(spec.correlation)
+        index = data.index(spec[spec.correlation].by)
+        pairs, levels = values[spec.correlation], len(data.levels[over])
+        for rows in together(data, over):
+            if rows.shape[1] > 1:
+                member = data.codes[over][rows]
+                own = _correlated(pairs, levels, index[rows[:, 0]], result[:, rows], member)
+                result[:, rows] = own
     scale = values[spec.scale][:, data.index(spec[spec.scale].by)]
-    if data.error is not None:
+    if data.error is not None and not spec.correlation:
         np.hypot(scale, data.error, out=scale)
     result *= scale
     del scale  # as large as the result
+    if data.error is not None and spec.correlation:
+        result += rng.standard_normal(size) * data.error
     for name in spec.mean:
         part = values[name][:, data.index(spec[name].by)]
         times = data.times(spec, name)

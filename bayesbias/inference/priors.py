@@ -43,6 +43,12 @@ def _log_gamma(x: Array, alpha: float, beta: float) -> Array:
     return result
 
 
+def _log_beta(x: Array, alpha: float) -> Array:
+    constant = lgamma(2 * alpha) - 2 * lgamma(alpha)
+    result: Array = constant + (alpha - 1) * (np.log(x) + np.log1p(-x))
+    return result
+
+
 FAMILIES: dict[str, _Family] = {
     "Normal": _Family(
         ("mu", "sigma"),
@@ -103,7 +109,7 @@ FAMILIES: dict[str, _Family] = {
     # Of a whole correlation matrix; here for two levels, whose one correlation it is.
     "LKJ": _Family(
         ("eta",),
-        lambda x, eta: (eta - 1) * np.log1p(-(x**2)),
+        lambda x, eta: _log_beta((1 + x) / 2, eta) - log(2),
         lambda rng, size, eta: 2 * rng.beta(eta, eta, size) - 1,
         False,
         (0,),

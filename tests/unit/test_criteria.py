@@ -67,7 +67,14 @@ def log_likelihood(fit: bb.Fit) -> np.ndarray:
             else values.to_numpy()[..., None]
         )
 
-    mean = sum(of_row(name) for name in spec.mean)
+    def part(name: str) -> np.ndarray:
+        only = spec[name].only
+        return of_row(name) * (1 if only is None else (table["attribute_kind"] == only).to_numpy())
+
+    kinds = {"associated": "stereotype", "different": "stereotype", "none": "neutral"}
+    kind = [kinds.get(c, c) for c in table["connection"]]
+    table = table.assign(attribute_kind=kind)
+    mean = sum(part(name) for name in spec.mean)
     error = table["standard_error"].to_numpy() if "standard_error" in table else 0.0
     scale = np.sqrt(of_row(spec.scale) ** 2 + error**2)
     y = table[OUTCOME[spec.outcome]].to_numpy()
@@ -119,10 +126,10 @@ def crowded(seed: int = 1, *, wide: bool = False, errors: bool = False) -> pd.Da
 
 @pytest.mark.parametrize("likelihood", ["normal", "student_t"])
 @pytest.mark.parametrize("errors", ["none", "few", "many"])
-@pytest.mark.parametrize("name", list(bb.MODELS))
+@pytest.mark.parametrize("name", [name for name in bb.MODELS if name != "embeddings"])
 def test_waic_of_every_model(name: str, errors: str, likelihood: Any) -> None:
     spec = bb.load_model(name).vary(likelihood=likelihood)
-    table = make_table(2, keep=0.8, errors=errors, embeddings=2 if name == "embeddings" else 1)
+    table = make_table(2, keep=0.8, errors=errors)
     assert_waic(make_fit(spec, table))
 
 

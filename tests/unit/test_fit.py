@@ -22,7 +22,7 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def crossed(table: pd.DataFrame) -> bb.Fit:
-    return bb.fit(table, engine="exact", seed=3)
+    return bb.fit(table, "crossed", engine="exact", seed=3)
 
 
 def exact(table: pd.DataFrame, model: str = "separate", **options: object) -> bb.Fit:
@@ -95,11 +95,14 @@ def test_contrasts(crossed: bb.Fit) -> None:
     assert list(whole.columns) == [
         "contrast", "mean", "sd", "lower", "upper", "P(<0)", "P(in rope)",
     ]  # fmt: skip
-    bar = crossed.draws("bar")
-    difference = bar[:, 0] - bar[:, 3]
+    theta = crossed.draws("theta")
+    difference = (theta[..., 0] - theta[..., 3]).mean(axis=1)
     assert whole["mean"].item() == pytest.approx(difference.mean())
     assert whole["P(<0)"].item() == (difference < 0).mean()
     assert whole["P(in rope)"].item() == (np.abs(difference) < 0.05).mean()
+    bar = crossed.draws("bar")
+    new = crossed.contrasts("associated - none", words="population")
+    assert new["mean"].item() == pytest.approx((bar[:, 0] - bar[:, 3]).mean())
 
     words = crossed.contrasts("associated - (human + none) / 2", by="protected_word")
     theta = crossed.draws("theta")
@@ -148,7 +151,7 @@ def test_bad_options_of_contrasts(crossed: bb.Fit, table: pd.DataFrame) -> None:
         crossed.contrasts(rope=-0.1)
     with pytest.raises(bb.SpecError, match="'prob' is 89"):
         crossed.contrasts(prob=89)
-    with pytest.raises(bb.SpecError, match="does not tell connections apart"):
+    with pytest.raises(bb.SpecError, match="does not distinguish connections"):
         exact(table, "baseline").contrasts()
 
 
@@ -340,7 +343,7 @@ def test_bad_tables_are_refused_before_sampling(table: pd.DataFrame) -> None:
     refused("holds only 'simulated'", table, model="embeddings")
     refused("use fit_paired", table, model="paired")
     two = pd.concat([table, table.assign(embedding="other")])
-    refused("holds 2 embeddings.*does not tell them apart", two)
+    refused("holds 2 embeddings.*does not distinguish them", two)
     spec = bb.load_model("baseline").to_dict()
     spec["parameters"]["m"]["by"] = ["corpus"]
     refused("needs the column 'corpus'", table, model=bb.ModelSpec.from_dict(spec))
@@ -435,16 +438,22 @@ def test_pymc_model_is_readable(table: pd.DataFrame) -> None:
     assert "distance_observed" in model.named_vars
 
 
-@pytest.mark.parametrize("model", ["baseline", "connection", "separate", "hierarchical", "crossed"])
+@pytest.mark.parametrize(
+    "model", ["baseline", "connection", "separate", "hierarchical", "crossed", "interaction"]
+)
 @pytest.mark.parametrize("likelihood", ["normal", "student_t"])
 def test_every_pymc_model_has_the_density_of_its_spec(
     table: pd.DataFrame, model: str, likelihood: str
 ) -> None:
     """At one point, PyMC's log density is that of the priors and the rows, by SciPy."""
-    spec = bb.load_model(model).vary(likelihood=likelihood)  # type: ignore[arg-type]
+    spec = bb.load_model(model).vary(
+        likelihood=likelihood,  # type: ignore[arg-type]
+        covariates=["length"] if model == "interaction" else [],
+    )
     errors = np.linspace(0.01, 0.05, len(table))
-    data = model_data(spec, prepare_table(table.assign(standard_error=errors)))
-    from bayesbias.inference.gaussian import parent_index
+    rows = table.assign(standard_error=errors, length=np.arange(len(table)) % 7)
+    data = model_data(spec, prepare_table(rows))
+    from bayesbias.inference.compiled import parent_index
     from bayesbias.inference.pymc_model import build_pymc_model
 
     built = build_pymc_model(spec, data)
@@ -465,7 +474,10 @@ def test_every_pymc_model_has_the_density_of_its_spec(
             expected += float(stats.norm.logpdf(values[p.name].ravel(), mean, sd).sum())
         else:
             expected += float(p.prior.log_density(values[p.name]).sum())
-    mean = sum(np.ravel(values[n])[data.index(spec[n].by)] for n in spec.mean)
+    mean = np.zeros(len(table))
+    for n in spec.mean:
+        times = data.times(spec, n)
+        mean += np.ravel(values[n])[data.index(spec[n].by)] * (1 if times is None else times)
     scale = np.ravel(values[spec.scale])[data.index(spec[spec.scale].by)]
     scale = np.sqrt(scale**2 + errors**2)
     if likelihood == "normal":
@@ -475,6 +487,53 @@ def test_every_pymc_model_has_the_density_of_its_spec(
     found = built.compile_logp(jacobian=False, mode="FAST_COMPILE")(point)
     # PyMC holds the mean of Exponential(5) in single precision.
     assert float(found) == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("errors", ["none", "few"])
+def test_the_pymc_model_of_correlated_embeddings(errors: str) -> None:
+    """Its density is that of multivariate normals, by SciPy, also where rows are missing."""
+    from brute_force import BruteForce, make_table
+
+    from bayesbias.inference.pymc_model import build_pymc_model
+
+    spec = bb.load_model("embeddings")
+    table = make_table(3, embeddings=3, keep=0.8, errors=errors)
+    data = model_data(spec, table)
+    built = build_pymc_model(spec, data)
+    point = built.initial_point(random_seed=1)
+    rng = np.random.default_rng(2)
+    point = {name: value + rng.normal(0, 0.1, np.shape(value)) for name, value in point.items()}
+    evaluate = built.compile_fn(built.unobserved_value_vars, mode="FAST_COMPILE")
+    names = [v.name for v in built.unobserved_value_vars]
+    values = dict(zip(names, evaluate(point), strict=True))
+    brute = BruteForce(spec, table)
+    scales = {}
+    for p in spec.parameters:
+        if p.over:
+            matrices = []
+            for pairs in values[p.name].reshape(-1, 3):
+                matrix = np.eye(3)
+                matrix[np.tril_indices(3, -1)] = pairs
+                matrices.append(matrix + matrix.T - np.eye(3))
+            scales[p.name] = np.array(matrices).ravel()
+        elif p.prior.is_positive:
+            scales[p.name] = np.ravel(values[p.name])
+    given = brute.given(scales)
+    coefficients = np.concatenate(
+        [np.ravel(values[p.name]) for p in spec.parameters if not p.prior.is_hyper]
+    )
+    expected = stats.multivariate_normal.logpdf(coefficients, given.mean, given.covariance)
+    expected += stats.multivariate_normal.logpdf(given.y, given.x @ coefficients, given.noise)
+    for p in spec.parameters:
+        if p.prior.is_positive:
+            expected += float(p.prior.log_density(values[p.name]).sum())
+        elif p.over:
+            # For three embeddings: beta distributions of the partial correlations.
+            partial = values[f"{p.name}_partial"].reshape(-1, 3)
+            for j, alpha in enumerate((2.5, 2.5, 2.0)):
+                expected += float(stats.beta(alpha, alpha).logpdf(partial[:, j]).sum())
+    found = built.compile_logp(jacobian=False, mode="FAST_COMPILE")(point)
+    assert float(found) == pytest.approx(expected, rel=1e-7)
 
 
 GROUPS_MODEL = """

@@ -118,8 +118,9 @@ def test_tables_that_do_not_go_together(rng: np.random.Generator) -> None:
 
 def test_a_model_of_the_user(rng: np.random.Generator) -> None:
     spec = bb.load_model("paired").to_dict()
-    del spec["parameters"]["u"], spec["parameters"]["tau_word"]
-    spec |= {"mean": ["theta"], "name": "plain"}
+    kept = {name: spec["parameters"][name] for name in ("bar", "tau", "theta", "s")}
+    kept["theta"]["prior"] = "Normal(bar, tau)"
+    spec |= {"mean": ["theta"], "name": "plain", "parameters": kept}
     before = simulated_table(3)
     paired = bb.fit_paired(before, after_of(before, rng), bb.ModelSpec.from_dict(spec), draws=50)
     assert "u" not in paired.difference.posterior

@@ -80,5 +80,5 @@ def test_bad_input(fit: bb.Fit) -> None:
         with pytest.raises(bb.SpecError, match=message):
             bb.plan_sample_size(fit, **options)  # type: ignore[arg-type]
     baseline = bb.fit(fit.table, "baseline", engine="exact", draws=50)
-    with pytest.raises(bb.SpecError, match="does not tell connections apart"):
+    with pytest.raises(bb.SpecError, match="does not distinguish connections"):
         bb.plan_sample_size(baseline, width=0.1)

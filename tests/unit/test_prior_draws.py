@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -74,7 +76,7 @@ def test_each_row_has_the_parameters_of_its_words(table: pd.DataFrame, model: st
 
 
 def test_pooled_parameters(table: pd.DataFrame) -> None:
-    prior = prior_draws(table, draws=500)
+    prior = prior_draws(table, "crossed", draws=500)
     theta = ((prior["theta"] - prior["bar"]) / prior["tau"]).to_numpy().ravel()
     u = (prior["u"] / prior["tau_word"]).to_numpy().ravel()
     assert follows(theta, stats.norm)
@@ -125,7 +127,8 @@ def test_standard_errors_widen_the_distances(table: pd.DataFrame, likelihood: st
 def test_differences(table: pd.DataFrame) -> None:
     rows = table.assign(difference=0.1 * table["cosine_distance"])
     prior = prior_draws(rows, "paired", draws=200)
-    assert set(prior.data_vars) == {"bar", "tau", "theta", "tau_word", "u", "s", "difference"}
+    names = {p.name for p in bb.load_model("paired").parameters}
+    assert set(prior.data_vars) == {*names, "difference"}
     with pytest.raises(bb.DataError, match="model 'paired' is of differences"):
         prior_draws(table, "paired")
 
@@ -133,8 +136,8 @@ def test_differences(table: pd.DataFrame) -> None:
 # Of so few attributes some cells have one row or none.
 @pytest.mark.filterwarnings("ignore:model 'crossed'")
 def test_layout_is_that_of_a_posterior(table: pd.DataFrame) -> None:
-    prior = prior_draws(table, draws=7)
-    fit = bb.fit(table, engine="exact", draws=7, chains=1)
+    prior = prior_draws(table, "crossed", draws=7)
+    fit = bb.fit(table, "crossed", engine="exact", draws=7, chains=1)
     for name, array in fit.posterior.items():
         assert prior[name].dims == array.dims
         assert prior[name].dtype == array.dtype
@@ -187,6 +190,7 @@ def test_as_pymc_draws(table: pd.DataFrame, model: str) -> None:
 
 
 def test_seeds(table: pd.DataFrame) -> None:
+    prior_draws = partial(globals()["prior_draws"], model="crossed")
     first = prior_draws(table, draws=20, seed=5)
     assert first.attrs == {"model": "crossed", "seed": 5}
     assert first.identical(prior_draws(table, draws=20, seed=5))
@@ -224,3 +228,23 @@ def test_bad_input(table: pd.DataFrame) -> None:
     with pytest.warns(bb.BayesBiasWarning, match="3 of .* rows are there twice and left out"):
         prior = prior_draws(pd.concat([table, table.head(3)]), draws=2)
     assert prior.sizes["row"] == len(table)
+
+
+def test_correlated_embeddings(demo: bb.Embedding) -> None:
+    """Pairs of values have the correlation that was drawn with them, outcomes too."""
+    tables = [
+        bb.distance_table(emb, bb.load_study("religion"))
+        for emb in (demo, bb.load_embedding("demo-100d"))
+    ]
+    words = tables[0]["word_to_compare"].unique()[::12]
+    rows = pd.concat(tables).query("protected_word in @WORDS and word_to_compare in @words")
+    prior = prior_draws(rows, "embeddings", draws=4000)
+    spec = bb.load_model("embeddings")
+    assert follows(prior["rho_list"].to_numpy().ravel() / 2 + 0.5, stats.beta(2, 2))
+    u = (prior["u"] / prior["tau_word"].sel(attribute_kind="stereotype")).isel(chain=0)
+    first, second = (u.isel(embedding=e, word_to_compare=0).to_numpy() for e in (0, 1))
+    rho = prior["rho_word"].sel(attribute_kind="stereotype").to_numpy().ravel()
+    left = (second - rho * first) / np.sqrt(1 - rho**2)
+    assert follows(left, stats.norm)
+    assert abs(np.corrcoef(left, first)[0, 1]) < 0.06
+    assert set(prior.data_vars) == {"distance", *(p.name for p in spec.parameters)}

@@ -17,6 +17,29 @@ from bayesbias.inference.data import model_data, prepare_table
 from bayesbias.inference.guesses import Guess, guess_pooled
 
 
+#: Pooled in two steps, with an effect of attributes.
+TWO_STEPS = bb.ModelSpec.from_dict(
+    {
+        "name": "two_steps",
+        "mean": ["theta", "u"],
+        "scale": "s",
+        "parameters": {
+            "centre": {"by": ["connection"], "prior": "Normal(1, 0.3)"},
+            "tau_embedding": {"prior": "Exponential(2)"},
+            "bar": {"by": ["connection", "embedding"], "prior": "Normal(centre, tau_embedding)"},
+            "tau": {"by": ["connection", "embedding"], "prior": "Exponential(2)"},
+            "theta": {
+                "by": ["protected_word", "connection", "embedding"],
+                "prior": "Normal(bar, tau)",
+            },
+            "tau_word": {"by": ["embedding"], "prior": "Exponential(5)"},
+            "u": {"by": ["word_to_compare", "embedding"], "prior": "Normal(0, tau_word)"},
+            "s": {"by": ["connection", "embedding"], "prior": "Exponential(2)"},
+        },
+    }
+)
+
+
 def guesses(table: pd.DataFrame, model: str | bb.ModelSpec) -> dict[str, Guess]:
     spec = bb.load_model(model)
     return guess_pooled(spec, model_data(spec, prepare_table(table)))
@@ -29,7 +52,7 @@ def test_guesses_are_means_of_cells_and_of_those() -> None:
     cells = table.pivot_table("cosine_distance", "protected_word", "connection")
     np.testing.assert_allclose(found["theta"].value, cells[list(KINDS)])
     both = pd.concat([simulated_table(i, embedding=f"e{i}") for i in range(2)])
-    found = guesses(both, "embeddings")
+    found = guesses(both, TWO_STEPS)
     assert set(found) == {"theta", "bar", "u"}
     cells = both.pivot_table("cosine_distance", "protected_word", ["connection", "embedding"])
     cells = cells.mean().reset_index(name="mean").pivot_table("mean", "connection", "embedding")
@@ -45,7 +68,7 @@ def test_precisions_are_those_that_the_table_was_made_with() -> None:
             for i in range(2)
         ]
     )
-    found = guesses(both, "embeddings")
+    found = guesses(both, TWO_STEPS)
     rows = {"associated": 20, "different": 60, "human": 80, "none": 80}
     for place, kind in enumerate(KINDS):
         np.testing.assert_allclose(found["theta"].precision[:, place], rows[kind] / s**2, rtol=0.3)

@@ -15,7 +15,10 @@ from bayesbias.inference import spec as module
 from bayesbias.inference.priors import Prior
 from bayesbias.inference.spec import Parameter
 
-NAMES = ["baseline", "connection", "separate", "hierarchical", "crossed", "embeddings", "paired"]
+NAMES = [
+    "baseline", "connection", "separate", "hierarchical", "crossed", "interaction", "embeddings",
+    "paired",
+]  # fmt: skip
 
 
 def a_model(**changes: Any) -> dict[str, Any]:
@@ -45,7 +48,7 @@ def parameters(**changes: Any) -> dict[str, Any]:
 
 def test_the_catalogue() -> None:
     assert list(bb.MODELS) == NAMES
-    assert len(bb.MODELS) == 7
+    assert len(bb.MODELS) == 8
     assert bb.MODELS["baseline"] == bb.load_model("baseline").title
     assert repr(bb.MODELS).startswith("baseline: one mean per protected word\n")
     with pytest.raises(KeyError):
@@ -108,8 +111,13 @@ def test_text(name: str) -> None:
     spec = bb.load_model(name)
     text = str(spec).splitlines()
     assert text[0] == f"{name}: {spec.title}"
-    assert text[1] == f"  {spec.outcome} ~ Normal({' + '.join(spec.mean)}, {spec.scale})"
+    more = f", correlated by {spec.correlation}" if spec.correlation else ""
+    assert text[1] == f"  {spec.outcome} ~ Normal({' + '.join(spec.mean)}, {spec.scale}){more}"
     assert len(text) == 2 + len(spec.parameters)
+    if spec.correlation:
+        with pytest.raises(bb.SpecError, match="correlated residuals need a normal likelihood"):
+            spec.vary(likelihood="student_t")
+        return
     heavy = str(spec.vary(likelihood="student_t")).splitlines()
     assert heavy[1].startswith(f"  {spec.outcome} ~ StudentT(nu, ")
     assert heavy[-1] == "  nu ~ Gamma(2, 0.1)"
@@ -147,6 +155,8 @@ def test_every_model_is_shipped() -> None:
 @pytest.mark.parametrize("likelihood", [None, "normal", "student_t"])
 @pytest.mark.parametrize("name", NAMES)
 def test_to_data_and_back(name: str, likelihood: Any, residual: Any) -> None:
+    if name == "embeddings" and likelihood == "student_t":
+        return  # refused, see above
     spec = bb.load_model(name).vary(likelihood=likelihood, residual=residual)
     assert bb.ModelSpec.from_dict(spec.to_dict()) == spec
 
@@ -281,8 +291,39 @@ NORMAL = {"prior": "Normal(0, 1)"}
             "the prior of 'theta' uses 'bar', which is not defined before it; there is nothing",
         ),
         (
-            a_model(parameters=parameters(bar={"by": ["connection"], "prior": "Normal(0, 1)"})),
-            "'theta' has 'bar' in its prior, which differs by 'connection'; 'theta' does not",
+            a_model(parameters=parameters(theta={"prior": "Normal(bar, tau)", "covariate": "x"})),
+            "'mean' needs a parameter that is part of every row and not a slope",
+        ),
+        (
+            a_model(parameters=parameters(tau={"prior": "Exponential(2)", "covariate": "x"})),
+            "'tau' is a scale or a correlation, and cannot be a slope",
+        ),
+        (
+            a_model(parameters=parameters(bar={"prior": "Normal(1, 0.3)", "only": "human"})),
+            "'only' is for parameters of 'mean'; 'bar' is not one",
+        ),
+        (
+            a_model(
+                parameters=parameters(
+                    theta={"by": ["protected_word"], "prior": "Normal(bar, tau)", "only": "men"}
+                )
+            ),
+            "every row",
+        ),
+        (
+            a_model(parameters=parameters(rho={"prior": "LKJ(2)"}), correlation="rho"),
+            "'rho' is a correlation; say over which factor",
+        ),
+        (
+            a_model(
+                parameters=parameters(rho={"prior": "LKJ(2)", "over": "embedding"}),
+                correlation="rho",
+            ),
+            "'rho' is over 'embedding', which the residuals do not differ by",
+        ),
+        (
+            a_model(correlation="tau"),
+            "'tau' cannot be the correlation of the residuals; its prior is Exponential",
         ),
         (a_model(parameters=parameters(tau=NORMAL)), "'tau' cannot be the standard deviation of"),
         (
