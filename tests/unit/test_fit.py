@@ -486,7 +486,7 @@ def test_every_pymc_model_has_the_density_of_its_spec(
         expected += float(stats.t.logpdf(data.y, values["nu"], mean, scale).sum())
     found = built.compile_logp(jacobian=False, mode="FAST_COMPILE")(point)
     # PyMC holds the mean of Exponential(5) in single precision.
-    assert float(found) == pytest.approx(expected, rel=1e-8)
+    assert float(found) == pytest.approx(expected, rel=1e-7)
 
 
 @pytest.mark.parametrize("errors", ["none", "few"])
@@ -532,8 +532,9 @@ def test_the_pymc_model_of_correlated_embeddings(errors: str) -> None:
             partial = values[f"{p.name}_partial"].reshape(-1, 3)
             for j, alpha in enumerate((2.5, 2.5, 2.0)):
                 expected += float(stats.beta(alpha, alpha).logpdf(partial[:, j]).sum())
-    found = built.compile_logp(jacobian=False, mode="FAST_COMPILE")(point)
-    assert float(found) == pytest.approx(expected, rel=1e-7)
+    # PyTensor's slow mode cannot add more than 31 terms.
+    found = built.compile_logp(jacobian=False, sum=False, mode="FAST_COMPILE")(point)
+    assert sum(float(np.sum(part)) for part in found) == pytest.approx(expected, rel=1e-7)
 
 
 GROUPS_MODEL = """
@@ -585,7 +586,7 @@ def test_words_have_the_values_of_their_own_group(tmp_path: Path) -> None:
         assert row.mean == pytest.approx(float(gap.mean()))
     bar = found.posterior["bar"].mean("protected_group")  # as many words in each group
     gap = bar.sel(connection="associated") - bar.sel(connection="none")
-    overall = found.contrasts("associated - none").iloc[0]
+    overall = found.contrasts("associated - none", words="population").iloc[0]
     assert overall["mean"] == pytest.approx(float(gap.mean()))
 
 
