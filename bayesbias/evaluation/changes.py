@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._arrays import Array
-from bayesbias._intervals import interval
+from bayesbias._intervals import centred, interval_around
 from bayesbias.inference import Overview, PairedFit
 from bayesbias.inference.paired import By
 from bayesbias.metrics import Score
@@ -47,19 +47,31 @@ def scores_frame(scores: Sequence[Score], prob: float) -> pd.DataFrame:
 
 def _compared(before: Score, after: Score, prob: float) -> dict[str, Any]:
     neutral = before.neutral_value
+    change = after.value - before.value
     lower = upper = nearer = np.nan
     verdict = ""
     if before.draws is not None and after.draws is not None:
         drawn = np.column_stack([before.draws, after.draws])
         drawn = drawn[np.isfinite(drawn).all(axis=1)]
         if len(drawn):
-            low, high = interval(drawn[:, 1] - drawn[:, 0], prob)
-            lower, upper = float(low), float(high)
+            lower, upper = interval_around(change, centred(drawn[:, 1] - drawn[:, 0], change), prob)
             away = np.abs(drawn - neutral)
             nearer = float((away[:, 1] < away[:, 0]).mean())
             farther = float((away[:, 1] > away[:, 0]).mean())
             verdict = _verdict(nearer, farther, prob, ("nearer", "farther"))
-    notes = dict.fromkeys([before.reason, after.reason, *before.notes, *after.notes])
+    notes = dict.fromkeys(
+        [
+            before.reason,
+            after.reason,
+            *(
+                f"no interval {when}: {score.no_interval}"
+                for when, score in (("before", before), ("after", after))
+                if score.no_interval is not None
+            ),
+            *before.notes,
+            *after.notes,
+        ]
+    )
     return {
         "metric": before.metric,
         "query": before.query_name,
@@ -69,7 +81,7 @@ def _compared(before: Score, after: Score, prob: float) -> dict[str, Any]:
         "after": after.value,
         "after_lower": after.lower,
         "after_upper": after.upper,
-        "change": after.value - before.value,
+        "change": change,
         "lower": lower,
         "upper": upper,
         "p": nearer,
@@ -242,16 +254,17 @@ def of_drift(
         kept = rows["kept"].to_numpy()
         weights: Array = rng.standard_exponential((draws, len(kept)))
         lost = (weights @ (kept - 1)) / weights.sum(axis=1)
-        lower, upper = interval(lost, prob)
+        change = float(kept.mean() - 1)
+        lower, upper = interval_around(change, lost, prob)
         yield _row(
             "neighbours",
             f"share of {k} kept",
             group=str(label),
             before=1.0,
             after=float(kept.mean()),
-            change=float(kept.mean() - 1),
-            lower=float(lower),
-            upper=float(upper),
+            change=change,
+            lower=lower,
+            upper=upper,
             note=f"{len(kept)} words",
         )
 

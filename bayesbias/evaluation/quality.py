@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from bayesbias._arrays import Array, Codes
-from bayesbias._intervals import Kind, check_interval, interval
+from bayesbias._intervals import Kind, centred, check_interval, interval_around
 from bayesbias._validate import at_least, quoted, word_list
 from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.embeddings import (
@@ -429,24 +429,22 @@ def _compared(
     name: str, values: Sequence[float], drawn: Sequence[Array], i: int, prob: float, kind: Kind
 ) -> dict[str, float]:
     """Return a value with its interval, and its change from the first with its own."""
-    lower, upper = _ends(drawn[i], prob, kind)
+    lower, upper = _ends(values[i], drawn[i], prob, kind)
     row = {name: float(values[i]), "lower": lower, "upper": upper}
     change, low, high, fell = np.nan, np.nan, np.nan, np.nan
     if i:
         difference = drawn[i] - drawn[0]
         change = float(values[i] - values[0])
-        low, high = _ends(difference, prob, kind)
+        low, high = _ends(change, difference, prob, kind)
         if np.isfinite(difference).any():
             fell = float((difference[np.isfinite(difference)] < 0).mean())
     return row | {"change": change, "change_lower": low, "change_upper": high, "P(change<0)": fell}
 
 
-def _ends(draws: Array, prob: float, kind: Kind) -> tuple[float, float]:
-    finite = draws[np.isfinite(draws)]
-    if not len(finite):
+def _ends(value: float, draws: Array, prob: float, kind: Kind) -> tuple[float, float]:
+    if not np.isfinite(draws).any():
         return np.nan, np.nan
-    lower, upper = interval(finite, prob, kind)
-    return float(lower), float(upper)
+    return interval_around(float(value), centred(draws, value), prob, kind)
 
 
 def _answers(
