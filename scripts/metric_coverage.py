@@ -200,7 +200,7 @@ def main() -> None:
     populations = [*real_populations(), *simulated_populations()]
     frames = []
     for name in given.metrics:
-        metric = replace(bb.METRICS[name](), **OPTIONS.get(name, {}))
+        metric = replace(bb.METRICS[name](), **OPTIONS.get(name, {}))  # type: ignore[type-var]
         started = time.perf_counter()
         for population in populations:
             for length in given.lengths:

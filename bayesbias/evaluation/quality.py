@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from bayesbias._arrays import Array, Codes
-from bayesbias._intervals import Kind, centred, check_interval, interval_around
+from bayesbias._intervals import Kind, check_interval, interval
 from bayesbias._validate import at_least, quoted, word_list
 from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.embeddings import (
@@ -442,9 +442,11 @@ def _compared(
 
 
 def _ends(value: float, draws: Array, prob: float, kind: Kind) -> tuple[float, float]:
-    if not np.isfinite(draws).any():
+    finite = draws[np.isfinite(draws)]
+    if not len(finite):
         return np.nan, np.nan
-    return interval_around(float(value), centred(draws, value), prob, kind)
+    lower, upper = interval(finite, prob, kind)
+    return min(float(lower), float(value)), max(float(upper), float(value))
 
 
 def _answers(

@@ -69,7 +69,7 @@ class Metric:
     >>> query = bb.load_query("weat_6").subqueries((2, 1))[0]
     >>> score = MeanGap().posterior(query, bb.load_embedding("demo"), draws=500)
     >>> score
-    <Score mean_gap = 0.19 [0.14, 0.23], Male names and Female names wrt Career, demo>
+    <Score mean_gap = 0.19 [0.13, 0.24], Male names and Female names wrt Career, demo>
     >>> score.p_above
     1.0
     """
@@ -96,8 +96,10 @@ class Metric:
     no_p_value: ClassVar[str | None] = None
     #: Why draws of the words make no interval, if so.
     no_interval: ClassVar[str | None] = None
-    #: Whether the value changes little if one word is left out, so that a jackknife makes sense.
-    smooth: ClassVar[bool] = True
+    #: Whether draws are stretched to the standard error of a jackknife, where they vary less.
+    jackknife: ClassVar[bool] = False
+    #: Whether draws are corrected on the scale of their square roots, as for squared distances.
+    root_scale: ClassVar[bool] = False
     #: What it means when no number comes out.
     undefined: ClassVar[str] = "the value is not defined for these vectors"
     #: The details of `measure` when nothing could be measured.
@@ -692,19 +694,21 @@ class Metric:
             note = f"{lost} of {len(drawn)} draws are not defined and left out of the interval"
             notes = (*notes, note)
         error = 0.0
-        if self.smooth:
+        scale, back = (np.sqrt, np.square) if self.root_scale else (np.positive, np.positive)
+        if self.jackknife:
             fewer, left_out = leave_one_out(found.sets, self.paired)
             without = self._evaluate(found.targets, found.attributes, fewer)
-            error = jackknife_error(without, [i for i, _ in left_out])
+            error = jackknife_error(scale(without), [i for i, _ in left_out])
+        low, high = self.bounds(query)
         drawn = corrected(
-            drawn,
-            score.value,
+            scale(drawn),
+            float(scale(score.value)),
             [len(words) for i, words in enumerate(found.sets) if not (self.paired and i == 1)],
-            self.bounds(query),
+            (float(scale(low)), float(scale(high))),
             jackknife=error,
             whole=not self.takes_weights,
         )
-        return dataclasses.replace(score, draws=drawn, notes=notes)
+        return dataclasses.replace(score, draws=back(drawn), notes=notes)
 
     def _numbers(self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]) -> int:
         """Return how many numbers one draw holds in memory; blocks of draws go by it."""

@@ -111,7 +111,7 @@ def jackknife_error(without: Array, lists: Sequence[int]) -> float:
     >>> from bayesbias.metrics.correction import jackknife_error
     >>> words = np.array([1.0, 2.0, 6.0])
     >>> without = (words.sum() - words) / 2
-    >>> round(jackknife_error(without, [0, 0, 0]), 3), round(words.std(ddof=1) / 3**0.5, 3)
+    >>> round(jackknife_error(without, [0, 0, 0]), 3), round(float(words.std(ddof=1)) / 3**0.5, 3)
     (1.528, 1.528)
     """
     places = np.asarray(lists)

@@ -155,7 +155,7 @@ class GIPE(ProximityBias):
     >>> professions = bb.word_sets("bolukbasi")["professions"]
     >>> query = bb.Query([female, male], [professions], ["female", "male"])
     >>> bb.GIPE().posterior(query, bb.load_embedding("demo"), draws=50)
-    <Score gipe = 0.23 [0.14, 0.24], female and male wrt professions, demo>
+    <Score gipe = 0.23 [0.19, 0.32], female and male wrt professions, demo>
     """
 
     name: ClassVar[str] = "gipe"

@@ -369,7 +369,8 @@ class TestRankPosterior:
         once = bb.rank_posterior("weat", QUERIES[0], [short, full], draws=50)
         np.testing.assert_array_equal(found.draws, once.draws)
         with pytest.raises(
-            bb.DataError, match="no query has a value and an interval in every.*has no word of 'attrib"
+            bb.DataError,
+            match="no query has a value and an interval in every.*has no word of 'attrib",
         ):
             bb.rank_posterior("weat", QUERIES[1], [short, full], draws=50)
 
