@@ -63,11 +63,7 @@ def _compared(before: Score, after: Score, prob: float) -> dict[str, Any]:
         [
             before.reason,
             after.reason,
-            *(
-                f"no interval {when}: {score.no_interval}"
-                for when, score in (("before", before), ("after", after))
-                if score.no_interval is not None
-            ),
+            *_no_intervals(before.no_interval, after.no_interval),
             *before.notes,
             *after.notes,
         ]
@@ -92,6 +88,16 @@ def _compared(before: Score, after: Score, prob: float) -> dict[str, Any]:
         "n_lost": sum(map(len, after.lost.values())),
         "note": "; ".join(note for note in notes if note),
     }
+
+
+def _no_intervals(before: str | None, after: str | None) -> Iterator[str]:
+    """Yield why there is no interval, once if it is the same reason."""
+    if before is not None and before == after:
+        yield f"no interval: {before}"
+        return
+    for when, reason in (("before", before), ("after", after)):
+        if reason is not None:
+            yield f"no interval {when}: {reason}"
 
 
 def _verdict(p: float, p_against: float, prob: float, names: tuple[str, str]) -> str:

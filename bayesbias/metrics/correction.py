@@ -148,8 +148,11 @@ def why_no_interval(draws: Array, value: float) -> str | None:
     finite = draws[np.isfinite(draws)]
     if len(finite) < max(2, len(draws) / 2):
         return f"the value is defined for {len(finite)} of {len(draws)} draws of the words only"
-    if np.ptp(np.append(finite, value)) <= _ROUNDING * max(abs(value), 1.0):
+    equal = np.abs(finite - value) <= _ROUNDING * max(abs(value), 1.0)
+    if equal.all():
         return "all draws of the words give the same value, so they do not show how uncertain it is"
+    if 2 * equal.sum() >= len(finite):
+        return "most draws of the words give the same value, so they do not show how uncertain it is"
     middle = float(np.median(finite))
     if abs(middle - value) > _MOST_BIAS * max(float(finite.std()), _ROUNDING):
         return (

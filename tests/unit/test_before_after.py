@@ -203,7 +203,7 @@ def test_nothing_changes_without_a_change(demo: bb.Embedding, small: bb.Study) -
     left = measured["what"] == "residual"
     assert (measured.loc[~left, NUMBERS] == 0).all(axis=None)
     assert measured.loc[left, ["lower", "upper"]].isna().all(axis=None)
-    assert measured.loc[left, "note"].str.contains("no interval before: other weights").all()
+    assert measured.loc[left, "note"].str.contains("no interval: other weights").all()
     assert (measured["p"].dropna() == 0).all()
     assert set(measured["verdict"]) == {"", "unchanged"}
     assert found.debiased.name == "demo (after)"
