@@ -152,7 +152,9 @@ def why_no_interval(draws: Array, value: float) -> str | None:
     if equal.all():
         return "all draws of the words give the same value, so they do not show how uncertain it is"
     if 2 * equal.sum() >= len(finite):
-        return "most draws of the words give the same value, so they do not show how uncertain it is"
+        return (
+            "most draws of the words give the same value, so they do not show how uncertain it is"
+        )
     middle = float(np.median(finite))
     if abs(middle - value) > _MOST_BIAS * max(float(finite.std()), _ROUNDING):
         return (
