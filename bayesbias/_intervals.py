@@ -41,6 +41,32 @@ def interval(draws: Array, prob: float = 0.89, kind: Kind = "hdi") -> tuple[Arra
     return lower, upper
 
 
+def centred(draws: Array, value: float, stretch: float = 1.0) -> Array:
+    """Return draws moved so that their median is a value, and stretched about it."""
+    result: Array = value + stretch * (draws - np.nanmedian(draws))
+    return result
+
+
+def interval_around(
+    value: float, draws: Array, prob: float = 0.89, kind: Kind = "eti"
+) -> tuple[float, float]:
+    """Return the ends of the interval of draws whose median is the value; it holds the value.
+
+    NaN if no draw is a number. The narrowest interval of less than half the probability may miss
+    the median, and it runs to a bound at which draws pile up; then the one that leaves the same
+    probability on both sides is returned.
+    """
+    finite = draws[np.isfinite(draws)]
+    if not len(finite) or not np.isfinite(value):
+        return np.nan, np.nan
+    if sum(int((finite == end).sum()) for end in (finite.min(), finite.max())) > 2:
+        kind = "eti"
+    lower, upper = (float(end) for end in interval(finite, prob, kind))
+    if not lower <= value <= upper:
+        lower, upper = (float(end) for end in interval(finite, prob, "eti"))
+    return min(lower, value), max(upper, value)
+
+
 def describe(draws: Array, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
     """Return mean, sd, lower and upper of draws × quantities, one row per quantity."""
     flat = draws.reshape(len(draws), -1)

@@ -248,9 +248,12 @@ def metrics(scores: pd.DataFrame, skipped: Mapping[str, str], prob: float) -> It
             f"{_number(rest, 'value')} of {', '.join(names)} cannot lie beyond no bias, and chance "
             "alone moves such values away from it; an interval proves nothing by excluding it."
         )
-    lost = len(scores) - len(known)
+    lost = int(scores["value"].isna().sum())
     if lost:
         yield f"{_number(lost, 'value')} could not be measured."
+    unsure = len(scores) - len(known) - lost
+    if unsure:
+        yield f"For {_number(unsure, 'value')} no interval can be given; the table says why."
     if skipped:
         yield f"Not measured: {', '.join(skipped)}."
 

@@ -436,7 +436,11 @@ def _metrics(part: AuditPart) -> _Blocks:
                         else {}
                     ),
                     "n_words": Column(title="Words", places=0),
-                    **({"reason": "Not measured"} if (own["reason"] != "").any() else {}),
+                    **(
+                        {"reason": "Not measured, or no interval"}
+                        if (own["reason"] != "").any()
+                        else {}
+                    ),
                 },
             )
         ]

@@ -255,7 +255,7 @@ def before_after(
     >>> mac = found.table.query("measure == 'mac'")
     >>> mac[["before", "after", "change", "lower", "upper", "verdict"]].round(2)
         before  after  change  lower  upper verdict
-    90    0.87   0.87    -0.0  -0.01   0.02    open
+    90    0.87   0.87    -0.0  -0.02   0.02    open
     """
     check_embedding(embedding)
     if not isinstance(study, Study):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._arrays import Array
-from bayesbias._intervals import interval
+from bayesbias._intervals import centred, interval_around
 from bayesbias.inference import Overview, PairedFit
 from bayesbias.inference.paired import By
 from bayesbias.metrics import Score
@@ -47,19 +47,27 @@ def scores_frame(scores: Sequence[Score], prob: float) -> pd.DataFrame:
 
 def _compared(before: Score, after: Score, prob: float) -> dict[str, Any]:
     neutral = before.neutral_value
+    change = after.value - before.value
     lower = upper = nearer = np.nan
     verdict = ""
     if before.draws is not None and after.draws is not None:
         drawn = np.column_stack([before.draws, after.draws])
         drawn = drawn[np.isfinite(drawn).all(axis=1)]
         if len(drawn):
-            low, high = interval(drawn[:, 1] - drawn[:, 0], prob)
-            lower, upper = float(low), float(high)
+            lower, upper = interval_around(change, centred(drawn[:, 1] - drawn[:, 0], change), prob)
             away = np.abs(drawn - neutral)
             nearer = float((away[:, 1] < away[:, 0]).mean())
             farther = float((away[:, 1] > away[:, 0]).mean())
             verdict = _verdict(nearer, farther, prob, ("nearer", "farther"))
-    notes = dict.fromkeys([before.reason, after.reason, *before.notes, *after.notes])
+    notes = dict.fromkeys(
+        [
+            before.reason,
+            after.reason,
+            *_no_intervals(before.no_interval, after.no_interval),
+            *before.notes,
+            *after.notes,
+        ]
+    )
     return {
         "metric": before.metric,
         "query": before.query_name,
@@ -69,7 +77,7 @@ def _compared(before: Score, after: Score, prob: float) -> dict[str, Any]:
         "after": after.value,
         "after_lower": after.lower,
         "after_upper": after.upper,
-        "change": after.value - before.value,
+        "change": change,
         "lower": lower,
         "upper": upper,
         "p": nearer,
@@ -80,6 +88,16 @@ def _compared(before: Score, after: Score, prob: float) -> dict[str, Any]:
         "n_lost": sum(map(len, after.lost.values())),
         "note": "; ".join(note for note in notes if note),
     }
+
+
+def _no_intervals(before: str | None, after: str | None) -> Iterator[str]:
+    """Yield why there is no interval, once if it is the same reason."""
+    if before is not None and before == after:
+        yield f"no interval: {before}"
+        return
+    for when, reason in (("before", before), ("after", after)):
+        if reason is not None:
+            yield f"no interval {when}: {reason}"
 
 
 def _verdict(p: float, p_against: float, prob: float, names: tuple[str, str]) -> str:
@@ -242,16 +260,17 @@ def of_drift(
         kept = rows["kept"].to_numpy()
         weights: Array = rng.standard_exponential((draws, len(kept)))
         lost = (weights @ (kept - 1)) / weights.sum(axis=1)
-        lower, upper = interval(lost, prob)
+        change = float(kept.mean() - 1)
+        lower, upper = interval_around(change, lost, prob)
         yield _row(
             "neighbours",
             f"share of {k} kept",
             group=str(label),
             before=1.0,
             after=float(kept.mean()),
-            change=float(kept.mean() - 1),
-            lower=float(lower),
-            upper=float(upper),
+            change=change,
+            lower=lower,
+            upper=upper,
             note=f"{len(kept)} words",
         )
 

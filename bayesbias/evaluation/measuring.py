@@ -34,7 +34,7 @@ class Settings:
     seed: int
     draws: int = 0
     prob: float = 0.89
-    kind: Kind = "hdi"
+    kind: Kind = "eti"
     p_values: bool = False
     p_value_iterations: int = 10_000
     p_value_test_type: Test = "two-sided"
@@ -260,6 +260,13 @@ def remarks(scores: Sequence[Score]) -> list[str]:
         counts = ", ".join(f"{len(words)} in {name!r}" for name, words in lost.items())
         some = quoted(dict.fromkeys(word for words in lost.values() for word in words), 4)
         found.append(f"words of the queries are lost: {counts} ({some})")
+    without = [score for score in scores if score.no_interval is not None]
+    if without:
+        first = without[0]
+        found.append(
+            f"{len(without)} of {len(scores)} values have no interval, such as {first.metric} of "
+            f"{first.query_name!r} in {first.embedding}: {first.no_interval}"
+        )
     noted = [score for score in scores if score.notes]
     if noted:
         first = noted[0]

@@ -429,24 +429,24 @@ def _compared(
     name: str, values: Sequence[float], drawn: Sequence[Array], i: int, prob: float, kind: Kind
 ) -> dict[str, float]:
     """Return a value with its interval, and its change from the first with its own."""
-    lower, upper = _ends(drawn[i], prob, kind)
+    lower, upper = _ends(values[i], drawn[i], prob, kind)
     row = {name: float(values[i]), "lower": lower, "upper": upper}
     change, low, high, fell = np.nan, np.nan, np.nan, np.nan
     if i:
         difference = drawn[i] - drawn[0]
         change = float(values[i] - values[0])
-        low, high = _ends(difference, prob, kind)
+        low, high = _ends(change, difference, prob, kind)
         if np.isfinite(difference).any():
             fell = float((difference[np.isfinite(difference)] < 0).mean())
     return row | {"change": change, "change_lower": low, "change_upper": high, "P(change<0)": fell}
 
 
-def _ends(draws: Array, prob: float, kind: Kind) -> tuple[float, float]:
+def _ends(value: float, draws: Array, prob: float, kind: Kind) -> tuple[float, float]:
     finite = draws[np.isfinite(draws)]
     if not len(finite):
         return np.nan, np.nan
     lower, upper = interval(finite, prob, kind)
-    return float(lower), float(upper)
+    return min(float(lower), float(value)), max(float(upper), float(value))
 
 
 def _answers(

@@ -187,7 +187,7 @@ def query_scores(
     subqueries: bool = False,
     draws: int = 0,
     prob: float = 0.89,
-    kind: Kind = "hdi",
+    kind: Kind = "eti",
     p_values: bool = False,
     p_value_iterations: int = 10_000,
     p_value_test_type: Test = "two-sided",
@@ -216,7 +216,7 @@ def query_scores(
         How many draws the intervals are made from; 0 for no intervals.
     prob : float, default 0.89
         Probability of the intervals.
-    kind : {"hdi", "eti"}, default "hdi"
+    kind : {"hdi", "eti"}, default "eti"
         The narrowest interval, or one that leaves as much on either side.
     p_values : bool, default False
         Whether to test by permutation; NaN for queries that have not two target sets.

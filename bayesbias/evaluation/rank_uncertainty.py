@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._arrays import Array
-from bayesbias._intervals import interval
+from bayesbias._intervals import centred, interval_around
 from bayesbias._validate import at_least, one_of, quoted
 from bayesbias.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
 from bayesbias.embeddings import Embedding, as_embeddings
@@ -50,12 +50,12 @@ class RankPosterior:
     queries : tuple of str
         The queries that count.
     skipped : tuple of str
-        The queries left out, as some embedding has no value for them.
+        The queries left out, as some embedding has no value or no interval for them.
     scores : Series
         The score of each embedding with the words as they are listed.
     draws : DataFrame
-        Draws × embeddings: the score for each draw of the words' weights. A row has the same
-        weights for all embeddings.
+        Draws × embeddings: the score for each draw of the words' weights, moved so that the
+        median of an embedding is its score. A row has the same weights for all embeddings.
     prob : float
         Probability of the intervals.
 
@@ -122,14 +122,17 @@ class RankPosterior:
         and ``p_worst``, the probabilities to be the least and the most biased of all.
         """
         chances = self.probabilities.to_numpy()
-        lower, upper = interval(self.draws.to_numpy(), self.prob)
+        ends = [
+            interval_around(score, self.draws[name].to_numpy(), self.prob)
+            for name, score in self.scores.items()
+        ]
         places = [_fewest_places(row, self.prob) for row in chances]
         frame = pd.DataFrame(
             {
                 "embedding": list(self.draws.columns),
                 "score": self.scores.to_numpy(),
-                "lower": lower,
-                "upper": upper,
+                "lower": [lower for lower, _ in ends],
+                "upper": [upper for _, upper in ends],
                 "expected_rank": chances @ np.arange(1, len(chances) + 1),
                 "rank_lower": [first for first, _ in places],
                 "rank_upper": [last for _, last in places],
@@ -296,8 +299,9 @@ def rank_posterior(
     -----
     The size of an uncertain number is larger on average than the size of its average:
     ``E|x| ≥ |E x|``. With ``abs_avg`` and ``abs_sum`` the noise of every query therefore pushes the
-    draws up, most where biases are small and words few, and a score may lie below its interval.
-    ``avg`` and ``sum`` do not fold single queries; only their total is compared by its size.
+    draws up, most where biases are small and words few. The draws of each embedding are moved back,
+    so that their median is its score (0 at least). ``avg`` and ``sum`` do not fold single queries;
+    only their total is compared by its size.
 
     Examples
     --------
@@ -328,11 +332,13 @@ def rank_posterior(
     scores = measure([(chosen, taken)], several, settings, n_jobs=n_jobs, progress=progress)
     told = remarks(scores)
     values = values_of(scores)
-    kept = values.loc[:, values.notna().all()]
+    unsure = {score.query_name for score in scores if score.draws is None}
+    kept = values.loc[:, [query not in unsure for query in values]]
     skipped = tuple(query for query in taken if query not in kept)
     if kept.empty:
         raise DataError(
-            f"no query has a value in every embedding, so there is nothing to rank by: "
+            f"no query has a value and an interval in every embedding, so there is nothing to rank "
+            f"by: "
             f"{'; '.join(told)}."
         )
     if skipped:
@@ -351,14 +357,21 @@ def rank_posterior(
     combine = AGGREGATES[aggregate]
     neutral = chosen.neutral_value
     names = [embedding.name for embedding in several]
+    points = combine(kept.to_numpy() - neutral)
+    combined = combine(drawn[defined].transpose(0, 2, 1) - neutral)
+    combined = np.column_stack(
+        [centred(own, point) for own, point in zip(combined.T, points, strict=True)]
+    )
+    if aggregate.startswith("abs_"):
+        combined = np.maximum(combined, 0.0)
     return RankPosterior(
         metric=chosen.name,
         aggregate=aggregate,
         queries=tuple(query for query in taken if query in kept),
         skipped=skipped,
-        scores=pd.Series(combine(kept.to_numpy() - neutral), index=names, name="score"),
+        scores=pd.Series(points, index=names, name="score"),
         draws=pd.DataFrame(
-            combine(drawn[defined].transpose(0, 2, 1) - neutral),
+            combined,
             index=pd.RangeIndex(int(defined.sum()), name="draw"),
             columns=names,
         ),

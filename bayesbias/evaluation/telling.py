@@ -67,19 +67,24 @@ def _did(result: BeforeAfter) -> Iterator[str]:
 
 def _metrics(frame: pd.DataFrame) -> Iterator[str]:
     first = frame[frame["metric"] == "mac"].head(1)  # that of the study
-    for row in _rows(first[first["verdict"] != ""]):
+    first = first[first["verdict"] != ""]
+    for row in _rows(first):
         yield (
             f"MAC {_went(row)}; it is between {row['before_lower']:.3f} and "
             f"{row['before_upper']:.3f} before, {row['after_lower']:.3f} and "
             f"{row['after_upper']:.3f} after."
         )
-    others = frame.drop(index=first.index)["verdict"]
-    known = others[others != ""]
+    others = frame.drop(index=first.index)
+    known = others.loc[others["verdict"] != "", "verdict"]
     if len(known):
         counts = _counted(known, "the value without bias")
         yield f"Of the values of other metrics, {counts}."
-    if len(others) > len(known):
-        yield f"{len(others) - len(known)} could not be measured; the notes say why."
+    unmeasured = int(others["change"].isna().sum())
+    if unmeasured:
+        yield f"{unmeasured} could not be measured; the notes say why."
+    unsure = len(others) - len(known) - unmeasured
+    if unsure:
+        yield f"For {unsure} no interval of the change can be given; the notes say why."
 
 
 def _left(frame: pd.DataFrame) -> Iterator[str]:
@@ -89,22 +94,30 @@ def _left(frame: pd.DataFrame) -> Iterator[str]:
             "left of a bias only where these are its groups (else give 'residual_groups')."
         )
     for name in pd.unique(frame["metric"]) if len(frame) else []:
-        rows = [row for row in _rows(frame[frame["metric"] == name]) if row["verdict"]]
+        rows = _rows(frame[(frame["metric"] == name) & frame["change"].notna()])
         if not rows:
             yield f"{name} could not be measured: {frame['note'].iloc[0]}."
             continue
         values = "; ".join(
             f"{row['before']:.2f} before and {row['after']:.2f} "
-            f"({row['after_lower']:.2f} to {row['after_upper']:.2f}) after for {row['query']}"
+            f"({_interval_after(row)}) after for {row['query']}"
             for row in rows
         )
         neutral = rows[0]["neutral"]
         chance = " (and chance gives a little more)" if name == "cluster_test" else ""
-        above = sum(row["after_lower"] > neutral for row in rows)
-        yield (
-            f"{name}, where {neutral:g} means that nothing is left{chance}: {values}; the interval "
-            f"lies above {neutral:g} in {above} of {len(rows)}."
-        )
+        given = [row for row in rows if not pd.isna(row["after_lower"])]
+        above = sum(row["after_lower"] > neutral for row in given)
+        told = f"the interval lies above {neutral:g} in {above} of {len(given)}"
+        if not given:
+            reason = next(note for row in rows for note in row["note"].split("; ") if note)
+            told = reason[0].lower() + reason[1:]
+        yield f"{name}, where {neutral:g} means that nothing is left{chance}: {values}; {told}."
+
+
+def _interval_after(row: dict[str, Any]) -> str:
+    if pd.isna(row["after_lower"]):
+        return "no interval"
+    return f"{row['after_lower']:.2f} to {row['after_upper']:.2f}"
 
 
 def _broke(result: BeforeAfter) -> Iterator[str]:

@@ -14,6 +14,7 @@ from bayesbias._validate import at_least, did_you_mean, one_of, quoted
 from bayesbias.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
 from bayesbias.embeddings import Embedding, check_embedding
 from bayesbias.errors import SpecError, warn
+from bayesbias.metrics.correction import corrected, jackknife_error, why_no_interval
 from bayesbias.metrics.prefixes import number_counted
 from bayesbias.metrics.resampling import (
     MOST_PARTITIONS,
@@ -68,7 +69,7 @@ class Metric:
     >>> query = bb.load_query("weat_6").subqueries((2, 1))[0]
     >>> score = MeanGap().posterior(query, bb.load_embedding("demo"), draws=500)
     >>> score
-    <Score mean_gap = 0.19 [0.14, 0.23], Male names and Female names wrt Career, demo>
+    <Score mean_gap = 0.19 [0.13, 0.24], Male names and Female names wrt Career, demo>
     >>> score.p_above
     1.0
     """
@@ -93,6 +94,12 @@ class Metric:
     whole_embedding: ClassVar[bool] = False
     #: Why a permutation of the targets tests nothing, if so.
     no_p_value: ClassVar[str | None] = None
+    #: Why draws of the words make no interval, if so.
+    no_interval: ClassVar[str | None] = None
+    #: Whether draws are stretched to the standard error of a jackknife, where they vary less.
+    jackknife: ClassVar[bool] = False
+    #: Whether draws are corrected on the scale of their square roots, as for squared distances.
+    root_scale: ClassVar[bool] = False
     #: What it means when no number comes out.
     undefined: ClassVar[str] = "the value is not defined for these vectors"
     #: The details of `measure` when nothing could be measured.
@@ -373,7 +380,7 @@ class Metric:
         draws: int = 4000,
         seed: int = 0,
         prob: float = 0.89,
-        kind: Kind = "hdi",
+        kind: Kind = "eti",
         normalize: bool = False,
         lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
         fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
@@ -387,6 +394,11 @@ class Metric:
         metrics without `weighted`). The same seed gives a list the same weights in all embeddings
         and in all queries that hold it, so that draws can be compared and averaged.
 
+        The draws are corrected: their median is moved to the value, as a bootstrap of a metric
+        that is not linear is biased; and they are stretched, as those of short lists vary too
+        little. So the interval always holds the value. Where no correction helps, there is no
+        interval, and `Score.no_interval` says why.
+
         Parameters
         ----------
         query : Query
@@ -399,7 +411,7 @@ class Metric:
             Same seed, same result.
         prob : float, default 0.89
             Probability of the interval.
-        kind : {"hdi", "eti"}, default "hdi"
+        kind : {"hdi", "eti"}, default "eti"
             The narrowest interval, or one that leaves as much on either side.
         normalize : bool, default False
             Whether vectors are scaled to length one first.
@@ -415,7 +427,7 @@ class Metric:
         Returns
         -------
         Score
-            The value, with `draws`, `lower`, `upper` and `p_above`.
+            The value, with `draws`, `lower`, `upper` and `p_above`, or with `no_interval`.
         """
         metric = self._with(options, seed)
         at_least("draws", draws, 2)
@@ -424,18 +436,15 @@ class Metric:
             query, embedding, fallbacks, strategy, lost_vocabulary_threshold, normalize
         )
         score = metric._score(query, embedding, found)
-        drawn = None
-        if score.reason is None:
+        if score.reason is None and metric.no_interval is not None:
+            score = dataclasses.replace(score, no_interval=metric.no_interval)
+        elif score.reason is None:
             weights = bootstrap(
                 query, found, draws, seed, whole=not metric.takes_weights, paired=metric.paired
             )
-            drawn = metric._evaluate(found.targets, found.attributes, weights)
-            lost = int((~np.isfinite(drawn)).sum())
-            if lost:
-                note = f"{lost} of {draws} draws are not defined and left out of the interval"
-                score = dataclasses.replace(score, notes=(*score.notes, note))
+            score = metric._with_draws(score, query, found, weights)
         _tell(score)
-        return dataclasses.replace(score, draws=drawn, prob=prob, kind=kind)
+        return dataclasses.replace(score, prob=prob, kind=kind)
 
     def influence(
         self,
@@ -508,7 +517,7 @@ class Metric:
         draws: int = 1000,
         seed: int = 0,
         prob: float = 0.89,
-        kind: Kind = "hdi",
+        kind: Kind = "eti",
         normalize: bool = False,
         lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
         fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
@@ -531,7 +540,7 @@ class Metric:
             Same seed, same result.
         prob : float, default 0.89
             Probability of the intervals.
-        kind : {"hdi", "eti"}, default "hdi"
+        kind : {"hdi", "eti"}, default "eti"
             The narrowest interval, or one that leaves as much on either side.
         normalize : bool, default False
             Whether vectors are scaled to length one first.
@@ -552,7 +561,8 @@ class Metric:
         -------
         DataFrame
             One row an attribute word, by value: ``word``, ``value``, ``lower``, ``upper``,
-            ``p_above``, ``p_value``.
+            ``p_above``, ``p_value``. ``attrs["no_interval"]`` says for which words there is no
+            interval, and why.
 
         Raises
         ------
@@ -582,11 +592,15 @@ class Metric:
             query, found, draws, seed, whole=not metric.takes_weights, paired=metric.paired
         )[:-1]
         rows = []
+        reasons: dict[str, str] = {}
         for i, word in enumerate(found.attributes[0].words):
             alone = dataclasses.replace(found, attributes=(found.attributes[0].take([i]),))
             score = metric._score(query, embedding, alone)
-            drawn = metric._evaluate(alone.targets, alone.attributes, [*weights, np.ones((1, 1))])
-            score = dataclasses.replace(score, draws=drawn, prob=prob, kind=kind)
+            if score.reason is None:
+                score = metric._with_draws(score, query, alone, [*weights, np.ones((1, 1))])
+            score = dataclasses.replace(score, prob=prob, kind=kind)
+            if score.no_interval is not None:
+                reasons[word] = score.no_interval
             p = np.nan
             if calculate_p_value and score.reason is None:
                 p, _ = metric._p_value(
@@ -595,7 +609,9 @@ class Metric:
             rows.append((word, score.value, score.lower, score.upper, score.p_above, p))
         columns = ["word", "value", "lower", "upper", "p_above", "p_value"]
         frame = pd.DataFrame(rows, columns=columns)
-        return frame.sort_values("value", kind="stable", ignore_index=True)
+        frame = frame.sort_values("value", kind="stable", ignore_index=True)
+        frame.attrs["no_interval"] = reasons
+        return frame
 
     def _with(self, options: Mapping[str, Any], seed: int = 0) -> Metric:
         """Return the metric with other options, and with the seed if it needs one."""
@@ -663,6 +679,36 @@ class Metric:
             neutral_value=self.neutral_value,
             value_range=self.value_range,
         )
+
+    def _with_draws(
+        self, score: Score, query: Query, found: Gathered, weights: Sequence[Array]
+    ) -> Score:
+        """Return the score with corrected draws, or with the reason why there is no interval."""
+        drawn = self._evaluate(found.targets, found.attributes, weights)
+        why = why_no_interval(drawn, score.value)
+        if why is not None:
+            return dataclasses.replace(score, no_interval=why)
+        lost = int((~np.isfinite(drawn)).sum())
+        notes = score.notes
+        if lost:
+            note = f"{lost} of {len(drawn)} draws are not defined and left out of the interval"
+            notes = (*notes, note)
+        error = 0.0
+        scale, back = (np.sqrt, np.square) if self.root_scale else (np.positive, np.positive)
+        if self.jackknife:
+            fewer, left_out = leave_one_out(found.sets, self.paired)
+            without = self._evaluate(found.targets, found.attributes, fewer)
+            error = jackknife_error(scale(without), [i for i, _ in left_out])
+        low, high = self.bounds(query)
+        drawn = corrected(
+            scale(drawn),
+            float(scale(score.value)),
+            [len(words) for i, words in enumerate(found.sets) if not (self.paired and i == 1)],
+            (float(scale(low)), float(scale(high))),
+            jackknife=error,
+            whole=not self.takes_weights,
+        )
+        return dataclasses.replace(score, draws=back(drawn), notes=notes)
 
     def _numbers(self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]) -> int:
         """Return how many numbers one draw holds in memory; blocks of draws go by it."""
@@ -758,5 +804,8 @@ def _tell(score: Score) -> None:
     """Warn of what a person should know before using the number."""
     if score.reason is not None:
         warn(f"{score.metric} of {score.query_name!r} is NaN: {score.reason}.")
-    for note in score.notes:
+    notes = score.notes
+    if score.no_interval is not None:
+        notes = (*notes, f"no interval: {score.no_interval}")
+    for note in notes:
         warn(f"{score.metric} of {score.query_name!r} in {score.embedding}: {note}.")

@@ -46,7 +46,7 @@ class DirectBias(Metric):
     >>> professions = bb.word_sets("bolukbasi")["professions"]
     >>> query = bb.Query([female, male], [professions], ["female", "male"])
     >>> bb.DirectBias().posterior(query, bb.load_embedding("demo"), draws=500)
-    <Score direct_bias = 0.18 [0.15, 0.18], female and male wrt professions, demo>
+    <Score direct_bias = 0.18 [0.16, 0.20], female and male wrt professions, demo>
     """
 
     strictness: float = 1.0
@@ -126,6 +126,8 @@ class IndirectBias(Metric):
     template: ClassVar[Template] = (2, 2)
     paired: ClassVar[bool] = True
     orientation: ClassVar[str] = "the share of the words' closeness that the pairs' direction makes"
+    # A ratio, whose draws have a narrow middle and long tails.
+    jackknife: ClassVar[bool] = True
     undefined: ClassVar[str] = (
         "the words of every pair have the same vector, or a word lies along their direction"
     )

@@ -37,7 +37,7 @@ class ECT(Metric):
     >>> import bayesbias as bb
     >>> query = bb.load_query("weat_1").subqueries((2, 1))[0]
     >>> bb.ECT().posterior(query, bb.load_embedding("demo"), draws=1000)
-    <Score ect = 0.83 [0.64, 0.93], Flowers and Insects wrt Pleasant, demo>
+    <Score ect = 0.83 [0.61, 0.94], Flowers and Insects wrt Pleasant, demo>
     """
 
     name: ClassVar[str] = "ect"

@@ -41,7 +41,7 @@ class GeneralizedWEAT(Metric):
     >>> query = bb.Query(study.groups.values(), study.stereotypes.values())
     >>> score = bb.GeneralizedWEAT().posterior(query, bb.load_embedding("demo"), draws=1000)
     >>> round(score.value, 2), round(score.lower, 2), round(score.upper, 2)
-    (0.1, 0.02, 0.18)
+    (0.1, -0.02, 0.21)
     """
 
     name: ClassVar[str] = "generalized_weat"

@@ -37,7 +37,7 @@ class MAC(Metric):
     >>> study = bb.load_study("religion")
     >>> query = bb.Query(study.groups.values(), study.stereotypes.values())
     >>> bb.MAC().posterior(query, bb.load_embedding("demo"), draws=1000).summary()
-    "mac of ... in demo: 0.868 (89% interval 0.794 to 0.94), above 1 with probability 0.00; ..."
+    "mac of ... in demo: 0.868 (89% interval 0.77 to 0.972), above 1 with probability 0.02; ..."
     """
 
     name: ClassVar[str] = "mac"

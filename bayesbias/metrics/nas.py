@@ -45,8 +45,8 @@ class NAS(Metric):
     >>> query = bb.Query([terms["female_terms"], terms["male_terms"]], [["nurse", "engineer"]])
     >>> bb.NAS().by_word(query, emb, calculate_p_value=True).round(2).iloc[:, :4]
            word  value  lower  upper
-    0  engineer  -0.86  -1.41  -0.32
-    1     nurse   0.91   0.31   1.72
+    0  engineer  -0.86  -1.40  -0.00
+    1     nurse   0.91  -0.21   1.64
     """
 
     ddof: int = 0

@@ -74,6 +74,9 @@ class ProximityBias(Metric):
     value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     orientation: ClassVar[str] = "0: no neighbour is near because of the direction; larger is bias"
     whole_embedding: ClassVar[bool] = True
+    # Shares of few illicit neighbours are skewed, and draws of such counts vary too little.
+    jackknife: ClassVar[bool] = True
+    root_scale: ClassVar[bool] = True
     undefined: ClassVar[str] = "the words of every pair have the same vector"
     empty_details: ClassVar[Mapping[str, Any]] = {"word_values": {}}
 
@@ -155,7 +158,7 @@ class GIPE(ProximityBias):
     >>> professions = bb.word_sets("bolukbasi")["professions"]
     >>> query = bb.Query([female, male], [professions], ["female", "male"])
     >>> bb.GIPE().posterior(query, bb.load_embedding("demo"), draws=50)
-    <Score gipe = 0.23 [0.14, 0.24], female and male wrt professions, demo>
+    <Score gipe = 0.23 [0.12, 0.48], female and male wrt professions, demo>
     """
 
     name: ClassVar[str] = "gipe"

@@ -38,7 +38,7 @@ class RIPA(Metric):
     >>> pairs = [["he", "man", "boy", "son"], ["she", "woman", "girl", "daughter"]]
     >>> query = bb.Query(pairs, [terms["career"]], ["male", "female"])
     >>> bb.RIPA().posterior(query, bb.load_embedding("demo"), draws=1000)
-    <Score ripa = 0.69 [0.45, 0.88], male and female wrt career, demo>
+    <Score ripa = 0.69 [0.37, 1.01], male and female wrt career, demo>
     """
 
     name: ClassVar[str] = "ripa"

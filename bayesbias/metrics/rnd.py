@@ -43,7 +43,7 @@ class RND(Metric):
     >>> query = bb.load_query("weat_6").subqueries((2, 1))[0]
     >>> score = bb.RND().posterior(query, bb.load_embedding("demo"), draws=1000)
     >>> score
-    <Score rnd = -0.67 [-0.95, -0.37], Male names and Female names wrt Career, demo>
+    <Score rnd = -0.67 [-1.04, -0.35], Male names and Female names wrt Career, demo>
     >>> list(score["distance_by_word"])[:2]
     ['executive', 'management']
     """

@@ -69,7 +69,7 @@ class RNSB(Metric):
     >>> query, emb = bb.load_query("weat_1"), bb.load_embedding("demo")
     >>> score = bb.RNSB().posterior(query, emb, draws=500)
     >>> score
-    <Score rnsb = 0.35 [0.21, 0.41], Flowers and Insects wrt Pleasant and Unpleasant, demo>
+    <Score rnsb = 0.35 [0.21, 0.56], Flowers and Insects wrt Pleasant and Unpleasant, demo>
     >>> round(score["negative_sentiment_probabilities"]["maggot"], 2), round(score["accuracy"], 2)
     (0.48, 0.9)
     """
@@ -85,6 +85,10 @@ class RNSB(Metric):
         "0: all target words are as likely to be negative; larger is more biased, at most the "
         "logarithm of the number of target words"
     )
+    # A sample of words trains a weaker classifier than its weights say; and a divergence is about a
+    # squared distance.
+    jackknife: ClassVar[bool] = True
+    root_scale: ClassVar[bool] = True
     undefined: ClassVar[str] = (
         "with holdout=True each attribute set needs two words, and the two sets six"
     )

@@ -43,7 +43,7 @@ class SAME(Metric):
     >>> import bayesbias as bb
     >>> query = bb.load_query("weat_6").subqueries((2, 1))[0]
     >>> bb.SAME().posterior(query, bb.load_embedding("demo"), draws=1000)
-    <Score same = 0.25 [0.17, 0.29], Male names and Female names wrt Career, demo>
+    <Score same = 0.25 [0.18, 0.31], Male names and Female names wrt Career, demo>
     """
 
     name: ClassVar[str] = "same"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias._arrays import Array
-from bayesbias._intervals import Kind, interval
+from bayesbias._intervals import Kind, interval_around
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,11 +51,13 @@ class Score(Mapping[str, Any]):
     p_value : float
         Of the permutation test, if it was asked for; else NaN.
     draws : ndarray, optional
-        Draws of the value from `Metric.posterior`.
+        Draws of the value from `Metric.posterior`; their median is the value.
     prob : float
         Probability of the interval from `lower` to `upper`.
     kind : {"hdi", "eti"}
         Whether the interval is the narrowest, or leaves as much on either side.
+    no_interval : str, optional
+        Why there is no interval, although one was asked for.
 
     Examples
     --------
@@ -82,14 +84,12 @@ class Score(Mapping[str, Any]):
     p_value: float = np.nan
     draws: Array | None = None
     prob: float = 0.89
-    kind: Kind = "hdi"
+    kind: Kind = "eti"
+    no_interval: str | None = None
 
     @cached_property
     def _interval(self) -> tuple[float, float]:
-        if self.draws is None or not len(self._finite):
-            return np.nan, np.nan
-        lower, upper = interval(self._finite, self.prob, self.kind)
-        return float(lower), float(upper)
+        return interval_around(self.value, self._finite, self.prob, self.kind)
 
     @cached_property
     def _finite(self) -> Array:
@@ -122,6 +122,10 @@ class Score(Mapping[str, Any]):
         return float((self._finite > self.neutral_value).mean())
 
     @property
+    def _why_no_interval(self) -> str:
+        return "" if self.no_interval is None else f"no interval: {self.no_interval}"
+
+    @property
     def table(self) -> pd.DataFrame:
         """The score as one row."""
         import pandas as pd
@@ -134,7 +138,8 @@ class Score(Mapping[str, Any]):
         Returns
         -------
         dict
-            Metric, query, embedding, value, sd, interval, p_above, p_value, counts, reason.
+            Metric, query, embedding, value, sd, interval, p_above, p_value, counts, and the reason
+            for NaN: of the value, or of the interval.
         """
         return {
             "metric": self.metric,
@@ -148,7 +153,7 @@ class Score(Mapping[str, Any]):
             "p_value": self.p_value,
             "n_words": sum(map(len, self.words.values())),
             "n_lost": sum(map(len, self.lost.values())),
-            "reason": self.reason or "",
+            "reason": self.reason or self._why_no_interval,
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -180,6 +185,8 @@ class Score(Mapping[str, Any]):
             text += f" ({self.prob:.0%} interval {self.lower:.3g} to {self.upper:.3g})"
             if np.isfinite(self.p_above):
                 text += f", above {self.neutral_value:g} with probability {self.p_above:.2f}"
+        if self.no_interval is not None:
+            text += f" (no interval: {self.no_interval})"
         if np.isfinite(self.p_value):
             text += f", p = {self.p_value:.3g}"
         text += f"; from {used} words"
@@ -199,7 +206,8 @@ class Score(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         between = "" if self.draws is None else f" [{self.lower:.2f}, {self.upper:.2f}]"
-        why = f" ({self.reason})" if self.reason else ""
+        reason = self.reason or self._why_no_interval
+        why = f" ({reason})" if reason else ""
         return (
             f"<Score {self.metric} = {self.value:.2f}{between}, {self.query_name}, "
             f"{self.embedding}{why}>"
@@ -214,7 +222,9 @@ class Score(Mapping[str, Any]):
             for value in present.iloc[0].tolist()
         )
         remarks = "".join(
-            f"<p>{html.escape(text)}</p>" for text in (self.reason, *self.notes) if text
+            f"<p>{html.escape(text)}</p>"
+            for text in (self.reason, self._why_no_interval, *self.notes)
+            if text
         )
         caption = f"{self.metric}: {self.query_name}, {self.embedding}"
         return (

@@ -131,7 +131,7 @@ class WEATEffectSize(WEAT):
     >>> import bayesbias as bb
     >>> query, emb = bb.load_query("weat_7"), bb.load_embedding("demo")
     >>> bb.WEATEffectSize().posterior(query, emb, draws=1000)
-    <Score weat_es = 1.54 [0.24, 1.89], Math and Arts wrt Male terms and Female terms, demo>
+    <Score weat_es = 1.54 [-0.43, 1.94], Math and Arts wrt Male terms and Female terms, demo>
     """
 
     return_effect_size: bool = True

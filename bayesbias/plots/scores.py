@@ -97,8 +97,12 @@ def plot_scores(
         part = own[own["embedding"] == embedding].rename(columns={"value": "mean"})
         y = [places[query] + lane for query in part["query"]]
         draw_intervals(ax, part, y, style, width=1.7, size=24)
-        for place in np.asarray(y)[part["mean"].isna()]:
-            _write_missing(ax, place, style)
+        reasons = part.get("reason", pd.Series("", index=part.index)).astype("str")
+        for place, mean, reason in zip(y, part["mean"], reasons, strict=True):
+            if np.isnan(mean):
+                _write_missing(ax, place, style, "no value")
+            elif reason.startswith("no interval"):
+                _write_missing(ax, place, style, "no interval")
     rows.shade(ax)
     neutral = METRICS[name].neutral_value if name in METRICS else None
     if neutral is not None:
@@ -128,9 +132,9 @@ def _table(scores: object) -> pd.DataFrame:
     return check_frame("scores", scores, _COLUMNS, "query_scores()")
 
 
-def _write_missing(ax: Axes, place: float, style: Style) -> None:
+def _write_missing(ax: Axes, place: float, style: Style, what: str) -> None:
     ax.annotate(
-        "no value",
+        what,
         (0, place),
         (3, 0),
         xycoords=("axes fraction", "data"),

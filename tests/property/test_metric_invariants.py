@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -110,8 +111,12 @@ def test_values_and_draws_keep_to_their_range(
 ) -> None:
     metric = bb.METRICS[name]()
     query, emb = made(seed, targets, attributes, metric.template)
-    score = metric.posterior(query, emb, draws=20)
-    assert score.draws is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bb.BayesBiasWarning)
+        score = metric.posterior(query, emb, draws=20)
+    if score.draws is None:
+        assert score.no_interval is not None
+        return
     low, high = metric.value_range
     assert low - 1e-9 <= min(score.value, *score.draws)
     assert max(score.value, *score.draws) <= high + 1e-9

@@ -119,7 +119,10 @@ def test_mac_before_and_after(result: bb.BeforeAfter, demo: bb.Embedding) -> Non
     assert drawn[1] is not None
     change = drawn[1] - drawn[0]
     assert row["p"] == pytest.approx((np.abs(drawn[1] - 1) < np.abs(drawn[0] - 1)).mean())
-    inside = ((change >= row["lower"]) & (change <= row["upper"])).mean()
+    assert row["lower"] <= row["change"] <= row["upper"]
+    # The draws of the change are moved so that their median is the change.
+    moved = change - np.median(change) + row["change"]
+    inside = ((moved >= row["lower"]) & (moved <= row["upper"])).mean()
     assert inside == pytest.approx(0.89, abs=0.02)
     # The words' weights are shared, so the change is surer than either value.
     assert row["upper"] - row["lower"] < row["after_upper"] - row["after_lower"]
@@ -195,7 +198,12 @@ def test_nothing_changes_without_a_change(demo: bb.Embedding, small: bb.Study) -
     found = bb.before_after(demo, demo, small, draws=50, residual=tests, residual_draws=3)
     assert found.paired is None
     measured = found.table[found.table["what"] != "overview"]
-    assert (measured[NUMBERS] == 0).all(axis=None)
+    assert (measured["change"] == 0).all()
+    # The tests of residual bias have no interval, and say why.
+    left = measured["what"] == "residual"
+    assert (measured.loc[~left, NUMBERS] == 0).all(axis=None)
+    assert measured.loc[left, ["lower", "upper"]].isna().all(axis=None)
+    assert measured.loc[left, "note"].str.contains("no interval: other weights").all()
     assert (measured["p"].dropna() == 0).all()
     assert set(measured["verdict"]) == {"", "unchanged"}
     assert found.debiased.name == "demo (after)"
@@ -255,8 +263,8 @@ def test_planted_bias_that_is_removed(rng: np.random.Generator) -> None:
     # Nothing of it is left: no better than chance.
     left = found.residual.set_index("metric")
     assert left.loc["classification_test", "before"] > 0.95
-    assert left.loc["classification_test", "after_upper"] < 0.62
-    assert left.loc["cluster_test", "after_upper"] < 0.65
+    assert left.loc["classification_test", "after"] < 0.62
+    assert left.loc["cluster_test", "after"] < 0.65
     assert "similarity: rg_65" in found.skipped
     assert "analogies: basic" in found.skipped
     assert "only 0 of the 65 pairs of 'rg_65' have both words in " in found.summary()
@@ -267,8 +275,16 @@ def test_planted_bias_that_is_only_hidden(rng: np.random.Generator) -> None:
     found = bb.before_after(
         before, after, study, draws=50, metrics="mac", residual=TESTS, residual_draws=10
     )
-    assert (found.residual["after_lower"] > 0.9).all()
-    assert "lies above 0.5 in 1 of 1" in found.summary()
+    assert (found.residual["after"] > 0.9).all()
+    told = found.summary()
+    assert "(no interval) after for one and two; no interval" in told
+    assert "nan" not in told
+    neighbours = bb.before_after(
+        before, after, study, draws=50, metrics="mac", residual=bb.Neighbourhood(k=20)
+    )
+    row = neighbours.residual.iloc[0]
+    assert row["after_lower"] <= row["after"] <= row["after_upper"]
+    assert "lies above 0 in 1 of 1" in neighbours.summary()
 
 
 def test_connections_that_did_not_move(demo: bb.Embedding, small: bb.Study) -> None:

@@ -166,8 +166,13 @@ def test_posterior(name: str, emb: bb.Embedding) -> None:
     assert score.draws is not None
     assert score.draws.shape == (300,)
     assert score.draws.min() <= score.lower < score.upper <= score.draws.max()
+    assert np.median(score.draws) == pytest.approx(score.value, rel=1e-3)
+    assert score.lower <= score.value <= score.upper
     inside = ((score.draws >= score.lower) & (score.draws <= score.upper)).mean()
-    assert inside == pytest.approx(0.89, abs=0.01)
+    assert inside >= 0.88
+    # More where draws pile up at a bound.
+    if score.draws.min() < score.lower and score.upper < score.draws.max():
+        assert inside <= 0.9
     np.testing.assert_array_equal(score.draws, metric.posterior(q, emb, draws=300, seed=3).draws)
     other = metric.posterior(q, emb, draws=300, seed=4)
     assert not np.array_equal(score.draws, other.draws)
