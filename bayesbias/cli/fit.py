@@ -45,10 +45,10 @@ def fitting_options(command: F) -> F:
         click.option(
             "-e",
             "--engine",
-            type=click.Choice(["nuts", "exact"]),
-            default="nuts",
+            type=click.Choice(["auto", "exact", "nuts"]),
+            default="auto",
             show_default=True,
-            help="Sample the PyMC model, or draw exactly: faster, for normal likelihoods.",
+            help="Draw exactly (normal likelihoods), sample with NUTS, or exactly where possible.",
         ),
     ):
         command = option(command)
@@ -56,7 +56,7 @@ def fitting_options(command: F) -> F:
 
 
 @click.command(
-    epilog="Example: bayesbias fit table.csv --model crossed --engine exact --out religion.nc"
+    epilog="Example: bayesbias fit table.csv --model crossed --out religion.nc"
 )
 @click.argument("table", metavar="TABLE")
 @click.option(
@@ -164,7 +164,7 @@ def fit(
     say(str(result.diagnostics()), quiet)
 
 
-@click.command(epilog="Example: bayesbias compare table.csv -m separate -m crossed --engine exact")
+@click.command(epilog="Example: bayesbias compare table.csv -m separate -m crossed")
 @click.argument("sources", nargs=-1, required=True, metavar="TABLE | FIT...")
 @click.option(
     "-m",

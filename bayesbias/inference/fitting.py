@@ -14,15 +14,17 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesbias._arrays import Array
 from bayesbias._validate import at_least, one_of
-from bayesbias.errors import SpecError, warn
-from bayesbias.inference.data import dataset, model_data, prepare_table
+from bayesbias.errors import EngineError, SpecError, warn
+from bayesbias.inference.data import ModelData, dataset, model_data, prepare_table
 from bayesbias.inference.diagnostics import data_notes
 from bayesbias.inference.exact import sample_exactly
 from bayesbias.inference.fit import Fit
 from bayesbias.inference.spec import Likelihood, ModelSpec, Residual, load_model
 
-Engine = Literal["nuts", "exact"]
+Engine = Literal["auto", "exact", "nuts"]
+ENGINES: tuple[Engine, ...] = ("auto", "exact", "nuts")
 _PACKAGES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "pymc", "pytensor", "arviz")
 
 
@@ -30,7 +32,7 @@ def fit(
     table: pd.DataFrame,
     model: str | PathLike[str] | ModelSpec = "crossed",
     *,
-    engine: Engine = "nuts",
+    engine: Engine = "auto",
     draws: int = 2000,
     chains: int = 4,
     seed: int | None = 0,
@@ -54,9 +56,10 @@ def fit(
         pair and training of the embedding) it is computed from the spread of the replicates.
     model : str, path-like or ModelSpec, default "crossed"
         A model of the catalogue (`MODELS`), a TOML file, or a `ModelSpec`.
-    engine : {"nuts", "exact"}, default "nuts"
-        ``nuts`` samples the PyMC model. ``exact`` draws independently from the same posterior, in a
-        fraction of the time; it is for a normal likelihood.
+    engine : {"auto", "exact", "nuts"}, default "auto"
+        ``exact`` draws independently from the posterior, in a fraction of the time; it is for a
+        normal likelihood. ``nuts`` samples the PyMC model. ``auto`` takes the exact engine where
+        it can fit the model, and NUTS elsewhere; ``fit.provenance["engine"]`` says which it was.
     draws : int, default 2000
         Draws of each chain.
     chains : int, default 4
@@ -70,7 +73,7 @@ def fit(
     priors : mapping of str to str, optional
         Other priors, by the name of the parameter: ``{"co": "Normal(0, 1)"}``.
     duplicates : {"drop", "keep"}, default "drop"
-        What to do with rows that are there twice.
+        What to do with duplicated rows: leave them out, or count each of them.
     sampler : {"nutpie", "pymc", "numpyro", "blackjax"}, default "nutpie"
         Which implementation of NUTS.
     tune : int, default 1000
@@ -93,6 +96,8 @@ def fit(
         If the model, a prior or an option is not known.
     DataError
         If the table cannot be modelled; the message says why.
+    EngineError
+        If ``engine="exact"`` cannot fit the model; it is a `SpecError` and a `DataError`.
 
     Warns
     -----
@@ -103,12 +108,20 @@ def fit(
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> fit = bb.fit(table, "crossed", engine="exact", seed=1)
+    >>> fit = bb.fit(table, "crossed", seed=1)
+    >>> fit
+    <Fit crossed: 4185 distances, 15 protected words, 4 × 2000 draws, exact engine>
     >>> fit.contrasts("associated - none")[["contrast", "mean", "sd"]].round(2)
                 contrast  mean    sd
     0  associated - none  -0.1  0.05
     """
-    one_of("engine", engine, ("nuts", "exact"))
+    one_of("engine", engine, ENGINES)
+    if not isinstance(model, str | PathLike | ModelSpec):
+        raise SpecError(
+            f"'model' is a {type(model).__name__}; expected one model: a name such as 'crossed', "
+            "a TOML file or a ModelSpec. To fit several, call fit once for each: "
+            "{name: fit(table, name) for name in ['hierarchical', 'crossed']}."
+        )
     at_least("draws", draws, 1)
     at_least("chains", chains, 1)
     spec = load_model(model).vary(priors=priors, likelihood=likelihood, residual=residual)
@@ -146,10 +159,10 @@ def fit_rows(
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     at_least("seed", seed, 0)
     data = model_data(spec, table)
-    provenance: dict[str, Any] = {"engine": engine, "seed": seed, "draws": draws, "chains": chains}
-    if engine == "exact":
-        rng = np.random.default_rng(seed)
-        values, quality = sample_exactly(spec, data, draws * chains, rng)
+    chosen, exact = _draw_exactly(spec, data, engine, draws * chains, seed)
+    provenance: dict[str, Any] = {"engine": chosen, "seed": seed, "draws": draws, "chains": chains}
+    if exact is not None:
+        values, quality = exact
         posterior = dataset(spec, data, values, chains)
         stats = xr.Dataset()
         provenance |= quality
@@ -187,6 +200,55 @@ def fit_rows(
     result = Fit(spec, table, posterior, stats, provenance)
     _report(result)
     return result
+
+
+def exact_supports(spec: ModelSpec) -> str | None:
+    """Return why the exact engine cannot fit a model; None if it can.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+        The model.
+
+    Returns
+    -------
+    str or None
+        The reason, as the end of a sentence.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from bayesbias.inference.fitting import exact_supports
+    >>> exact_supports(bb.load_model("crossed"))
+    >>> exact_supports(bb.load_model("crossed").vary(likelihood="student_t"))
+    "its likelihood is 'student_t', not 'normal'"
+    """
+    if spec.likelihood != "normal":
+        return f"its likelihood is {spec.likelihood!r}, not 'normal'"
+    return None
+
+
+def _draw_exactly(
+    spec: ModelSpec, data: ModelData, engine: Engine, draws: int, seed: int
+) -> tuple[Engine, tuple[dict[str, Array], dict[str, float]] | None]:
+    """Return the engine to use, and the draws if it is the exact one."""
+    if engine == "nuts":
+        return "nuts", None
+    reason = exact_supports(spec)
+    if reason is not None:
+        if engine == "auto":
+            return "nuts", None
+        raise EngineError(
+            f"the exact engine cannot fit model {spec.name!r}: {reason}; use engine='auto' or "
+            "engine='nuts'."
+        )
+    try:
+        return "exact", sample_exactly(spec, data, draws, np.random.default_rng(seed))
+    except EngineError as err:
+        if engine == "exact":
+            raise
+        warn(f"{err} So NUTS was used.")
+        return "nuts", None
 
 
 def _report(result: Fit) -> None:

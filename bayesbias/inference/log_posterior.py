@@ -7,6 +7,7 @@ compiles. So it can be sampled at once, to check the exact engine; the tests hol
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,18 @@ from bayesbias.inference.spec import ModelSpec
 
 #: The step of a central difference of a log prior; its error is about 1e-10.
 _STEP = 1e-5
+_STEPS = np.array([[-_STEP], [0.0], [_STEP]])
+_LOG_2PI = float(np.log(2 * np.pi))
+
+
+class _Pool(NamedTuple):
+    """What the values of a pooled parameter depend on."""
+
+    mean: Array | float
+    sd: Array | float
+    scarce: Array  # the share of the pool in what is known of a value; the rows have the rest
+    middle: Array
+    width: Array
 
 
 class LogPosterior:
@@ -54,12 +67,13 @@ class LogPosterior:
         stops = np.cumsum(sizes)
         self.size = int(stops[-1])
         self._shapes = shapes
-        self._place = {
-            name: slice(stop - size, stop)
-            for name, stop, size in zip(shapes, stops.tolist(), sizes, strict=True)
+        self._coordinate = {
+            p.name: (slice(stop - size, stop), p.prior)
+            for p, stop, size in zip(spec.parameters, stops.tolist(), sizes, strict=True)
         }
         self._rows = {name: data.index(spec[name].by) for name in (*spec.mean, spec.scale)}
-        self._known = 0.0 if data.error is None else data.error**2
+        self._counts = data.counts(spec[spec.scale].by).ravel()
+        self._known = None if data.error is None else data.error**2
         self._guess = {
             name: Guess(guess.value.ravel(), guess.precision.ravel())
             for name, guess in guess_pooled(spec, data).items()
@@ -71,17 +85,22 @@ class LogPosterior:
 
     def values(self, x: Array) -> dict[str, Array]:
         """Return each parameter at coordinates, flat."""
+        return self._forward(x)[0]
+
+    def _forward(self, x: Array) -> tuple[dict[str, Array], dict[str, _Pool]]:
+        """Return each parameter at coordinates, flat, and what the pooled ones depend on."""
         values: dict[str, Array] = {}
-        for p in self.spec.parameters:
-            own = x[self._place[p.name]]
-            if p.prior.is_positive:
-                values[p.name] = np.exp(own)
-            elif not p.prior.parents:
-                values[p.name] = own
+        pools: dict[str, _Pool] = {}
+        for name, (place, prior) in self._coordinate.items():
+            own = x[place]
+            if prior.is_positive:
+                values[name] = np.exp(own)
+            elif not prior.parents:
+                values[name] = own
             else:
-                middle, width = self._middle_and_width(p.name, *self._mean_and_sd(p.name, values))
-                values[p.name] = middle + width * own
-        return values
+                pool = pools[name] = self._pool(name, values)
+                values[name] = pool.middle + pool.width * own
+        return values, pools
 
     def coordinates(self, values: Mapping[str, Array]) -> Array:
         """Return the coordinates of draws: draws × the shape of each parameter."""
@@ -92,8 +111,8 @@ class LogPosterior:
             if p.prior.is_positive:
                 own = np.log(own)
             elif p.prior.parents:
-                middle, width = self._middle_and_width(p.name, *self._mean_and_sd(p.name, flat))
-                own = (own - middle) / width
+                pool = self._pool(p.name, flat)
+                own = (own - pool.middle) / pool.width
             parts.append(own)
         return np.concatenate(parts).T
 
@@ -105,94 +124,94 @@ class LogPosterior:
             for name, shape in self._shapes.items()
         }
 
-    def _mean_and_sd(self, name: str, values: Mapping[str, Array]) -> tuple[Array, Array]:
-        """Return the mean and the standard deviation in a pooled parameter's prior."""
+    def _pool(self, name: str, values: Mapping[str, Array]) -> _Pool:
+        """Return what a pooled parameter depends on, given its parents."""
         prior, index = self.spec[name].prior, self._parents[name]
-        like = values[prior.parents[0]][index[prior.parents[0]]]
-        mean = np.full_like(like, prior.arguments[0])
+        mean: Array | float = prior.arguments[0]
         for of in prior.mean:
-            mean += values[of][index[of]]
-        if prior.sd is not None:
-            return mean, values[prior.sd][index[prior.sd]]
-        return mean, np.full_like(like, prior.arguments[1])
-
-    def _middle_and_width(self, name: str, mean: Array, sd: Array) -> tuple[Array, Array]:
-        value, precision = (a if mean.ndim == 1 else a[:, None] for a in self._guess[name])
-        known = precision * sd**2
-        return mean + known / (1 + known) * (value - mean), sd / np.sqrt(1 + known)
+            mean = values[of][index[of]] + mean
+        sd = values[prior.sd][index[prior.sd]] if prior.sd is not None else prior.arguments[1]
+        guess, precision = self._guess[name]
+        if np.ndim(mean) == 2 or np.ndim(sd) == 2:  # of several draws
+            guess, precision = guess[:, None], precision[:, None]
+        scarce = 1 / (1 + precision * sd**2)
+        return _Pool(mean, sd, scarce, guess + scarce * (mean - guess), sd * np.sqrt(scarce))
 
     def __call__(self, x: Array) -> tuple[float, Array]:
         """Return the log density and its gradient at coordinates."""
-        values = self.values(x)
+        values, pools = self._forward(x)
         total, slopes = self._likelihood(values)
         gradient = np.empty(self.size)
         # Children before parents, which they pass their slopes on to.
-        for p in reversed(self.spec.parameters):
-            own, slope = x[self._place[p.name]], slopes[p.name]
-            if p.prior.parents:
-                density, slope = self._pooled(p.name, own, values, slopes)
-            elif p.prior.is_positive:
-                density, prior_slope = _log_and_slope(p.prior, own)
-                slope = slope * values[p.name] + prior_slope
+        for name, (place, prior) in reversed(self._coordinate.items()):
+            if prior.parents:
+                density, slope = self._pooled(name, x[place], pools[name], values, slopes)
+            elif prior.is_positive:
+                density, own = _log_prior(prior, x[place])
+                slope = slopes[name] * values[name] + own
             else:
-                density, prior_slope = _slope(p.prior, own)
-                slope = slope + prior_slope
+                density, own = _log_prior(prior, x[place])
+                slope = slopes[name] + own
             total += density
-            gradient[self._place[p.name]] = slope
+            gradient[place] = slope
         return total, gradient
 
     def _likelihood(self, values: Mapping[str, Array]) -> tuple[float, dict[str, Array]]:
         """Return the log likelihood, and its slope in each value of each parameter."""
-        left = self.data.y.copy()
-        for name in self.spec.mean:
+        left = self.data.y - values[self.spec.mean[0]][self._rows[self.spec.mean[0]]]
+        for name in self.spec.mean[1:]:
             left -= values[name][self._rows[name]]
-        scale = values[self.spec.scale][self._rows[self.spec.scale]]
-        variance = scale**2 + self._known
-        weighted = left / variance
-        total = -0.5 * float(weighted @ left + np.log(2 * np.pi * variance).sum())
+        of_scale, scale = self._rows[self.spec.scale], values[self.spec.scale]
         slopes = {name: np.zeros(value.size) for name, value in values.items()}
+        if self._known is None:
+            # Rows of one scale share its logarithm and its square.
+            squares = np.bincount(of_scale, left * left, scale.size)
+            total = -float((0.5 * squares / scale**2 + self._counts * np.log(scale)).sum())
+            slopes[self.spec.scale] += squares / scale**3 - self._counts / scale
+            left *= (1 / scale**2)[of_scale] if scale.size > 1 else 1 / scale**2
+        else:
+            variance = scale[of_scale] ** 2 + self._known
+            weighted = left / variance
+            total = -0.5 * float(weighted @ left + np.log(variance).sum())
+            own = (weighted**2 - 1 / variance) * scale[of_scale]
+            slopes[self.spec.scale] += np.bincount(of_scale, own, scale.size)
+            left = weighted
         for name in self.spec.mean:
-            slopes[name] += np.bincount(self._rows[name], weighted, slopes[name].size)
-        of_scale = (weighted**2 - 1 / variance) * scale
-        name = self.spec.scale
-        slopes[name] += np.bincount(self._rows[name], of_scale, slopes[name].size)
+            slopes[name] += np.bincount(self._rows[name], left, slopes[name].size)
+        total -= 0.5 * len(left) * _LOG_2PI
         return total, slopes
 
     def _pooled(
-        self, name: str, own: Array, values: Mapping[str, Array], slopes: dict[str, Array]
+        self,
+        name: str,
+        own: Array,
+        pool: _Pool,
+        values: Mapping[str, Array],
+        slopes: dict[str, Array],
     ) -> tuple[float, Array]:
-        """Return the density of a pooled parameter, with its Jacobian, and the slope.
+        """Return the density of a pooled parameter, with its Jacobian, and its slope.
 
         Adds to the slopes of the parents.
         """
         prior, index = self.spec[name].prior, self._parents[name]
-        mean, sd = self._mean_and_sd(name, values)
         guess, precision = self._guess[name]
-        known = precision * sd**2
-        width = sd / np.sqrt(1 + known)
-        away = values[name] - mean
-        density = -0.5 * ((away / sd) ** 2 + np.log(2 * np.pi * (1 + known))).sum()
-        slope = slopes[name] - away / sd**2
+        mean, sd, scarce, _, width = pool
+        pull = (values[name] - mean) / sd**2
+        density = -0.5 * (pull @ (values[name] - mean) + (_LOG_2PI - np.log(scarce)).sum())
+        slope = slopes[name] - pull
+        of_mean = pull + slope * scarce
         for of in prior.mean:
-            slopes[of] += np.bincount(index[of], away / sd**2 + slope / (1 + known), len(slopes[of]))
+            slopes[of] += np.bincount(index[of], of_mean, len(slopes[of]))
         if prior.sd is not None:
-            moved = 2 * precision * sd * (guess - mean) / (1 + known) ** 2
-            moved += own / (1 + known) ** 1.5
-            of_sd = away**2 / sd**3 - precision * sd / (1 + known) + slope * moved
+            known = precision * sd * scarce
+            moved = 2 * known * scarce * (guess - mean) + own * scarce * np.sqrt(scarce)
+            of_sd = pull**2 * sd - known + slope * moved
             slopes[prior.sd] += np.bincount(index[prior.sd], of_sd, len(slopes[prior.sd]))
         return float(density), slope * width
 
 
-def _log_and_slope(prior: Prior, logs: Array) -> tuple[float, Array]:
-    """Return the log prior density of logarithms of values, and its slope."""
-
-    def density(at: Array) -> Array:
-        return prior.log_density(np.exp(at)) + at
-
-    return float(density(logs).sum()), (density(logs + _STEP) - density(logs - _STEP)) / (2 * _STEP)
-
-
-def _slope(prior: Prior, own: Array) -> tuple[float, Array]:
-    """Return the log prior density of values, and its slope."""
-    density = prior.log_density
-    return float(density(own).sum()), (density(own + _STEP) - density(own - _STEP)) / (2 * _STEP)
+def _log_prior(prior: Prior, own: Array) -> tuple[float, Array]:
+    """Return the log prior density of a parameter's coordinates, and its slope."""
+    at = own + _STEPS
+    density = prior.log_density(np.exp(at)) + at if prior.is_positive else prior.log_density(at)
+    return float(density[1].sum()), (density[2] - density[0]) / (2 * _STEP)
