@@ -28,7 +28,7 @@ def fitting_options(command: F) -> F:
             type=click.Choice(["drop", "keep"]),
             default="drop",
             show_default=True,
-            help="What to do with rows that are there twice.",
+            help="Leave duplicated rows out, or count each of them.",
         ),
         click.option(
             "--where",

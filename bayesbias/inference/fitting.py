@@ -22,6 +22,7 @@ from bayesbias.inference.diagnostics import data_notes
 from bayesbias.inference.exact import sample_exactly
 from bayesbias.inference.fit import Fit
 from bayesbias.inference.spec import Likelihood, ModelSpec, Residual, load_model
+from bayesbias.table import Duplicates
 
 Engine = Literal["auto", "exact", "nuts"]
 ENGINES: tuple[Engine, ...] = ("auto", "exact", "nuts")
@@ -39,7 +40,7 @@ def fit(
     likelihood: Likelihood | None = None,
     residual: Residual | None = None,
     priors: Mapping[str, str] | None = None,
-    duplicates: Literal["drop", "keep"] = "drop",
+    duplicates: Duplicates = "drop",
     sampler: str = "nutpie",
     tune: int = 1000,
     target_accept: float = 0.95,
@@ -73,7 +74,7 @@ def fit(
     priors : mapping of str to str, optional
         Other priors, by the name of the parameter: ``{"co": "Normal(0, 1)"}``.
     duplicates : {"drop", "keep"}, default "drop"
-        What to do with duplicated rows: leave them out, or count each of them.
+        What to do with duplicated rows: leave them out, or keep them and count each.
     sampler : {"nutpie", "pymc", "numpyro", "blackjax"}, default "nutpie"
         Which implementation of NUTS.
     tune : int, default 1000
