@@ -264,9 +264,7 @@ def _frame(
     )
 
 
-def check_table(
-    table: pd.DataFrame, *, duplicates: Duplicates = "drop"
-) -> pd.DataFrame:
+def check_table(table: pd.DataFrame, *, duplicates: Duplicates = "drop") -> pd.DataFrame:
     """Return a table with the columns, types and categories that everything else relies on.
 
     Parameters
@@ -330,9 +328,7 @@ def check_table(
     return result
 
 
-def read_table(
-    path: str | PathLike[str], *, duplicates: Duplicates = "drop"
-) -> pd.DataFrame:
+def read_table(path: str | PathLike[str], *, duplicates: Duplicates = "drop") -> pd.DataFrame:
     """Read a distance table, ours or one of the original study.
 
     Parameters
@@ -575,8 +571,8 @@ def _without_duplicates(table: pd.DataFrame) -> pd.DataFrame:
         row = int(np.flatnonzero(again & ~same)[0])
         raise DataError(
             f"the pair in {_row(table, row)} occurs twice with different values; several "
-            "embeddings in one table need an 'embedding' column that distinguishes them, and a pair "
-            "has one class and one connection."
+            "embeddings in one table need an 'embedding' column that distinguishes them, and a "
+            "pair has one class and one connection."
         )
     warn(
         f"{int(same.sum())} of {len(table)} rows are duplicates and left out "

@@ -14,8 +14,8 @@ from bayesbias.auditing.confirming import AGREED, ERRORS, NUTS
 from bayesbias.auditing.result import Audit
 from bayesbias.auditing.steps import CHAINS
 from bayesbias.debias import DEBIASERS
-from bayesbias.inference.diagnostics import ESS_MIN, R_HAT_MAX
 from bayesbias.inference import ModelSpec
+from bayesbias.inference.diagnostics import ESS_MIN, R_HAT_MAX
 from bayesbias.metrics import METRICS
 from bayesbias.report import Block, Code, Definitions, Fold, References, Section, literal
 

@@ -159,7 +159,11 @@ class Part:
 
     def fit(self, spec: ModelSpec) -> None:
         """Fit a model: exactly, where that can be done."""
-        settings = {"draws": self.options.draws, "chains": CHAINS, "seed": self.options.seed}
+        settings: dict[str, Any] = {
+            "draws": self.options.draws,
+            "chains": CHAINS,
+            "seed": self.options.seed,
+        }
 
         def make(path: Path) -> None:
             made = fit(self.table, spec, progress=self.options.progress, **settings)

@@ -55,9 +55,7 @@ def fitting_options(command: F) -> F:
     return command
 
 
-@click.command(
-    epilog="Example: bayesbias fit table.csv --model crossed --out religion.nc"
-)
+@click.command(epilog="Example: bayesbias fit table.csv --model crossed --out religion.nc")
 @click.argument("table", metavar="TABLE")
 @click.option(
     "-m",

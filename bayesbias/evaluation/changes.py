@@ -166,14 +166,17 @@ def of_overview(found: Overview, paired: PairedFit | None) -> Iterator[dict[str,
 
     That of the thesis's own model takes the attributes as given, and is too sure.
     """
-    effects = {} if paired is None else paired.effects(by=None).set_index("connection")["P(>0)"]
+    effects: dict[str, float] = {}
+    if paired is not None:
+        table = paired.effects(by=None)
+        effects = dict(zip(table["connection"].astype(str), table["P(>0)"], strict=True))
     for name, other in _MOVED.items():
         if name not in found.table.index:
             continue
         answer, probability, _ = found.table.loc[name]
         note = f"by the thesis's rule: {answer}"
         if other in effects:
-            probability = 1 - float(effects[other])
+            probability = 1 - effects[other]
         yield _row("overview", name, p=probability, event="closer than before", note=note)
 
 

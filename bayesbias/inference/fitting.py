@@ -21,6 +21,7 @@ from bayesbias.inference.data import ModelData, dataset, model_data, prepare_tab
 from bayesbias.inference.diagnostics import data_notes
 from bayesbias.inference.exact import sample_exactly
 from bayesbias.inference.fit import Fit
+from bayesbias.inference.nuts import SAMPLERS
 from bayesbias.inference.spec import Likelihood, ModelSpec, Residual, load_model
 from bayesbias.table import Duplicates
 
@@ -117,6 +118,9 @@ def fit(
     0  associated - none  -0.1  0.05
     """
     one_of("engine", engine, ENGINES)
+    one_of("sampler", sampler, SAMPLERS)
+    if not 0 < target_accept < 1:
+        raise SpecError(f"'target_accept' is {target_accept!r}; expected a number in (0, 1).")
     if not isinstance(model, str | PathLike | ModelSpec):
         raise SpecError(
             f"'model' is a {type(model).__name__}; expected one model: a name such as 'crossed', "

@@ -162,7 +162,7 @@ class LogPosterior:
         for name in self.spec.mean[1:]:
             left -= values[name][self._rows[name]]
         of_scale, scale = self._rows[self.spec.scale], values[self.spec.scale]
-        slopes = {name: np.zeros(value.size) for name, value in values.items()}
+        slopes: dict[str, Array] = {name: np.zeros(value.size) for name, value in values.items()}
         if self._known is None:
             # Rows of one scale share its logarithm and its square.
             squares = np.bincount(of_scale, left * left, scale.size)

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from bayesbias._arrays import Array
 from bayesbias._progress import progress_bar
 from bayesbias._validate import one_of
 from bayesbias.errors import MissingDependencyError, warn
@@ -229,18 +230,19 @@ def sample_nuts(
 class ChainDraws:
     """What NUTS drew in one chain: draws × coordinates, and statistics of each draw."""
 
-    draws: npt.NDArray[np.float64]
+    draws: Array
     stats: dict[str, npt.NDArray[Any]]
 
 
 def sample_density(
-    density: Callable[[npt.NDArray[np.float64]], tuple[float, npt.NDArray[np.float64]]],
-    start: npt.NDArray[np.float64],
+    density: Callable[[Array], tuple[float, Array]],
+    start: Array,
     *,
     draws: int,
     tune: int,
     seed: int,
     target_accept: float,
+    max_depth: int = _MAX_TREE_DEPTH,
 ) -> ChainDraws:
     """Sample a log density with nutpie: one chain, nothing to compile.
 
@@ -256,6 +258,8 @@ def sample_density(
         The same seed gives the same draws.
     target_accept : float
         Target of the acceptance rate.
+    max_depth : int, default 10
+        A path has at most two to the power of this many steps.
 
     Returns
     -------
@@ -283,7 +287,7 @@ def sample_density(
         cores=1,
         seed=seed,
         target_accept=target_accept,
-        maxdepth=_MAX_TREE_DEPTH,
+        maxdepth=max_depth,
         save_warmup=True,
         progress_bar=False,
         return_raw_trace=True,
@@ -301,9 +305,7 @@ def sample_density(
         raise
     drawn, stats = (pa.record_batch(batches[0]) for batches in trace.get_arrow_trace())
     x = drawn.column("x").slice(tune, draws).flatten().to_numpy(zero_copy_only=False)
-    kept = {
-        name: stats.column(_NUTPIE_NAMES.get(name, name)).slice(tune, draws) for name in _STATS
-    }
+    kept = {name: stats.column(_NUTPIE_NAMES.get(name, name)).slice(tune, draws) for name in _STATS}
     return ChainDraws(
         x.reshape(draws, -1),
         {name: column.to_numpy(zero_copy_only=False) for name, column in kept.items()},

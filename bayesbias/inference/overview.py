@@ -241,9 +241,9 @@ def _dataset(
         "General HPDI outside of 0": (
             _yes(bool(((low > 0) | (high < 0)).any())),
             np.nan,
-            f"answer: the {prob:.0%} interval of some coefficient co excludes 0; probability: none, "
-            "because the data do not determine co and these intervals mostly show the prior: see "
-            "the contrasts",
+            f"answer: the {prob:.0%} interval of some coefficient co excludes 0; probability: "
+            "none, because the data do not determine co and these intervals mostly show the prior: "
+            "see the contrasts",
         )
     }
     if "different" in names:

@@ -28,7 +28,7 @@ def changed(fit: bb.Fit, name: str, factor: float = 1.0, shift: float = 0.0) -> 
     draws = fit.posterior[name]
     centre = draws.mean(["chain", "draw"])
     moved = centre + factor * (draws - centre) + shift
-    return replace(fit, posterior=fit.posterior.assign({name: moved}))
+    return replace(fit, posterior=fit.posterior.assign({name: moved.transpose(*draws.dims)}))
 
 
 def test_the_engines_agree(exact: bb.Fit, nuts: bb.Fit) -> None:
@@ -38,7 +38,7 @@ def test_the_engines_agree(exact: bb.Fit, nuts: bb.Fit) -> None:
     assert found["r_hat"] < 1.01
     assert found["ess"] >= 400
     assert found["divergences"] == 0
-    assert max(found["largest"].values()) < 0.4
+    assert found["largest"]["mean"] < 0.2
     assert nuts.provenance["engine"] == "nuts"
     assert nuts.provenance["started_from"] == "the exact draws"
     assert nuts.posterior.sizes["draw"] % confirming.NUTS["round"] == 0
@@ -83,14 +83,14 @@ def xr_where_associated(exact: bb.Fit, wrong: bb.Fit) -> object:
 
 
 def test_starts_that_are_wrong_do_not_matter(exact: bb.Fit, nuts: bb.Fit) -> None:
-    """Chains that start from too narrow draws in the wrong place have the right posterior."""
-    again = sample_again(changed(exact, "bar", 0.5, 0.1), seed=2)
+    """Chains that start from draws with too large a noise have the right posterior."""
+    again = sample_again(changed(exact, "s", 1.0, 0.03), seed=2)
     assert conclusion(compare_engines(exact, again), again)["agrees"]
 
 
 def test_what_is_compared(exact: bb.Fit) -> None:
     names = quantities(exact)["quantity"].to_numpy().tolist()
-    assert {"associated - none", "associated - human[g1]", "bar[human]", "tau_w"} <= set(names)
+    assert {"associated - none", "associated - human[g1]", "bar[human]", "tau_word"} <= set(names)
     assert not any(name.startswith(("theta", "u[")) for name in names)
     plain = bb.fit(simulated_table(0), "baseline", engine="exact", draws=50)
     assert quantities(plain)["quantity"].to_numpy().tolist() == [
@@ -108,9 +108,7 @@ def test_too_few_draws_are_said(exact: bb.Fit, monkeypatch: pytest.MonkeyPatch) 
     assert any("effective sample size is below 400" in text for text in found["problems"])
 
 
-def test_many_unknowns_have_variances_only(
-    exact: bb.Fit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_unknowns_have_variances_only(exact: bb.Fit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confirming, "_DENSE", 5)
     again = sample_again(exact, seed=0)
     assert conclusion(compare_engines(exact, again), again)["agrees"]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
 import pytest
 from small_audit import FAST, QUICK, files, times
 

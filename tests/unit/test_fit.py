@@ -303,7 +303,7 @@ def test_the_default_engine_is_auto(table: pd.DataFrame, monkeypatch: pytest.Mon
 def test_auto_samples_what_the_exact_engine_cannot_draw(
     table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise bb.EngineError("the exact engine cannot draw.")
 
     monkeypatch.setattr("bayesbias.inference.fitting.sample_exactly", refuse)

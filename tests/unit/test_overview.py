@@ -71,12 +71,15 @@ def test_data_set_rows(fit: bb.Fit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gap", "answer", "likely"), [(0.0, "yes", True), (0.06, "slightly not", False), (0.2, "no", False)]
+    ("gap", "answer", "likely"),
+    [(0.0, "yes", True), (0.06, "slightly not", False), (0.2, "no", False)],
 )
 def test_how_similar_different_and_associated_are(gap: float, answer: str, likely: bool) -> None:
     rows = simulated_table(words=2, tau=0.0, tau_word=0.0, s=0.01)
-    mean = rows["connection"].astype(str).map(
-        {"associated": 0.8, "different": 0.8 + gap, "human": 0.9, "none": 1.0}
+    mean = (
+        rows["connection"]
+        .astype(str)
+        .map({"associated": 0.8, "different": 0.8 + gap, "human": 0.9, "none": 1.0})
     )
     noise = np.random.default_rng(1).normal(0, 0.01, len(rows))
     made = bb.fit(rows.assign(cosine_distance=mean + noise), "separate", draws=250)

@@ -266,7 +266,9 @@ def test_duplicated_rows() -> None:
         bb.check_table(other)
     frame.iloc[-1, frame.columns.get_loc("cosine_distance")] = 0.7
     frame.iloc[-1, frame.columns.get_loc("cosine_similarity")] = 0.3
-    with pytest.raises(bb.DataError, match="occurs twice with different values.*'embedding' column"):
+    with pytest.raises(
+        bb.DataError, match="occurs twice with different values.*'embedding' column"
+    ):
         bb.check_table(frame)
 
 
