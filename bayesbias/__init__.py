@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bayesbias.errors import BayesBiasError as BayesBiasError
     from bayesbias.errors import BayesBiasWarning as BayesBiasWarning
     from bayesbias.errors import DataError as DataError
+    from bayesbias.errors import EngineError as EngineError
     from bayesbias.errors import MissingDependencyError as MissingDependencyError
     from bayesbias.errors import NotFittedError as NotFittedError
     from bayesbias.errors import NotFoundError as NotFoundError
@@ -160,6 +161,7 @@ _HOME = {
         "BayesBiasError",
         "BayesBiasWarning",
         "DataError",
+        "EngineError",
         "MissingDependencyError",
         "NotFittedError",
         "NotFoundError",

@@ -28,6 +28,10 @@ class DataError(BayesBiasError, ValueError):
     """A file, a table or a matrix holds something that cannot be used."""
 
 
+class EngineError(SpecError, DataError):
+    """The exact engine cannot fit this model, or not to this table; NUTS may."""
+
+
 class NotFoundError(BayesBiasError, FileNotFoundError):
     """No file, embedding, study, query or list of that name."""
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from csv import QUOTE_MINIMAL, QUOTE_NONNUMERIC
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,10 @@ _MISSING = -100
 # Rounding may put a distance this far outside [0, 2]; more is a fault.
 _TOLERANCE = 1e-6
 _READ_SUFFIXES = (".csv", ".csv.gz", ".parquet")
+
+
+#: What to do with duplicated rows.
+Duplicates: TypeAlias = Literal["drop", "keep"]
 
 
 def distance_table(
@@ -313,9 +317,7 @@ def _frame(
     )
 
 
-def check_table(
-    table: pd.DataFrame, *, duplicates: Literal["drop", "keep"] = "drop"
-) -> pd.DataFrame:
+def check_table(table: pd.DataFrame, *, duplicates: Duplicates = "drop") -> pd.DataFrame:
     """Return a table with the columns, types and categories that everything else relies on.
 
     Parameters
@@ -325,7 +327,7 @@ def check_table(
         ``cosine_distance`` and ``connection``. Without ``protected_group`` the group of a word is
         taken from the class of its associated attributes; without ``embedding`` it is one.
     duplicates : {"drop", "keep"}, default "drop"
-        What to do with rows that are there twice.
+        What to do with duplicated rows: leave them out, or keep them and count each.
 
     Returns
     -------
@@ -341,7 +343,7 @@ def check_table(
     Warns
     -----
     BayesBiasWarning
-        If repeated rows are left out.
+        If duplicated rows are left out.
 
     Examples
     --------
@@ -380,9 +382,7 @@ def check_table(
     return result
 
 
-def read_table(
-    path: str | PathLike[str], *, duplicates: Literal["drop", "keep"] = "drop"
-) -> pd.DataFrame:
+def read_table(path: str | PathLike[str], *, duplicates: Duplicates = "drop") -> pd.DataFrame:
     """Read a distance table, ours or one of the original study.
 
     Parameters
@@ -392,7 +392,8 @@ def read_table(
         they are: an unnamed index column is dropped, rows with −100 for a missing word are left
         out and named in ``table.attrs["missing"]``, camelCase column names are accepted.
     duplicates : {"drop", "keep"}, default "drop"
-        What to do with rows that are there twice, as in the original race tables.
+        What to do with duplicated rows, as in the authors' race tables: leave them out, or keep
+        them and count each. What reads the table afterwards takes the same option.
 
     Returns
     -------
@@ -656,12 +657,12 @@ def _without_duplicates(table: pd.DataFrame) -> pd.DataFrame:
     if (again & ~same).any():
         row = int(np.flatnonzero(again & ~same)[0])
         raise DataError(
-            f"the pair in {_row(table, row)} is there twice with different values; several "
-            "embeddings in one table need an 'embedding' column that tells them apart, and a pair "
-            "has one class and one connection."
+            f"the pair in {_row(table, row)} occurs twice with different values; several "
+            "embeddings in one table need an 'embedding' column that distinguishes them, and a "
+            "pair has one class and one connection."
         )
     warn(
-        f"{int(same.sum())} of {len(table)} rows are there twice and left out "
+        f"{int(same.sum())} of {len(table)} rows are duplicates and left out "
         "(duplicates='keep' keeps them)"
     )
     return table[~same].reset_index(drop=True)

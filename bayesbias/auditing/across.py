@@ -11,12 +11,12 @@ import pandas as pd
 
 from bayesbias._intervals import describe
 from bayesbias.auditing.folder import Folder
-from bayesbias.auditing.steps import CHAINS, Part, fit_somehow, stop_if_interrupted, write_csv
+from bayesbias.auditing.steps import CHAINS, Part, stop_if_interrupted, write_csv
 from bayesbias.constants import CONNECTIONS
 from bayesbias.errors import DataError, warn
 from bayesbias.evaluation import rank_posterior
 from bayesbias.evaluation.study_queries import study_queries
-from bayesbias.inference import Fit
+from bayesbias.inference import Fit, fit
 from bayesbias.inference.estimates import flat
 
 _RANKING = ["metric", "embedding", "score", "lower", "upper", "expected_rank", "p_best"]
@@ -30,7 +30,7 @@ def compare_embeddings(folder: Folder, name: str, parts: Sequence[Part]) -> None
     def make(contrasts: Path, ranking: Path) -> None:
         # The same words in the same order, for all embeddings.
         table = pd.concat([part.table.astype({"embedding": "str"}) for part in parts])
-        made = fit_somehow(
+        made = fit(
             table,
             "embeddings",
             draws=options.draws,

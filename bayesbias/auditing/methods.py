@@ -10,11 +10,12 @@ from typing import Any
 import pandas as pd
 
 from bayesbias import __version__
-from bayesbias.auditing.confirming import AGREED, NUTS
+from bayesbias.auditing.confirming import AGREED, ERRORS, NUTS
 from bayesbias.auditing.result import Audit
 from bayesbias.auditing.steps import CHAINS
 from bayesbias.debias import DEBIASERS
 from bayesbias.inference import ModelSpec
+from bayesbias.inference.diagnostics import ESS_MIN, R_HAT_MAX
 from bayesbias.metrics import METRICS
 from bayesbias.report import Block, Code, Definitions, Fold, References, Section, literal
 
@@ -101,12 +102,17 @@ def _methods(audit: Audit) -> Iterator[str | Block]:
     )
     if options["confirm"]:
         yield (
-            f"**Check by sampling.** The best model was sampled once more by the No-U-Turn sampler "
-            f"([Hoffman & Gelman](#ref-hoffman); {NUTS['sampler']}, {NUTS['chains']} chains of "
-            f"{NUTS['draws']:,} draws after {NUTS['tune']} of warm-up). R-hat should be below "
-            "1.01 and effective sample sizes above 400 ([Vehtari et al.](#ref-vehtari-rhat)). The "
-            "engines agree if the means of every parameter, less three Monte Carlo standard "
-            f"errors, differ by no more than {AGREED:g} posterior standard deviations."
+            "**Check by sampling.** The best model was sampled a second time by the No-U-Turn "
+            f"sampler ([Hoffman & Gelman](#ref-hoffman); {NUTS['sampler']}), from the log "
+            "posterior density of all rows and its gradient. The exact engine uses neither. "
+            f"{NUTS['chains']} chains started from exact draws, moved twice as far from their "
+            f"mean, and drew in rounds of {NUTS['round']} after {NUTS['tune']} warm-up steps, "
+            f"until R-hat was below {R_HAT_MAX:g} and the effective sample sizes reached {ESS_MIN} "
+            "([Vehtari et al.](#ref-vehtari-rhat)) for all that is compared: contrasts of the "
+            "data set and of groups, and the parameters that belong to no single word, among them "
+            "all scales. The engines agree if means, standard deviations and the ends of 89% "
+            f"equal-tailed intervals, minus {ERRORS:g} Monte Carlo standard errors, differ by no "
+            f"more than {AGREED:g} posterior standard deviations."
         )
     yield (
         f"**Verdicts.** *Closer* and *farther* are said only where the {prob:.0%} interval "

@@ -70,7 +70,9 @@ def read_comparison(path: Path) -> pd.DataFrame:
 def read_overview(path: Path) -> pd.DataFrame:
     """Read the table of an overview, in the shape of `Overview.table`."""
     frame = read_csv(path).set_index("question").rename_axis(None)
-    frame["answer"] = [a if a in ("yes", "no") else float(a) for a in frame["answer"]]
+    frame["answer"] = [
+        a if a in ("yes", "slightly not", "no") else float(a) for a in frame["answer"]
+    ]
     return frame
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from bayesbias import plots
 from bayesbias.auditing import figures
-from bayesbias.auditing.confirming import NUTS, compare_engines, conclusion
+from bayesbias.auditing.confirming import NUTS, compare_engines, conclusion, sample_again
 from bayesbias.auditing.debiasing import Method
 from bayesbias.auditing.effects import coefficients_table, contrasts_table, diagnostics_table
 from bayesbias.auditing.folder import Folder
@@ -21,7 +21,7 @@ from bayesbias.auditing.inputs import embedding_hash, slugs
 from bayesbias.auditing.options import Options, has_means
 from bayesbias.auditing.reading import read_comparison, read_csv
 from bayesbias.embeddings import Embedding
-from bayesbias.errors import BayesBiasError, DataError, SpecError, warn
+from bayesbias.errors import BayesBiasError
 from bayesbias.evaluation import before_after, silhouettes
 from bayesbias.evaluation.measuring import Settings, measure
 from bayesbias.evaluation.study_queries import study_queries
@@ -159,10 +159,14 @@ class Part:
 
     def fit(self, spec: ModelSpec) -> None:
         """Fit a model: exactly, where that can be done."""
-        settings = {"draws": self.options.draws, "chains": CHAINS, "seed": self.options.seed}
+        settings: dict[str, Any] = {
+            "draws": self.options.draws,
+            "chains": CHAINS,
+            "seed": self.options.seed,
+        }
 
         def make(path: Path) -> None:
-            made = fit_somehow(self.table, spec, progress=self.options.progress, **settings)
+            made = fit(self.table, spec, progress=self.options.progress, **settings)
             stop_if_interrupted(made)
             made.save(path)
             self.made[spec.name] = made
@@ -216,9 +220,7 @@ class Part:
 
         def make(path: Path, numbers: Path, told: Path) -> None:
             exact = self.fitted(self.best)
-            settings: dict[str, Any] = {**NUTS, "seed": self.options.seed}
-            nuts = fit(self.table, exact.spec, progress=self.options.progress, **settings)
-            stop_if_interrupted(nuts)
+            nuts = sample_again(exact, seed=self.options.seed, progress=self.options.progress)
             nuts.save(path)
             table = compare_engines(exact, nuts)
             write_csv(table, numbers)
@@ -366,17 +368,6 @@ class Part:
 
 
 _LOOKING_UP = ("seed", "fallbacks", "lost_vocabulary_threshold")
-
-
-def fit_somehow(table: pd.DataFrame, model: str | ModelSpec, **settings: Any) -> Fit:
-    """Fit a model exactly, or by sampling where the exact engine says that it cannot."""
-    try:
-        return fit(table, model, engine="exact", **settings)
-    except (DataError, SpecError) as err:
-        if "use engine='nuts'" not in str(err):
-            raise
-        warn(f"{err} So it was sampled.")
-    return fit(table, model, engine="nuts", **settings)
 
 
 def stop_if_interrupted(made: Fit) -> None:

@@ -214,18 +214,19 @@ def confirmed(found: Mapping[str, Any] | None) -> Iterator[str]:
     if found is None:
         return
     text = (
-        f"NUTS, another way to draw from the posterior of {found['model']}, was run beside the "
-        f"exact engine. Of {found['parameters']:,} parameters the one whose means differ most, "
-        f"{found['parameter']}, differs by {abs(found['largest_difference']):.2f} posterior "
-        f"standard deviations, of which {3 * found['error']:.2f} may be Monte Carlo error"
+        f"NUTS sampled the posterior of {found['model']} a second time, from its density. "
+        f"{found['quantities']} quantities (contrasts of the data set and of groups, and all "
+        "parameters that belong to no single word) were compared with the exact draws. Their "
+        f"means differ by at most {found['largest']['mean']:.2f} posterior standard deviations, "
+        "the ends of their 89% intervals by at most "
+        f"{max(found['largest'][end] for end in ('lower', 'upper')):.2f}"
     )
-    yield (
-        f"{text}: the two agree."
-        if found["agrees"]
-        else (f"{text}: the two do not agree everywhere, so do not rely on these results.")
-    )
+    if found["agrees"]:
+        yield f"{text}, no more than Monte Carlo error explains: the two engines agree."
+    else:
+        yield f"{text}: the two engines do not agree, so do not rely on these results."
     if not found["sampler_ok"]:
-        yield f"The sampler itself has problems: {'; '.join(found['problems'])}."
+        yield f"The draws of NUTS have problems of their own: {'; '.join(found['problems'])}."
 
 
 def metrics(scores: pd.DataFrame, skipped: Mapping[str, str], prob: float) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import pandas as pd
 
 from bayesbias._files import read_utf8
+from bayesbias.auditing.confirming import STATISTICS
 from bayesbias.auditing.methods import method_sections
 from bayesbias.auditing.result import Audit, AuditPart
 from bayesbias.auditing.telling import OTHERS, across, difference, excludes
@@ -300,19 +301,19 @@ def _effects(part: AuditPart) -> _Blocks:
             )
     yield Fold("All parameters of the whole data set", [_coefficients(part)])
     frame = part.overview.formatted().rename_axis("question").reset_index()
-    frame["meaning"] = part.overview.table["meaning"].to_numpy()
     yield Fold(
         "The overview of Dobrzeniecka (2021)",
         [
             Table(
                 frame,
-                "Its questions, answered by intervals as there and by posterior probability. "
+                "Its questions, answered by its rules, with the posterior probability of yes or "
+                "the expected share of words. The last column defines both. "
                 "A: associated, D: different, H: human, N: neutral.",
                 {
                     "question": "Question",
                     "answer": "Answer",
-                    "probability": "By probability",
-                    "meaning": "Meaning of the answer",
+                    "probability": "Probability",
+                    "meaning": "Answer and probability",
                 },
             )
         ],
@@ -584,18 +585,24 @@ def _diagnostics(part: AuditPart) -> _Blocks:
     found = part.confirmation
     if found is not None:
         kind = "note" if found["agrees"] and found["sampler_ok"] else "warning"
-        low, high = found["sd_ratio"]
+        largest, limits = found["largest"], found["noticeable"]
+        rows = [
+            f"- {literal(name)}: {largest[key]:.2f} ({limits[key]:.2f})"
+            for key, name in STATISTICS.items()
+        ]
         text = (
-            f"{literal(found['found'])} The largest difference of posterior means is "
-            f"{abs(found['largest_difference']):.2f} posterior standard deviations "
-            f"({literal(found['parameter'])}; Monte Carlo standard error {found['error']:.2f}). "
-            f"The standard deviations by NUTS are {low:.2f} to {high:.2f} times those of the exact "
-            "engine."
+            f"NUTS drew {found['chains']} chains of {found['draws']:,} draws (largest R-hat "
+            f"{found['r_hat']:.3f}, smallest effective sample size {found['ess']:,.0f}, "
+            f"{found['divergences']} divergences). Compared were {found['quantities']} quantities: "
+            "contrasts of the data set and of groups, and all parameters that belong to no single "
+            "word. Largest difference from the exact draws in posterior standard deviations, and "
+            "in parentheses the difference that would have counted as a disagreement:\n\n"
+            + "\n".join(rows)
         )
         title = "The engines agree" if found["agrees"] else "The engines do not agree"
         yield Notice(text, kind, title)  # type: ignore[arg-type]
         for problem in found["problems"]:
-            yield Notice(literal(problem), "warning", "The sampler")
+            yield Notice(literal(problem), "warning", "Problems of the draws of NUTS")
     frame = part.diagnostics
     columns: dict[str, Column | str] = {
         "model": "Model",

@@ -28,7 +28,7 @@ def fitting_options(command: F) -> F:
             type=click.Choice(["drop", "keep"]),
             default="drop",
             show_default=True,
-            help="What to do with rows that are there twice.",
+            help="Leave duplicated rows out, or count each of them.",
         ),
         click.option(
             "--where",
@@ -45,19 +45,17 @@ def fitting_options(command: F) -> F:
         click.option(
             "-e",
             "--engine",
-            type=click.Choice(["nuts", "exact"]),
-            default="nuts",
+            type=click.Choice(["auto", "exact", "nuts"]),
+            default="auto",
             show_default=True,
-            help="Sample the PyMC model, or draw exactly: faster, for normal likelihoods.",
+            help="Draw exactly (normal likelihoods), sample with NUTS, or exactly where possible.",
         ),
     ):
         command = option(command)
     return command
 
 
-@click.command(
-    epilog="Example: bayesbias fit table.csv --model crossed --engine exact --out religion.nc"
-)
+@click.command(epilog="Example: bayesbias fit table.csv --model crossed --out religion.nc")
 @click.argument("table", metavar="TABLE")
 @click.option(
     "-m",
@@ -164,7 +162,7 @@ def fit(
     say(str(result.diagnostics()), quiet)
 
 
-@click.command(epilog="Example: bayesbias compare table.csv -m separate -m crossed --engine exact")
+@click.command(epilog="Example: bayesbias compare table.csv -m separate -m crossed")
 @click.argument("sources", nargs=-1, required=True, metavar="TABLE | FIT...")
 @click.option(
     "-m",

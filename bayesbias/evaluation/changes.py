@@ -180,19 +180,22 @@ def of_unmoved(table: pd.DataFrame, connections: Sequence[str]) -> Iterator[dict
 
 
 def of_overview(found: Overview, paired: PairedFit | None) -> Iterator[dict[str, Any]]:
-    """Yield what moved by the thesis's rule, with the probability that the paired model gives.
+    """Yield what moved closer, with the probability of it that the paired model gives.
 
     That of the thesis's own model takes the attributes as given, and is too sure.
     """
+    effects: dict[str, float] = {}
+    if paired is not None:
+        table = paired.effects(by=None)
+        effects = dict(zip(table["connection"].astype(str), table["P(>0)"], strict=True))
     for name, other in _MOVED.items():
         if name not in found.table.index:
             continue
         answer, probability, _ = found.table.loc[name]
         note = f"by the thesis's rule: {answer}"
-        if paired is not None and {"associated", other} <= {*_connections(paired)}:
-            gap = paired.gap_closed(f"associated - {other}")
-            probability = float(gap["P(narrower)"].iloc[0])
-        yield _row("overview", name, p=probability, event="nearer to associated", note=note)
+        if other in effects:
+            probability = 1 - effects[other]
+        yield _row("overview", name, p=probability, event="closer than before", note=note)
 
 
 def of_scores(what: str, frame: pd.DataFrame) -> Iterator[dict[str, Any]]:

@@ -60,7 +60,7 @@ def _did(result: BeforeAfter) -> Iterator[str]:
     for row in _rows(table[table["what"] == "overview"]) if result.paired is not None else ():
         yield (
             f"{row['measure']}, {row['note']}; with probability {row['p']:.2f} "
-            f"{_MOVED[row['measure']]} and stereotypes are nearer to each other than before."
+            f"{_MOVED[row['measure']]} are closer to the protected words than before."
         )
     yield from _metrics(result.metrics)
 

@@ -372,6 +372,22 @@ def _loo_levels_by_weights(fit: Fit, level: Codes, names: tuple[str, ...]) -> El
     )
 
 
+def _check_fits(fits: object) -> None:
+    from bayesbias.inference.fit import Fit
+
+    example = "give each fit a name: compare({'separate': one, 'crossed': another})"
+    if not isinstance(fits, Mapping):
+        raise SpecError(f"'fits' is a {type(fits).__name__}; {example}.")
+    if not fits:
+        raise SpecError(f"'fits' is empty; {example}.")
+    for name, value in fits.items():
+        if not isinstance(value, Fit):
+            raise SpecError(
+                f"'fits' has {value!r:.60} for {name!r}, which is not a Fit; {example}, with what "
+                "fit or load_fit returned."
+            )
+
+
 class Comparison(pd.DataFrame):
     """The table of `compare`; a notebook shows it rounded. All else is as for any DataFrame."""
 
@@ -432,8 +448,7 @@ def compare(
     baseline   -2921  92.0    207  24.0   16.0     0.0
     """
     one_of("criterion", criterion, ("waic", "loo"))
-    if not fits:
-        raise SpecError("'fits' is empty; give at least one fit: {'crossed': fit}.")
+    _check_fits(fits)
     if by is not None and criterion == "waic":
         raise SpecError("'by' is for criterion='loo'; WAIC is of rows.")
     hashes = {name: fit.provenance["table_sha256"] for name, fit in fits.items()}

@@ -14,15 +14,19 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesbias._arrays import Array
 from bayesbias._validate import at_least, one_of
-from bayesbias.errors import SpecError, warn
-from bayesbias.inference.data import dataset, model_data, prepare_table
+from bayesbias.errors import EngineError, SpecError, warn
+from bayesbias.inference.data import ModelData, dataset, model_data, prepare_table
 from bayesbias.inference.diagnostics import data_notes
 from bayesbias.inference.exact import sample_exactly
 from bayesbias.inference.fit import Fit
+from bayesbias.inference.nuts import SAMPLERS
 from bayesbias.inference.spec import Likelihood, ModelSpec, Residual, load_model
+from bayesbias.table import Duplicates
 
-Engine = Literal["nuts", "exact"]
+Engine = Literal["auto", "exact", "nuts"]
+ENGINES: tuple[Engine, ...] = ("auto", "exact", "nuts")
 _PACKAGES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "pymc", "pytensor", "arviz")
 
 
@@ -30,7 +34,7 @@ def fit(
     table: pd.DataFrame,
     model: str | PathLike[str] | ModelSpec = "interaction",
     *,
-    engine: Engine = "nuts",
+    engine: Engine = "auto",
     draws: int = 2000,
     chains: int = 4,
     seed: int | None = 0,
@@ -38,7 +42,7 @@ def fit(
     residual: Residual | None = None,
     priors: Mapping[str, str] | None = None,
     covariates: Iterable[str] = (),
-    duplicates: Literal["drop", "keep"] = "drop",
+    duplicates: Duplicates = "drop",
     sampler: str = "nutpie",
     tune: int = 1000,
     target_accept: float = 0.95,
@@ -55,9 +59,10 @@ def fit(
         pair and training of the embedding) it is computed from the spread of the replicates.
     model : str, path-like or ModelSpec, default "interaction"
         A model of the catalogue (`MODELS`), a TOML file, or a `ModelSpec`.
-    engine : {"nuts", "exact"}, default "nuts"
-        ``nuts`` samples the PyMC model. ``exact`` draws independently from the same posterior, in a
-        fraction of the time; it is for a normal likelihood.
+    engine : {"auto", "exact", "nuts"}, default "auto"
+        ``exact`` draws independently from the posterior, in a fraction of the time; it is for a
+        normal likelihood. ``nuts`` samples the PyMC model. ``auto`` takes the exact engine where
+        it can fit the model, and NUTS elsewhere; ``fit.provenance["engine"]`` says which it was.
     draws : int, default 2000
         Draws of each chain.
     chains : int, default 4
@@ -74,7 +79,7 @@ def fit(
         Columns of numbers to add a slope for, such as ``log_frequency`` of `distance_table`. The
         contrasts then hold at equal covariates as well as at those observed.
     duplicates : {"drop", "keep"}, default "drop"
-        What to do with rows that are there twice.
+        What to do with duplicated rows: leave them out, or keep them and count each.
     sampler : {"nutpie", "pymc", "numpyro", "blackjax"}, default "nutpie"
         Which implementation of NUTS.
     tune : int, default 1000
@@ -97,6 +102,8 @@ def fit(
         If the model, a prior or an option is not known.
     DataError
         If the table cannot be modelled; the message says why.
+    EngineError
+        If ``engine="exact"`` cannot fit the model; it is a `SpecError` and a `DataError`.
 
     Warns
     -----
@@ -107,12 +114,23 @@ def fit(
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> fit = bb.fit(table, "crossed", engine="exact", seed=1)
+    >>> fit = bb.fit(table, "crossed", seed=1)
+    >>> fit
+    <Fit crossed: 4185 distances, 15 protected words, 4 × 2000 draws, exact engine>
     >>> fit.contrasts("associated - none")[["contrast", "mean", "sd"]].round(2)
                 contrast  mean    sd
     0  associated - none  -0.1  0.05
     """
-    one_of("engine", engine, ("nuts", "exact"))
+    one_of("engine", engine, ENGINES)
+    one_of("sampler", sampler, SAMPLERS)
+    if not 0 < target_accept < 1:
+        raise SpecError(f"'target_accept' is {target_accept!r}; expected a number in (0, 1).")
+    if not isinstance(model, str | PathLike | ModelSpec):
+        raise SpecError(
+            f"'model' is a {type(model).__name__}; expected one model: a name such as 'interaction', "
+            "a TOML file or a ModelSpec. To fit several, call fit once for each: "
+            "{name: fit(table, name) for name in ['crossed', 'interaction']}."
+        )
     at_least("draws", draws, 1)
     at_least("chains", chains, 1)
     spec = load_model(model).vary(
@@ -152,10 +170,10 @@ def fit_rows(
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     at_least("seed", seed, 0)
     data = model_data(spec, table)
-    provenance: dict[str, Any] = {"engine": engine, "seed": seed, "draws": draws, "chains": chains}
-    if engine == "exact":
-        rng = np.random.default_rng(seed)
-        values, quality = sample_exactly(spec, data, draws * chains, rng, progress=progress)
+    chosen, exact = _draw_exactly(spec, data, engine, draws * chains, seed, progress)
+    provenance: dict[str, Any] = {"engine": chosen, "seed": seed, "draws": draws, "chains": chains}
+    if exact is not None:
+        values, quality = exact
         posterior = dataset(spec, data, values, chains)
         stats = xr.Dataset()
         provenance |= quality
@@ -193,6 +211,56 @@ def fit_rows(
     result = Fit(spec, table, posterior, stats, provenance)
     _report(result)
     return result
+
+
+def exact_supports(spec: ModelSpec) -> str | None:
+    """Return why the exact engine cannot fit a model; None if it can.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+        The model.
+
+    Returns
+    -------
+    str or None
+        The reason, as the end of a sentence.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from bayesbias.inference.fitting import exact_supports
+    >>> exact_supports(bb.load_model("crossed"))
+    >>> exact_supports(bb.load_model("crossed").vary(likelihood="student_t"))
+    "its likelihood is 'student_t', not 'normal'"
+    """
+    if spec.likelihood != "normal":
+        return f"its likelihood is {spec.likelihood!r}, not 'normal'"
+    return None
+
+
+def _draw_exactly(
+    spec: ModelSpec, data: ModelData, engine: Engine, draws: int, seed: int, progress: bool
+) -> tuple[Engine, tuple[dict[str, Array], dict[str, float | str]] | None]:
+    """Return the engine to use, and the draws if it is the exact one."""
+    if engine == "nuts":
+        return "nuts", None
+    reason = exact_supports(spec)
+    if reason is not None:
+        if engine == "auto":
+            return "nuts", None
+        raise EngineError(
+            f"the exact engine cannot fit model {spec.name!r}: {reason}; use engine='auto' or "
+            "engine='nuts'."
+        )
+    try:
+        rng = np.random.default_rng(seed)
+        return "exact", sample_exactly(spec, data, draws, rng, progress=progress)
+    except EngineError as err:
+        if engine == "exact":
+            raise
+        warn(f"{err} So NUTS was used.")
+        return "nuts", None
 
 
 def _report(result: Fit) -> None:

@@ -15,6 +15,7 @@ from bayesbias.inference.data import ModelData, dataset, model_data, prepare_tab
 from bayesbias.inference.compiled import parent_index, together
 from bayesbias.inference.precisions import draw_correlations, matrices_of_pairs
 from bayesbias.inference.spec import Likelihood, ModelSpec, Parameter, Residual, load_model
+from bayesbias.table import Duplicates
 
 
 def prior_draws(
@@ -26,6 +27,7 @@ def prior_draws(
     likelihood: Likelihood | None = None,
     residual: Residual | None = None,
     priors: Mapping[str, str] | None = None,
+    duplicates: Duplicates = "drop",
 ) -> xr.Dataset:
     """Draw the parameters of a model, and distances that they could give, from the priors alone.
 
@@ -51,13 +53,15 @@ def prior_draws(
         One residual scale, or one for each connection, instead of what the model has.
     priors : mapping of str to str, optional
         Other priors, by the name of the parameter: ``{"co": "Normal(0, 1)"}``.
+    duplicates : {"drop", "keep"}, default "drop"
+        What to do with duplicated rows: leave them out, or keep them and count each.
 
     Returns
     -------
     xarray.Dataset
         Every parameter, laid out as in the posterior of a `Fit` with one chain, and the outcome,
         ``distance`` (of the model ``paired``, ``difference``), with dims ``chain``, ``draw`` and
-        ``row``: the rows of the table without repeated ones.
+        ``row``: the rows of the table, by default without duplicates.
 
     Raises
     ------
@@ -69,7 +73,7 @@ def prior_draws(
     Warns
     -----
     BayesBiasWarning
-        If repeated rows are left out.
+        If duplicated rows are left out.
 
     Examples
     --------
@@ -85,7 +89,7 @@ def prior_draws(
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     at_least("seed", seed, 0)
     spec = load_model(model).vary(priors=priors, likelihood=likelihood, residual=residual)
-    data = model_data(spec, prepare_table(table))
+    data = model_data(spec, prepare_table(table, duplicates=duplicates))
     of_outcome, *streams = np.random.SeedSequence(seed).spawn(1 + len(spec.parameters))
     values: dict[str, Array] = {}
     for parameter, stream in zip(spec.parameters, streams, strict=True):

@@ -12,7 +12,7 @@ from bayesbias.constants import CONNECTIONS
 from bayesbias.errors import DataError
 from bayesbias.plots.checks import in_table
 from bayesbias.plots.look import CONNECTION_STYLES, INK, new_axes, tidy, write_above
-from bayesbias.table import check_table
+from bayesbias.table import Duplicates, check_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +24,7 @@ def plot_distances(
     *,
     group: str | None = None,
     connections: Iterable[str] = CONNECTIONS,
+    duplicates: Duplicates = "drop",
     ax: Axes | None = None,
 ) -> Axes:
     """Draw every cosine distance as a dot, one row a kind of connection, with the means.
@@ -36,6 +37,8 @@ def plot_distances(
         Draw only the protected words of this group.
     connections : iterable of str, default ("associated", "different", "human", "none")
         Draw only these kinds: ``["associated", "different"]`` leaves the controls out.
+    duplicates : {"drop", "keep"}, default "drop"
+        What to do with duplicated rows: leave them out, or keep them and draw each.
     ax : Axes, optional
         Where to draw; a new figure by default.
 
@@ -62,7 +65,7 @@ def plot_distances(
     wanted = [
         one_of("connections", name, CONNECTIONS) for name in word_list("connections", connections)
     ]
-    rows = check_table(table)
+    rows = check_table(table, duplicates=duplicates)
     if group is not None:
         in_table("group", group, rows["protected_group"].cat.categories)
         rows = rows[rows["protected_group"] == group]

@@ -21,7 +21,7 @@ from bayesbias.plots.look import (
     settle,
     wrapped,
 )
-from bayesbias.table import check_table
+from bayesbias.table import Duplicates, check_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +49,7 @@ def plot_word(
     *,
     embedding: str | None = None,
     labels: int = 36,
+    duplicates: Duplicates = "drop",
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one protected word and around it its attributes, as far away as they are from it.
@@ -68,6 +69,8 @@ def plot_word(
     labels : int, default 36
         How many attributes have their names beside them: all if there are no more than that, else
         the nearest of each kind. A name that finds no room is left out.
+    duplicates : {"drop", "keep"}, default "drop"
+        What to do with duplicated rows: leave them out, or keep them and draw each.
     ax : Axes, optional
         Where to draw; a new figure by default. Names are placed for the size that it has now.
 
@@ -92,7 +95,7 @@ def plot_word(
     True
     """
     at_least("labels", labels, 0)
-    rows = check_table(table)
+    rows = check_table(table, duplicates=duplicates)
     in_table("protected word", word, rows["protected_word"].cat.categories)
     rows = rows[rows["protected_word"] == word]
     name = choose("embedding", embedding, dict.fromkeys(rows["embedding"].astype("str")))

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
 import pytest
 from small_audit import FAST, QUICK, files, times
 
 import bayesbias as bb
-from bayesbias.auditing import steps
+from bayesbias.auditing import confirming, steps
 
 
 def test_a_second_call_does_nothing(
@@ -129,15 +127,10 @@ def test_sampling_that_was_interrupted_is_not_kept(
     monkeypatch: pytest.MonkeyPatch,
     sketched: None,
 ) -> None:
-    real = steps.fit
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
 
-    def interrupted(table: pd.DataFrame, spec: Any, **options: Any) -> bb.Fit:
-        made = real(table, spec, **(options | {"engine": "exact"}))
-        if options.get("sampler") == "nutpie":
-            made.provenance["interrupted"] = True  # type: ignore[index]
-        return made
-
-    monkeypatch.setattr(steps, "fit", interrupted)
+    monkeypatch.setattr(confirming, "sample_density", interrupted)
     with pytest.raises(KeyboardInterrupt):
         bb.audit(wood, trees, out=tmp_path / "audit", **(FAST | {"confirm": True}))
     assert not list((tmp_path / "audit").rglob("*nuts*"))

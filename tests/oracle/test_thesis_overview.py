@@ -18,20 +18,20 @@ PUBLISHED = {
     "debiasedReligionReddit": (73.33, 46.67, 66.67, 100.0, 66.67),
 }
 GENERAL = {
-    "religionGoogle": ("no", "no"),
-    "religionReddit": ("no", "no"),
+    "religionGoogle": ("no", "slightly not"),
+    "religionReddit": ("no", "slightly not"),
     "debiasedReligionReddit": ("no", "yes"),
 }
 
 
 def separate(thesis: Path, name: str) -> bb.Fit:
-    return bb.fit(bb.read_table(thesis / f"{name}.csv"), "separate", engine="exact", seed=1)
+    return bb.fit(bb.read_table(thesis / f"{name}.csv"), "separate", seed=1)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_overview(thesis: Path, name: str) -> None:
     """The tables were made by hand from figures: a word or two of the fifteen may differ."""
-    table = bb.overview(separate(thesis, name)).table
+    table = bb.overview(separate(thesis, name), kind="eti").table
     differences = [
         abs(table.loc[row, "answer"] - published)
         for row, published in zip(ROWS, PUBLISHED[name], strict=True)
@@ -44,10 +44,12 @@ def test_overview(thesis: Path, name: str) -> None:
 
 def test_what_moved(thesis: Path) -> None:
     after = separate(thesis, "debiasedReligionReddit")
-    table = bb.overview(after, before=separate(thesis, "religionReddit")).table
+    table = bb.overview(after, before=separate(thesis, "religionReddit"), kind="eti").table
     assert table.loc["General H moved closer to A", "answer"] == "yes"
-    # Published as "no": co of none fell by 0.017, less than the coefficients are determined to.
+    assert table.loc["General H moved closer to A", "probability"] > 0.9
+    # Published as "no": the distance fell by 0.01, and co by 0.017.
     assert table.loc["General N moved closer", "answer"] == "yes"
+    assert table.loc["General N moved closer", "probability"] > 0.5
 
 
 def test_mac_of_the_tables(thesis: Path) -> None:

@@ -102,8 +102,9 @@ def test_gaps_and_overview(result: bb.BeforeAfter) -> None:
     moved = rows(result, "overview", "General N moved closer").iloc[0]
     answer = result.overview.table.loc["General N moved closer", "answer"]
     assert moved["note"] == f"by the thesis's rule: {answer}"
-    # The same event as that of the gap, so the same probability.
-    assert moved["p"] == pytest.approx(gap["p"])
+    effects = result.paired.effects(by=None).set_index("connection")
+    assert moved["p"] == pytest.approx(1 - effects.loc["none", "P(>0)"])
+    assert (moved["p"] > 0.5) == (answer == "yes")
 
 
 def test_mac_before_and_after(result: bb.BeforeAfter, demo: bb.Embedding) -> None:

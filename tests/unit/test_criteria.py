@@ -349,6 +349,10 @@ def test_comparisons_that_are_refused(fits: dict[str, bb.Fit]) -> None:
         bb.compare(fits, "aic")  # type: ignore[arg-type]
     with pytest.raises(bb.SpecError, match="'fits' is empty"):
         bb.compare({})
+    with pytest.raises(bb.SpecError, match="'fits' is a list; give each fit a name: compare"):
+        bb.compare([fits["baseline"]])  # type: ignore[arg-type]
+    with pytest.raises(bb.SpecError, match="'fits' has 1 for 'a', which is not a Fit; give each"):
+        bb.compare({"a": 1})  # type: ignore[dict-item]
     with pytest.raises(bb.SpecError, match="'by' is for criterion='loo'"):
         bb.compare(fits, by="word_to_compare")
 

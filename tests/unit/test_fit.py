@@ -12,7 +12,8 @@ from simulated import simulated_table
 
 import bayesbias as bb
 from bayesbias._intervals import interval
-from bayesbias.inference.data import model_data, prepare_table
+from bayesbias.inference.data import ModelData, model_data, prepare_table
+from bayesbias.inference.fitting import exact_supports
 
 
 @pytest.fixture(scope="module")
@@ -274,8 +275,54 @@ def test_residual_scales(table: pd.DataFrame) -> None:
 
 
 def test_student_t_is_for_nuts(table: pd.DataFrame) -> None:
-    with pytest.raises(bb.SpecError, match="use engine='nuts'"):
+    reason = "its likelihood is 'student_t', not 'normal'; use engine='auto' or engine='nuts'"
+    with pytest.raises(bb.EngineError, match=reason):
         exact(table, likelihood="student_t")
+
+
+@pytest.mark.parametrize("name", list(bb.MODELS))
+def test_auto_is_exact_where_the_likelihood_is_normal(name: str) -> None:
+    spec = bb.load_model(name)
+    assert exact_supports(spec) is None
+    assert exact_supports(spec.vary(likelihood="student_t")) is not None
+
+
+def test_the_default_engine_is_auto(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = bb.fit(table, "separate", draws=50)
+    assert fit.provenance["engine"] == "exact"
+    assert "exact engine" in repr(fit)
+    sampled = []
+
+    def sample_nuts(spec: bb.ModelSpec, data: ModelData, **_: object) -> None:
+        sampled.append(spec.name)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bayesbias.inference.nuts.sample_nuts", sample_nuts)
+    with pytest.raises(KeyboardInterrupt):
+        bb.fit(table, "separate", likelihood="student_t", draws=50)
+    assert sampled == ["separate"]
+
+
+def test_auto_samples_what_the_exact_engine_cannot_draw(
+    table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise bb.EngineError("the exact engine cannot draw.")
+
+    monkeypatch.setattr("bayesbias.inference.fitting.sample_exactly", refuse)
+    with pytest.raises(bb.EngineError, match="cannot draw"):
+        bb.fit(table, "separate", engine="exact", draws=50)
+    monkeypatch.setattr("bayesbias.inference.nuts.sample_nuts", refuse)
+    with (
+        pytest.warns(bb.BayesBiasWarning, match="So NUTS was used"),
+        pytest.raises(bb.EngineError),
+    ):
+        bb.fit(table, "separate", draws=50)
+
+
+def test_one_model_at_a_time(table: pd.DataFrame) -> None:
+    with pytest.raises(bb.SpecError, match="'model' is a list; expected one model.*once for each"):
+        bb.fit(table, ["crossed"])  # type: ignore[arg-type]
 
 
 def test_sub_studies_drop_levels(table: pd.DataFrame) -> None:
@@ -291,7 +338,7 @@ def test_sub_studies_drop_levels(table: pd.DataFrame) -> None:
 
 def test_duplicates_are_dropped_and_counted(table: pd.DataFrame) -> None:
     twice = pd.concat([table, table.iloc[:30]])
-    with pytest.warns(bb.BayesBiasWarning, match="30 of 150 rows are there twice"):
+    with pytest.warns(bb.BayesBiasWarning, match="30 of 150 rows are duplicates"):
         fit = exact(twice)
     assert len(fit.table) == 120
     assert len(exact(twice, duplicates="keep").table) == 150

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import replace
 
 import numpy as np
@@ -61,9 +62,56 @@ def test_data_set_rows(fit: bb.Fit) -> None:
     table = bb.overview(fit).table
     assert table.loc["General HPDI outside of 0", "answer"] in ("yes", "no")
     co = bb.fit(fit.table, "connection", engine="exact", draws=250).draws("co")
-    similar = abs(co[:, 0].mean() - co[:, 1].mean()) < 0.016
-    assert table.loc["General D similar to A", "answer"] == ("yes" if similar else "no")
+    size = abs(co[:, 0].mean() - co[:, 1].mean())
+    expected = "yes" if size < 0.016 else "slightly not" if size <= 0.1 else "no"
+    assert table.loc["General D similar to A", "answer"] == expected
+    similar = np.mean(np.abs(co[:, 0] - co[:, 1]) < 0.016)
+    assert table.loc["General D similar to A", "probability"] == pytest.approx(similar)
     assert "General N moved closer" not in table.index
+
+
+@pytest.mark.parametrize(
+    ("gap", "answer", "likely"),
+    [(0.0, "yes", True), (0.06, "slightly not", False), (0.2, "no", False)],
+)
+def test_how_similar_different_and_associated_are(gap: float, answer: str, likely: bool) -> None:
+    rows = simulated_table(words=2, tau=0.0, tau_word=0.0, s=0.01)
+    mean = (
+        rows["connection"]
+        .astype(str)
+        .map({"associated": 0.8, "different": 0.8 + gap, "human": 0.9, "none": 1.0})
+    )
+    noise = np.random.default_rng(1).normal(0, 0.01, len(rows))
+    made = bb.fit(rows.assign(cosine_distance=mean + noise), "separate", draws=250)
+    row = bb.overview(made, kind="eti").table.loc["General D similar to A"]
+    assert row["answer"] == answer
+    assert (row["probability"] > 0.5) == likely
+
+
+@pytest.mark.parametrize("shift", [-0.15, -0.03, 0.03, 0.15])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_answer_and_probability_are_of_one_event(fit: bb.Fit, shift: float, seed: int) -> None:
+    """All means move, those of human words less, so that the coefficients move another way."""
+    rng = np.random.default_rng(seed)
+    by = {"associated": 2 * shift, "different": 2 * shift, "human": shift, "none": -shift}
+    moved = fit.table["connection"].astype(str).map(by) + rng.normal(0, 0.01, len(fit.table))
+    rows = fit.table.drop(columns="cosine_similarity")
+    rows["cosine_distance"] = (rows["cosine_distance"] + moved).clip(0, 2)
+    after = bb.fit(rows, "separate", draws=250)
+    table = bb.overview(after, before=fit).table
+    for name in ("General H moved closer to A", "General N moved closer"):
+        assert (table.loc[name, "answer"] == "yes") == (table.loc[name, "probability"] > 0.5)
+    assert (table.loc["General H moved closer to A", "answer"] == "yes") == (shift < 0)
+
+
+def test_the_rules_are_shown_everywhere(fit: bb.Fit) -> None:
+    found = bb.overview(fit)
+    assert list(found.formatted().columns) == ["answer", "probability", "meaning"]
+    for text in found.table["meaning"]:
+        assert text.startswith("answer: ")
+        assert "probability: " in text
+        assert text in " ".join(str(found).split())
+        assert html.escape(text, quote=False) in found._repr_html_()
 
 
 def test_what_moved(fit: bb.Fit) -> None:

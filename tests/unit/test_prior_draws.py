@@ -225,9 +225,11 @@ def test_bad_input(table: pd.DataFrame) -> None:
         prior_draws(table, seed=-1)
     with pytest.raises(bb.DataError, match="compares embeddings"):
         prior_draws(table, "embeddings")
-    with pytest.warns(bb.BayesBiasWarning, match="3 of .* rows are there twice and left out"):
+    with pytest.warns(bb.BayesBiasWarning, match="3 of .* rows are duplicates and left out"):
         prior = prior_draws(pd.concat([table, table.head(3)]), draws=2)
     assert prior.sizes["row"] == len(table)
+    kept = prior_draws(pd.concat([table, table.head(3)]), draws=2, duplicates="keep")
+    assert kept.sizes["row"] == len(table) + 3
 
 
 def test_correlated_embeddings(demo: bb.Embedding) -> None:

@@ -255,9 +255,9 @@ def test_check_does_not_change_its_argument() -> None:
     assert tuple(checked.columns[:-1]) == COLUMNS
 
 
-def test_rows_that_are_there_twice() -> None:
+def test_duplicated_rows() -> None:
     frame = pd.concat([authors(), authors(1)])
-    with pytest.warns(bb.BayesBiasWarning, match="1 of 4 rows are there twice"):
+    with pytest.warns(bb.BayesBiasWarning, match="1 of 4 rows are duplicates"):
         assert len(bb.check_table(frame)) == 3
     assert len(bb.check_table(frame, duplicates="keep")) == 4
     other = frame.copy()
@@ -266,7 +266,9 @@ def test_rows_that_are_there_twice() -> None:
         bb.check_table(other)
     frame.iloc[-1, frame.columns.get_loc("cosine_distance")] = 0.7
     frame.iloc[-1, frame.columns.get_loc("cosine_similarity")] = 0.3
-    with pytest.raises(bb.DataError, match="there twice with different values.*'embedding' column"):
+    with pytest.raises(
+        bb.DataError, match="occurs twice with different values.*'embedding' column"
+    ):
         bb.check_table(frame)
 
 
@@ -283,7 +285,7 @@ def test_odd_columns() -> None:
     with pytest.raises(bb.DataError, match="of the type timedelta"):
         bb.check_table(times)
     mixed = authors().assign(word_to_compare=pd.Categorical([1, "1", 2], ordered=False))
-    with pytest.raises(bb.DataError, match="there twice"):
+    with pytest.raises(bb.DataError, match="occurs twice"):
         bb.check_table(mixed)
 
 
