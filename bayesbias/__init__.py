@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from bayesbias.inference import overview as overview
     from bayesbias.inference import plan_sample_size as plan_sample_size
     from bayesbias.inference import prior_draws as prior_draws
+    from bayesbias.inference import t_contrasts as t_contrasts
     from bayesbias.metrics import ECT as ECT
     from bayesbias.metrics import GIPE as GIPE
     from bayesbias.metrics import MAC as MAC
@@ -197,6 +198,7 @@ _HOME = {
         "overview",
         "plan_sample_size",
         "prior_draws",
+        "t_contrasts",
     ),
     "bayesbias.metrics": (
         "METRICS",

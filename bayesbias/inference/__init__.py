@@ -10,6 +10,7 @@ from bayesbias.inference.paired import PairedFit, fit_paired
 from bayesbias.inference.planning import Plan, plan_sample_size
 from bayesbias.inference.prior_draws import prior_draws
 from bayesbias.inference.spec import MODELS, ModelSpec, load_model
+from bayesbias.inference.t_interval import t_contrasts
 
 __all__ = [
     "MODELS",
@@ -28,4 +29,5 @@ __all__ = [
     "overview",
     "plan_sample_size",
     "prior_draws",
+    "t_contrasts",
 ]
