@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from bayesbias.evaluation import word_analogies as word_analogies
     from bayesbias.evaluation import word_similarity as word_similarity
     from bayesbias.inference import MODELS as MODELS
+    from bayesbias.inference import Calibration as Calibration
     from bayesbias.inference import Diagnostics as Diagnostics
     from bayesbias.inference import Elpd as Elpd
     from bayesbias.inference import Fit as Fit
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from bayesbias.inference import Overview as Overview
     from bayesbias.inference import PairedFit as PairedFit
     from bayesbias.inference import Plan as Plan
+    from bayesbias.inference import calibrate as calibrate
     from bayesbias.inference import compare as compare
     from bayesbias.inference import fit as fit
     from bayesbias.inference import fit_paired as fit_paired
@@ -183,6 +185,7 @@ _HOME = {
     ),
     "bayesbias.inference": (
         "MODELS",
+        "Calibration",
         "Diagnostics",
         "Elpd",
         "Fit",
@@ -190,6 +193,7 @@ _HOME = {
         "Overview",
         "PairedFit",
         "Plan",
+        "calibrate",
         "compare",
         "fit",
         "fit_paired",

@@ -1,5 +1,6 @@
 """Models of the distances, their posterior, and what it says."""
 
+from bayesbias.inference.calibration import Calibration, calibrate
 from bayesbias.inference.criteria import Elpd, compare
 from bayesbias.inference.diagnostics import Diagnostics
 from bayesbias.inference.files import load_fit
@@ -14,6 +15,7 @@ from bayesbias.inference.t_interval import t_contrasts
 
 __all__ = [
     "MODELS",
+    "Calibration",
     "Diagnostics",
     "Elpd",
     "Fit",
@@ -21,6 +23,7 @@ __all__ = [
     "Overview",
     "PairedFit",
     "Plan",
+    "calibrate",
     "compare",
     "fit",
     "fit_paired",

@@ -119,6 +119,7 @@ def test_the_whole_table_is_the_average_of_its_groups() -> None:
     assert linear["mean"].iloc[0] == pytest.approx(whole["mean"].iloc[0] + both[0])
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     hits = []
     for seed in range(200):
