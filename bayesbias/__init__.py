@@ -100,6 +100,7 @@ if TYPE_CHECKING:
     from bayesbias.metrics import analogies as analogies
     from bayesbias.metrics import complete_analogy as complete_analogy
     from bayesbias.plots import plot_before_after as plot_before_after
+    from bayesbias.plots import plot_calibration as plot_calibration
     from bayesbias.plots import plot_coefficients as plot_coefficients
     from bayesbias.plots import plot_comparison as plot_comparison
     from bayesbias.plots import plot_distances as plot_distances
@@ -233,6 +234,7 @@ _HOME = {
     ),
     "bayesbias.plots": (
         "plot_before_after",
+        "plot_calibration",
         "plot_coefficients",
         "plot_comparison",
         "plot_distances",

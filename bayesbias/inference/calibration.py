@@ -169,7 +169,7 @@ class Calibration:
 
     @property
     def _is_exact(self) -> bool:
-        """Whether ranks are uniform if all is right: the truth is drawn from the fit's own prior."""
+        """Whether right draws have uniform ranks: the truth is from the model's own prior."""
         return bool(
             self.settings["truth"] == "prior"
             and self.settings["model"] == self.settings["truth_model"]
