@@ -72,7 +72,7 @@ class Calibration:
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> found = bb.calibrate("separate", table, simulations=20, draws=99, seed=1)
+    >>> found = bb.calibrate("separate", table, simulations=20, draws=99)
     >>> found
     <Calibration of 'separate': 20 simulated tables, truth from the prior, exact engine>
     """
@@ -149,15 +149,17 @@ class Calibration:
         of the coverage; it allows for the number of rows (Holm's method, 5%).
         """
         rows: list[dict[str, object]] = []
-        for key, part in self.ranks.groupby(["quantity", "level"], sort=False):
-            own = self.by_name[(self.by_name[["quantity", "level"]] == key).all(axis=1)]
+        names = ["quantity", "level"]
+        single = self.by_name.groupby(names, sort=False)["p_value"]
+        several = zip(self.ranks.groupby(names, sort=False), single, strict=True)
+        for (key, part), (_, p_values) in several:
             rows.append(
                 {
                     "quantity": key[0],
                     "level": key[1],
                     "prob": self.prob,
                     **_coverage(part),
-                    "p_value": min(1.0, own["p_value"].min() * len(own)),
+                    "p_value": min(1.0, float(p_values.min()) * len(p_values)),
                     "verdict": _shape(part["pit"].to_numpy(), shift=self._is_exact),
                 }
             )
@@ -355,7 +357,7 @@ def calibrate(
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> found = bb.calibrate("separate", table, simulations=20, draws=99, seed=1)
+    >>> found = bb.calibrate("separate", table, simulations=20, draws=99)
     >>> print(found.summary().splitlines()[0])
     89% intervals of 'separate' hold the truth in ... of 20 simulated tables (truth from the prior):
     no departure from calibration is visible.
@@ -646,7 +648,8 @@ def _one(study: _Simulated, number: int, path: Path | None) -> dict[str, Array] 
 def _read(path: Path) -> dict[str, Array] | str | None:
     """Return a simulation that is kept, or None if it is not there or not whole."""
     try:
-        with np.load(path, allow_pickle=False) as kept:
+        # A file that is not whole would be left open by numpy.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
             if "failure" in kept:
                 return str(kept["failure"])
             return {name: kept[name] for name in _ARRAYS}

@@ -63,7 +63,7 @@ def plot_calibration(calibration: Calibration) -> npt.NDArray[np.object_]:
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> found = bb.calibrate("separate", table, simulations=20, draws=99, seed=1)
+    >>> found = bb.calibrate("separate", table, simulations=20, draws=99)
     >>> axes = bb.plot_calibration(found)
     >>> [ax.get_title(loc="left") for ax in axes[:-1]]
     ['whole table', 'groups', 'protected words', 'parameters']
@@ -116,7 +116,7 @@ def _new_panels(levels: Sequence[str]) -> tuple[dict[str, Axes], Axes]:
         width_ratios=[wide] * columns + [4.3],
         layout="constrained",
     )
-    figure.get_layout_engine().set(w_pad=0.06, hspace=0.04)  # type: ignore[union-attr, call-arg]
+    figure.get_layout_engine().set(w_pad=0.06, hspace=0.04)
     return {level: axes[level] for level in levels}, axes["coverage"]
 
 
