@@ -32,7 +32,7 @@ from bayesbias.inference.fit import Fit
 from bayesbias.inference.fitting import fit_rows, table_hash
 from bayesbias.inference.prior_draws import _parameter, outcome_draws
 from bayesbias.inference.spec import ModelSpec, load_model
-from bayesbias.inference.uniformity import holm, uniformity, wilson
+from bayesbias.inference.uniformity import clustered_share, holm, uniformity
 
 Truth = Literal["prior", "posterior"]
 Engine = Literal["exact", "nuts"]
@@ -197,7 +197,7 @@ class Calibration:
             for key, part in self.ranks.groupby(["quantity", "level"], sort=False):
                 hit = (2 * part["pit"] - 1).abs() <= prob
                 parts.append({"quantity": key[0], "level": key[1], "prob": prob,
-                              **_share(hit, part["simulation"])})  # fmt: skip
+                              **clustered_share(hit, part["simulation"])})  # fmt: skip
         return pd.DataFrame(parts)
 
     def summary(self) -> str:
@@ -685,22 +685,9 @@ def _collect(
 def _coverage(part: pd.DataFrame) -> dict[str, float]:
     hit = (part["lower"] <= part["truth"]) & (part["truth"] <= part["upper"])
     return {
-        **_share(hit, part["simulation"]),
+        **clustered_share(hit, part["simulation"]),
         "width": float((part["upper"] - part["lower"]).mean()),
     }
-
-
-def _share(hit: pd.Series[bool], simulation: pd.Series[int]) -> dict[str, float]:
-    """Return a share with its Monte Carlo interval; hits of one simulation go together."""
-    share = float(hit.mean())
-    by_table = hit.groupby(simulation.to_numpy()).mean()
-    n = len(by_table)
-    variance = float(by_table.var()) / n if n > 1 else 0.0
-    # As many independent trials as would give this variance, at least one for each table.
-    trials = share * (1 - share) / variance if variance else n
-    trials = float(min(max(trials, n), len(hit)))
-    lower, upper = wilson(share, trials)
-    return {"coverage": share, "lower": lower, "upper": upper, "trials": trials}
 
 
 def _far_from_stated(row: pd.Series[Any]) -> float:

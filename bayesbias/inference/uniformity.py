@@ -10,8 +10,10 @@ of the same test is computed here with them, so that figure and table agree.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from bayesbias._arrays import Array
@@ -89,3 +91,19 @@ def wilson(share: float, n: float, prob: float = 0.95) -> tuple[float, float]:
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return float(centre - half), float(centre + half)
+
+
+def clustered_share(hit: pd.Series[bool], table: pd.Series[Any]) -> dict[str, float]:
+    """Return the share of hits with a 95% interval; hits of one table are not independent.
+
+    ``trials`` is the number of independent trials that would give the same variance, at least one
+    for each table, and at most one for each hit.
+    """
+    share = float(hit.mean())
+    by_table = hit.groupby(table.to_numpy()).mean()
+    n = len(by_table)
+    variance = float(by_table.var()) / n if n > 1 else 0.0
+    trials = share * (1 - share) / variance if variance else n
+    trials = float(min(max(trials, n), len(hit)))
+    lower, upper = wilson(share, trials)
+    return {"coverage": share, "lower": lower, "upper": upper, "trials": trials}
