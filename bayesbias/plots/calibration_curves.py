@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bayesbias._arrays import Array
 from bayesbias.errors import SpecError
 from bayesbias.inference import Calibration
-from bayesbias.inference.uniformity import band, distribution, holm, points, wilson
+from bayesbias.inference.uniformity import band, distribution, holm, points
 from bayesbias.plots.look import GRID, INK, RULE, Style, settle, styles
 
 if TYPE_CHECKING:
@@ -109,11 +109,11 @@ def _new_panels(levels: Sequence[str]) -> tuple[dict[str, Axes], Axes]:
     columns = _columns(levels)
     rows = len(levels) // columns
     mosaic: Any = [[*levels[i * columns : (i + 1) * columns], "coverage"] for i in range(rows)]
-    wide = 2.7 if rows > 1 else 2.3
+    wide, high = (2.6, 4.9) if rows > 1 else (1.95, 4.0)
     figure, axes = plt.subplot_mosaic(
         mosaic,
-        figsize=(wide * columns + 4.3, 4.9 if rows > 1 else 4.2),
-        width_ratios=[wide] * columns + [4.3],
+        figsize=(wide * columns + 4.0, high),
+        width_ratios=[wide] * columns + [4.0],
         layout="constrained",
     )
     figure.get_layout_engine().set(w_pad=0.06, hspace=0.04)
@@ -139,7 +139,7 @@ def _looks(calibration: Calibration) -> dict[str, Style]:
 
 def _draw_ranks(panels: dict[str, Axes], calibration: Calibration, look: dict[str, Style]) -> None:
     grid = np.concatenate([[0], points(), [1]])
-    lower, upper = (_ends(edge - points()) for edge in band(calibration.simulations))
+    lower, upper = _outline(calibration.simulations)
     reach = float(max(upper.max(), -lower.min()))
     by_name = calibration.by_name
     departs = holm(by_name["p_value"].to_numpy()) < 0.05
@@ -172,9 +172,19 @@ def _draw_ranks(panels: dict[str, Axes], calibration: Calibration, look: dict[st
             ax.set_ylabel("share below − expected", color=INK, fontsize=9)
 
 
+def _outline(n: int) -> tuple[Array, Array]:
+    """Return the band without its teeth: counts are whole numbers, so its edges go up in steps."""
+    from scipy.ndimage import maximum_filter1d, minimum_filter1d
+
+    lower, upper = (edge - points() for edge in band(n))
+    size = 2 * -(-len(points()) // n) + 1
+    return _ends(minimum_filter1d(lower, size)), _ends(maximum_filter1d(upper, size))
+
+
 def _draw_coverage(ax: Axes, calibration: Calibration, look: dict[str, Style]) -> None:
-    ends = np.array([wilson(prob, calibration.simulations) for prob in _PROBS])
-    ax.fill_between(_PROBS, ends[:, 0], ends[:, 1], color=_BAND, linewidth=0, zorder=0.5)
+    stated = np.linspace(0, 1, 201)
+    error = 1.96 * np.sqrt(stated * (1 - stated) / calibration.simulations)
+    ax.fill_between(stated, stated - error, stated + error, color=_BAND, linewidth=0, zorder=0.5)
     ax.plot([0, 1], [0, 1], color=INK, linewidth=0.8, zorder=0.8)
     ax.axvline(calibration.prob, color=RULE, linewidth=0.8, zorder=0.7)
     for key, part in calibration.ranks.groupby(["quantity", "level"], sort=False):
