@@ -160,6 +160,7 @@ def _draw_ranks(panels: dict[str, Axes], calibration: Calibration, look: dict[st
         ax.axhline(0, color=INK, linewidth=0.8, zorder=0.8)
         ax.set(xlim=(0, 1), ylim=(-1.08 * reach, 1.08 * reach))
         ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+        ax.set_yticks([tick for tick in ax.get_yticks() if abs(tick) <= 1.08 * reach])
         ax.set_title(_LEVELS[level], loc="left", fontsize=9.5, color=INK)
         _finish(ax)
         columns = _columns(panels)
