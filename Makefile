@@ -11,7 +11,7 @@ ifneq ($(wildcard $(ORACLE)),)
 export BAYESBIAS_WEFE_MODEL ?= $(ORACLE)
 endif
 
-.PHONY: help demo test lint test-all test-lowest models oracle pages docs notebooks benchmarks clean
+.PHONY: help demo test lint test-all test-lowest models oracle pages calibration docs notebooks benchmarks clean
 
 help:
 	@echo "make demo         install into $(VENV), and audit the demo embedding"
@@ -22,6 +22,7 @@ help:
 	@echo "make models       fit the demo studies again, and write their cards"
 	@echo "make oracle       fetch WEFE's test model, for tests beside WEFE's numbers"
 	@echo "make pages        run the code of the documentation, and write down what it prints"
+	@echo "make calibration  check the coverage of all models (hours), and fill the page about it"
 	@echo "make docs         build the documentation into site/; a warning is an error"
 	@echo "make notebooks    run the notebooks, and keep what they show"
 	@echo "make benchmarks   speed beside gensim, PyMC, WEFE and the bare computation"
@@ -75,6 +76,10 @@ $(ORACLE): $(VENV)/.installed
 
 pages: $(VENV)/.installed
 	$(BIN)/python scripts/fill_pages.py README.md docs/*.md docs/*/*.md
+
+calibration: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[glove]'
+	OMP_NUM_THREADS=1 $(BIN)/python scripts/build_calibration.py --jobs -1
 
 $(VENV)/.installed-docs: $(VENV)/.installed pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from bayesbias.evaluation import word_similarity as word_similarity
     from bayesbias.gaps import decompose_gaps as decompose_gaps
     from bayesbias.inference import MODELS as MODELS
+    from bayesbias.inference import Calibration as Calibration
     from bayesbias.inference import Diagnostics as Diagnostics
     from bayesbias.inference import Elpd as Elpd
     from bayesbias.inference import Fit as Fit
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from bayesbias.inference import Overview as Overview
     from bayesbias.inference import PairedFit as PairedFit
     from bayesbias.inference import Plan as Plan
+    from bayesbias.inference import calibrate as calibrate
     from bayesbias.inference import compare as compare
     from bayesbias.inference import fit as fit
     from bayesbias.inference import fit_paired as fit_paired
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     from bayesbias.inference import overview as overview
     from bayesbias.inference import plan_sample_size as plan_sample_size
     from bayesbias.inference import prior_draws as prior_draws
+    from bayesbias.inference import t_contrasts as t_contrasts
     from bayesbias.metrics import ECT as ECT
     from bayesbias.metrics import GIPE as GIPE
     from bayesbias.metrics import MAC as MAC
@@ -99,6 +102,7 @@ if TYPE_CHECKING:
     from bayesbias.metrics import analogies as analogies
     from bayesbias.metrics import complete_analogy as complete_analogy
     from bayesbias.plots import plot_before_after as plot_before_after
+    from bayesbias.plots import plot_calibration as plot_calibration
     from bayesbias.plots import plot_coefficients as plot_coefficients
     from bayesbias.plots import plot_comparison as plot_comparison
     from bayesbias.plots import plot_distances as plot_distances
@@ -187,6 +191,7 @@ _HOME = {
     "bayesbias.gaps": ("decompose_gaps",),
     "bayesbias.inference": (
         "MODELS",
+        "Calibration",
         "Diagnostics",
         "Elpd",
         "Fit",
@@ -194,6 +199,7 @@ _HOME = {
         "Overview",
         "PairedFit",
         "Plan",
+        "calibrate",
         "compare",
         "fit",
         "fit_paired",
@@ -202,6 +208,7 @@ _HOME = {
         "overview",
         "plan_sample_size",
         "prior_draws",
+        "t_contrasts",
     ),
     "bayesbias.metrics": (
         "METRICS",
@@ -232,6 +239,7 @@ _HOME = {
     ),
     "bayesbias.plots": (
         "plot_before_after",
+        "plot_calibration",
         "plot_coefficients",
         "plot_comparison",
         "plot_distances",

@@ -1,5 +1,6 @@
 """Models of the distances, their posterior, and what it says."""
 
+from bayesbias.inference.calibration import Calibration, calibrate
 from bayesbias.inference.criteria import Elpd, compare
 from bayesbias.inference.diagnostics import Diagnostics
 from bayesbias.inference.files import load_fit
@@ -10,9 +11,11 @@ from bayesbias.inference.paired import PairedFit, fit_paired
 from bayesbias.inference.planning import Plan, plan_sample_size
 from bayesbias.inference.prior_draws import prior_draws
 from bayesbias.inference.spec import MODELS, ModelSpec, load_model
+from bayesbias.inference.t_interval import t_contrasts
 
 __all__ = [
     "MODELS",
+    "Calibration",
     "Diagnostics",
     "Elpd",
     "Fit",
@@ -20,6 +23,7 @@ __all__ = [
     "Overview",
     "PairedFit",
     "Plan",
+    "calibrate",
     "compare",
     "fit",
     "fit_paired",
@@ -28,4 +32,5 @@ __all__ = [
     "overview",
     "plan_sample_size",
     "prior_draws",
+    "t_contrasts",
 ]

@@ -1,6 +1,7 @@
 """Figures: functions that take a result and an optional Axes, and return the Axes."""
 
 from bayesbias.plots.before_after import plot_before_after
+from bayesbias.plots.calibration_curves import plot_calibration
 from bayesbias.plots.coefficients import plot_coefficients
 from bayesbias.plots.comparison import plot_comparison
 from bayesbias.plots.distances import plot_distances
@@ -15,6 +16,7 @@ from bayesbias.plots.word import plot_word
 
 __all__ = [
     "plot_before_after",
+    "plot_calibration",
     "plot_coefficients",
     "plot_comparison",
     "plot_distances",

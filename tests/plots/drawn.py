@@ -11,12 +11,22 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
+from scipy.stats import norm
 from simulated import simulated_table
 
 import bayesbias as bb
 from bayesbias.inference.data import dataset, model_data, prepare_table
 
-__all__ = ["assert_apart", "ends", "grown", "handmade", "marks", "names", "simulated_table"]
+__all__ = [
+    "assert_apart",
+    "ends",
+    "grown",
+    "handmade",
+    "marks",
+    "names",
+    "ranked",
+    "simulated_table",
+]
 
 
 def handmade(
@@ -37,6 +47,27 @@ def handmade(
             values[p.name] = rng.normal(centre, 0.1, size) + rng.normal(0, 0.04, (draws, size))
     provenance = {"engine": "exact", "seed": seed, "table_sha256": ""}
     return bb.Fit(spec, rows, dataset(spec, data, values, 1), xr.Dataset(), provenance)
+
+
+def ranked(*, spread: float = 1.0, parameters: bool = True, tables: int = 60) -> bb.Calibration:
+    """A calibration nobody ran: posteriors as wide as they should be, or `spread` times so."""
+    rng = np.random.default_rng(3)
+    names = [("associated - none", "all", ""), ("associated - human", "all", "")]
+    names += [("associated - none", "protected_group", group) for group in ("one", "two")]
+    names += [("associated - none", "protected_word", word) for word in "abcd"]
+    if parameters:
+        names += [("tau", "parameter", ""), ("s[none]", "parameter", "")]
+    parts = []
+    for quantity, level, name in names:
+        z = rng.normal(size=tables) / spread
+        columns = {"simulation": np.arange(tables), "quantity": quantity, "level": level,
+                   "name": name, "truth": 0.0, "rank": (norm.cdf(z) * 99).astype(int),
+                   "pit": norm.cdf(z), "lower": z - 1.6, "upper": z + 1.6}  # fmt: skip
+        parts.append(pd.DataFrame(columns))
+    model = {"name": "made"}
+    settings = {"model": model, "truth_model": model, "truth": "prior", "engine": "exact",
+                "prob": 0.89}  # fmt: skip
+    return bb.Calibration(pd.concat(parts, ignore_index=True), settings)
 
 
 def grown(

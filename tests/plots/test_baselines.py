@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import grown, handmade, simulated_table
+from drawn import grown, handmade, ranked, simulated_table
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection, PolyCollection, QuadMesh
 from matplotlib.figure import Figure
@@ -115,6 +115,7 @@ def silhouette_grid() -> Axes:
 
 FIGURES: dict[str, Callable[[], Axes]] = {
     "before_after": before_after,
+    "calibration": lambda: bb.plot_calibration(ranked(spread=0.6))[1],
     "coefficients": lambda: bb.plot_coefficients(handmade(table())),
     "comparison": comparison,
     "distances": lambda: bb.plot_distances(table()),

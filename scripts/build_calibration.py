@@ -1,0 +1,225 @@
+"""Run the checks of calibration, and fill the tables and the figure of the page about them.
+
+    python scripts/build_calibration.py                    # all of it; a stopped run is continued
+    python scripts/build_calibration.py --only design      # one of: sbc, nuts, wrong, design
+    python scripts/build_calibration.py --quick            # a few tables of each, to try it
+
+Finished simulations are kept in ``build/calibration``. After a change of an engine or a model start
+with an empty folder: ``--fresh``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import shutil
+import sys
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+
+import matplotlib as mpl
+import pandas as pd
+from PIL import Image
+
+import bayesbias as bb
+
+sys.path.insert(0, str(Path(__file__).parent))
+import coverage_by_design
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "concepts" / "calibration.md"
+PICTURE = ROOT / "docs" / "calibration.png"
+PARTS = ("sbc", "nuts", "wrong", "design")
+#: The model that reports lead with, where the catalogue has it.
+LEAD = next(name for name in ("interaction", "crossed") if name in bb.MODELS)
+#: These need several embeddings, or pairs of them.
+OTHER = ("embeddings", "paired")
+LEVELS = {
+    "protected_word": "words",
+    "protected_group": "groups",
+    "attribute_group": "same attributes",
+    "listed words": "whole table, listed words",
+    "new words": "whole table, new words",
+    "all": "whole table",
+}
+
+
+def layout(study: str, neutral: int | None = None) -> pd.DataFrame:
+    """Return a table of the demo embedding, with so many of its neutral controls."""
+    table = bb.distance_table(bb.load_embedding("demo"), bb.load_study(study))
+    if neutral is None:
+        return table
+    words = table.loc[table["connection"] == "none", "word_to_compare"].unique()[:neutral]
+    return table[(table["connection"] != "none") | table["word_to_compare"].isin(words)]
+
+
+def markdown(frame: pd.DataFrame) -> str:
+    """Return a table of a page."""
+    rows = [frame.columns.to_list(), ["---"] * frame.shape[1], *frame.to_numpy().tolist()]
+    return "\n".join(f"| {' | '.join(str(cell) for cell in row)} |" for row in rows)
+
+
+def fill(name: str, text: str) -> None:
+    """Write a text between the marks of the page."""
+    page = PAGE.read_text("utf-8")
+    pattern = rf"(<!-- fill: {name} -->\n).*?(<!-- end -->)"
+    if not re.search(pattern, page, re.S):
+        raise ValueError(f"{PAGE} has no place for {name!r}.")
+    filled = re.sub(pattern, lambda found: f"{found[1]}{text}\n{found[2]}", page, flags=re.S)
+    PAGE.write_text(filled, "utf-8")
+
+
+def calibrated(
+    models: Iterable[str], engine: str, simulations: int, folder: Path, jobs: int
+) -> str:
+    """Return what simulation-based calibration says of each model."""
+    table = layout("religion", neutral=40)
+    rows = []
+    for model in models:
+        found = bb.calibrate(
+            model,
+            table,
+            simulations=simulations,
+            engine=engine,  # type: ignore[arg-type]
+            draws=999 if engine == "exact" else 199,
+            seed=1,
+            n_jobs=jobs,
+            out=folder / f"{engine}-{model}",
+        )
+        contrasts = found.table[found.table["level"] != "parameter"]
+        wrong = found.table[found.table["verdict"] != "no departure"]
+        parameters = found.table[found.table["level"] == "parameter"]
+        lowest = min(1.0, float(found.table["p_value"].min()) * len(found.table))
+        rows.append(
+            {
+                "model": f"`{model}`",
+                "engine": engine,
+                "tables": found.simulations,
+                "coverage, contrasts": span(contrasts["coverage"]),
+                "coverage, parameters": span(parameters["coverage"]),
+                "smallest p, adjusted": f"{lowest:.2f}",
+                "quantities that depart": f"{len(wrong)} of {len(found.table)}",
+            }
+        )
+        if (model, engine) == (LEAD, "exact"):
+            draw(found)
+    return markdown(pd.DataFrame(rows))
+
+
+def span(values: pd.Series[float]) -> str:
+    """Return from where to where values go, in a few characters."""
+    ends = [f"{value:.2f}" for value in (values.min(), values.max())] if len(values) else []
+    return "–".join(dict.fromkeys(ends))
+
+
+def draw(found: bb.Calibration) -> None:
+    """Write the figure of the page; with few colours the file is a third as large."""
+    drawn = io.BytesIO()
+    bb.plot_calibration(found)[0].figure.savefig(drawn, dpi=110, facecolor="white")
+    Image.open(drawn).convert("RGB").quantize(240).save(PICTURE, optimize=True)
+
+
+def misspecified(models: Iterable[str], simulations: int, folder: Path, jobs: int) -> str:
+    """Return the coverage of models when the truth is that of the model that predicts best."""
+    rows = []
+    for study in ("religion", "gender"):
+        table = layout(study)
+        with warnings.catch_warnings(action="ignore"):
+            fits = [bb.fit(table, model, engine="exact", seed=1) for model in models]
+            by_name = {fit.spec.name: fit for fit in fits}
+            best = str(bb.compare(by_name, "loo", by="word_to_compare").index[0])
+        for model in models:
+            found = bb.calibrate(
+                model,
+                table,
+                truth="posterior",
+                truth_model=best,
+                simulations=simulations,
+                seed=1,
+                n_jobs=jobs,
+                out=folder / f"wrong-{study}-{model}-{best}",
+            )
+            part = found.table.set_index(["quantity", "level"])["coverage"]
+            row = {"study": study, "truth": f"`{best}`", "fitted": f"`{model}`"}
+            for contrast in ("associated - none", "associated - different"):
+                for level in ("protected_word", "protected_group", "all"):
+                    short = contrast.replace("associated - ", "a − ").replace("none", "neutral")
+                    row[f"{short}, {LEVELS[level]}"] = f"{part[contrast, level]:.2f}"
+            rows.append(row)
+    return f"{simulations} simulated tables for each row.\n\n{markdown(pd.DataFrame(rows))}"
+
+
+def by_design(models: Iterable[str], tables: int, folder: Path, jobs: int) -> str:
+    """Return the coverage with words drawn from pools, one table for each contrast."""
+    designs = coverage_by_design.DESIGNS
+    found = coverage_by_design.run(
+        models, designs=designs, tables=tables, seed=1, jobs=jobs, out=folder / "design"
+    )
+    result = coverage_by_design.summarise(found)
+    result.to_csv(folder / "design" / "coverage.csv", index=False)
+    parts = []
+    for contrast in coverage_by_design.CONTRASTS[:2]:
+        part = result[result["contrast"] == contrast]
+        rows = []
+        for name, design in designs.items():
+            for level in coverage_by_design.LEVELS:
+                here = part[(part["design"] == name) & (part["level"] == level)]
+                if here.empty:
+                    continue
+                row = {
+                    "design": f"{design.study}, {design.note}" + ("" if design.checking else " *"),
+                    "level": LEVELS[level],
+                }
+                for method in part["method"].unique():
+                    cell = here[here["method"] == method]
+                    row[method if method == coverage_by_design.T else f"`{method}`"] = (
+                        f"{cell['coverage'].iloc[0]:.2f} ({cell['relative_width'].iloc[0]:.2f})"
+                        if len(cell)
+                        else ""
+                    )
+                rows.append(row)
+        title = contrast.replace(" - ", " − ").replace("none", "neutral")
+        error = (part["upper"] - part["lower"]).max() / 2
+        parts.append(
+            f"**{title}**, {tables} tables for each design; the Monte Carlo error (95%) is at most "
+            f"±{error:.2f}.\n\n{markdown(pd.DataFrame(rows))}"
+        )
+    return "\n\n".join(parts)
+
+
+def main() -> None:
+    """Read the command line, run the parts, fill the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--quick", action="store_true", help="a few tables of each")
+    parser.add_argument("--fresh", action="store_true", help="remove what is kept, and start anew")
+    parser.add_argument("--simulations", type=int, default=500)
+    parser.add_argument("--nuts-simulations", type=int, default=100)
+    parser.add_argument("--tables", type=int, default=100, help="drawn for each design")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "calibration")
+    given = parser.parse_args()
+    mpl.use("Agg")
+    if given.fresh:
+        shutil.rmtree(given.out, ignore_errors=True)
+    simulations, nuts, tables = (
+        (20, 3, 4) if given.quick else (given.simulations, given.nuts_simulations, given.tables)
+    )
+    models = [name for name in bb.MODELS if name not in OTHER]
+    with_contrasts = [m for m in models if "connection" in bb.load_model(m).factors]
+    choice = dict.fromkeys(["hierarchical", "crossed", LEAD])
+    out, jobs = given.out, given.jobs
+    if "sbc" in given.only:
+        fill("sbc", calibrated(models, "exact", simulations, out, jobs))
+    if "nuts" in given.only:
+        fill("nuts", calibrated(models, "nuts", nuts, out, jobs))
+    if "wrong" in given.only:
+        fill("wrong", misspecified(with_contrasts, min(simulations, 200), out, jobs))
+    if "design" in given.only:
+        fill("design", by_design(choice, tables, out, jobs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""t-intervals over attributes, beside SciPy's and a direct computation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from simulated import simulated_table
+
+import bayesbias as bb
+
+
+def made(
+    lists: dict[str, int], controls: dict[str, int], words: dict[str, int], seed: int = 0
+) -> pd.DataFrame:
+    """Distances with an effect of each attribute, for lists and groups of any length."""
+    rng = np.random.default_rng(seed)
+    attributes = [(f"{g} {i}", f"{g}_stereotype", g, None) for g, n in lists.items()
+                  for i in range(n)]  # fmt: skip
+    attributes += [(f"{k} {i}", k, None, k) for k, n in controls.items() for i in range(n)]
+    effects = rng.normal(0, 0.1, len(attributes))
+    rows = []
+    for group, n in words.items():
+        for i in range(n):
+            for (word, kind, own, control), effect in zip(attributes, effects, strict=True):
+                connection = control or ("associated" if own == group else "different")
+                distance = 0.9 + effect + rng.normal(0, 0.05) - 0.1 * (own == group)
+                rows.append((f"{group}-{i}", word, kind, distance, connection, group, "made"))
+    names = ["protected_word", "word_to_compare", "word_class", "cosine_distance", "connection",
+             "protected_group", "embedding"]  # fmt: skip
+    return pd.DataFrame(rows, columns=names)
+
+
+def means(table: pd.DataFrame, words: str, attributes: str) -> np.ndarray:
+    """The mean distance of each attribute of a list from the words of a group."""
+    here = table["protected_group"].eq(words) & table["word_to_compare"].str.startswith(attributes)
+    return table[here].groupby("word_to_compare", sort=False)["cosine_distance"].mean().to_numpy()
+
+
+def ends(frame: pd.DataFrame, row: int = 0) -> tuple[float, float]:
+    return float(frame["lower"].iloc[row]), float(frame["upper"].iloc[row])
+
+
+def test_one_list_is_welchs_test() -> None:
+    table = made({"a": 7}, {"none": 30}, {"a": 3, "b": 2})
+    found = bb.t_contrasts(table, by="protected_group", prob=0.9)
+    assert found["protected_group"].to_list() == ["a"]  # b has no stereotypes
+    test = stats.ttest_ind(means(table, "a", "a"), means(table, "a", "none"), equal_var=False)
+    assert ends(found) == pytest.approx(tuple(test.confidence_interval(0.9)))
+    assert found["df"].iloc[0] == pytest.approx(test.df)
+    assert list(found) == ["contrast", "protected_group", "mean", "se", "df", "lower", "upper"]
+
+
+def test_two_lists_are_students_test() -> None:
+    table = made({"a": 5, "b": 9}, {}, {"a": 3, "b": 2})
+    found = bb.t_contrasts(table, "associated - different", by="protected_group")
+    test = stats.ttest_ind(means(table, "b", "b"), means(table, "b", "a"))
+    assert ends(found, 1) == pytest.approx(tuple(test.confidence_interval(0.89)))
+    assert found["df"].iloc[1] == 12
+
+
+def test_the_same_attributes_are_a_test_of_one_sample() -> None:
+    table = made({"a": 6}, {"none": 5}, {"a": 3, "b": 2, "c": 4})
+    found = bb.t_contrasts(table, "associated - different", by="attribute_group")
+    others = (means(table, "b", "a") + means(table, "c", "a")) / 2
+    test = stats.ttest_1samp(means(table, "a", "a") - others, 0)
+    assert ends(found) == pytest.approx(tuple(test.confidence_interval(0.89)))
+    # With one list its average is the list itself.
+    whole = bb.t_contrasts(table, "associated - different")
+    assert ends(whole) == pytest.approx(ends(found))
+
+
+def test_words_and_unequal_lists_by_hand() -> None:
+    lists = {"a": 3, "b": 6, "c": 2}
+    table = made(lists, {"human": 8, "none": 20}, {"a": 2, "b": 3, "c": 1}, seed=4)
+    for contrast, kinds in (("associated - none", ["none"]), ("associated - human", ["human"])):
+        found = bb.t_contrasts(table, contrast, by="protected_word").set_index("protected_word")
+        assert len(found) == 6
+        one = table[table["protected_word"] == "b-1"]
+        by_list = {name: one.loc[one["word_to_compare"].str.startswith(name), "cosine_distance"]
+                   for name in (*lists, *kinds)}  # fmt: skip
+        degrees = sum(n - 1 for n in lists.values())
+        pooled = sum(by_list[g].var() * (n - 1) for g, n in lists.items()) / degrees
+        control = by_list[kinds[0]]
+        parts = np.array([pooled / 6, control.var() / len(control)])
+        df = parts.sum() ** 2 / (parts**2 / [degrees, len(control) - 1]).sum()
+        row = found.loc["b-1"]
+        assert row["mean"] == pytest.approx(by_list["b"].mean() - control.mean())
+        assert row["se"] == pytest.approx(np.sqrt(parts.sum()))
+        assert row["df"] == pytest.approx(df)
+        assert row["upper"] - row["mean"] == pytest.approx(row["se"] * stats.t.ppf(0.945, df))
+    found = bb.t_contrasts(table, "associated - different", by="protected_word")
+    row = found.set_index("protected_word").loc["b-1"]
+    means_of = {g: by_list[g].mean() for g in lists}
+    assert row["mean"] == pytest.approx(means_of["b"] - (means_of["a"] + means_of["c"]) / 2)
+    assert row["se"] == pytest.approx(np.sqrt(pooled * (1 / 6 + (1 / 3 + 1 / 2) / 4)))
+
+
+def test_the_whole_table_is_the_average_of_its_groups() -> None:
+    table = made({"a": 3, "b": 6, "c": 4}, {"none": 20}, {"a": 2, "b": 3, "c": 1}, seed=5)
+    groups = bb.t_contrasts(table, by="protected_group")
+    whole = bb.t_contrasts(table)
+    assert whole["mean"].iloc[0] == pytest.approx(groups["mean"].mean())
+    own = {g: means(table, g, g) for g in "abc"}
+    degrees = sum(len(v) - 1 for v in own.values())
+    pooled = sum(v.var(ddof=1) * (len(v) - 1) for v in own.values()) / degrees
+    none = np.mean([means(table, g, "none") for g in "abc"], axis=0)
+    error = pooled * sum(1 / len(v) for v in own.values()) / 9 + none.var(ddof=1) / len(none)
+    assert whole["se"].iloc[0] == pytest.approx(np.sqrt(error))
+    # The double difference: in a group or between groups, the average is the same.
+    both = [bb.t_contrasts(table, "associated - different", by=by)["mean"].mean()
+            for by in (None, "attribute_group", "protected_group")]  # fmt: skip
+    assert both == pytest.approx([both[0]] * 3)
+    of_list = bb.t_contrasts(table, "associated - different", by="attribute_group")
+    double = bb.t_contrasts(table, "associated - different")
+    assert double["se"].iloc[0] == pytest.approx(np.sqrt((of_list["se"] ** 2).sum()) / 3)
+    linear = bb.t_contrasts(table, "2 * associated - none - different")
+    assert linear["mean"].iloc[0] == pytest.approx(whole["mean"].iloc[0] + both[0])
+
+
+@pytest.mark.slow
+def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+    hits = []
+    for seed in range(200):
+        table = made({"a": 4, "b": 6}, {"none": 15}, {"a": 2, "b": 2}, seed=seed)
+        found = bb.t_contrasts(table, by="protected_group")
+        hits.append((found["lower"] < -0.1) & (found["upper"] > -0.1))
+    assert np.mean(hits) == pytest.approx(0.89, abs=0.05)
+
+
+def test_a_list_of_one_word_borrows_the_variance() -> None:
+    table = made({"a": 1, "b": 6}, {"none": 20}, {"a": 2, "b": 2})
+    found = bb.t_contrasts(table, by="protected_group").set_index("protected_group")
+    spread = means(table, "a", "b").var(ddof=1)
+    none = means(table, "a", "none")
+    assert found.loc["a", "se"] == pytest.approx(np.sqrt(spread + none.var(ddof=1) / 20))
+
+
+def test_missing_cells_are_left_out_where_they_matter() -> None:
+    table = made({"a": 4, "b": 4}, {"none": 10}, {"a": 2, "b": 2})
+    lost = table["protected_word"].eq("a-0") & table["word_to_compare"].isin(["a 0", "none 3"])
+    with pytest.warns(bb.BayesBiasWarning, match="2 of 18 attributes lack a distance"):
+        some = bb.t_contrasts(table[~lost], by="protected_group").set_index("protected_group")
+    without = table[~table["word_to_compare"].isin(["a 0", "none 3"])]
+    all_gone = bb.t_contrasts(without, by="protected_group").set_index("protected_group")
+    whole = bb.t_contrasts(table, by="protected_group").set_index("protected_group")
+    pd.testing.assert_series_equal(some.loc["a"], all_gone.loc["a"])
+    pd.testing.assert_series_equal(some.loc["b"], whole.loc["b"])
+
+
+def test_what_cannot_be_done() -> None:
+    table = made({"a": 1, "b": 1}, {"none": 10}, {"a": 2, "b": 2})
+    with pytest.raises(bb.DataError, match="at least one list needs two words"):
+        bb.t_contrasts(table)
+    with pytest.raises(bb.DataError, match="the none controls are one word"):
+        bb.t_contrasts(made({"a": 3, "b": 2}, {"none": 1}, {"a": 2, "b": 2}))
+    ok = simulated_table(3)
+    with pytest.raises(bb.SpecError, match="needs contrast='associated - different'"):
+        bb.t_contrasts(ok, by="attribute_group")
+    with pytest.raises(bb.SpecError, match="'by' is 'word'"):
+        bb.t_contrasts(ok, by="word")  # type: ignore[arg-type]
+    with pytest.raises(bb.SpecError, match="there is no 'neutral' here"):
+        bb.t_contrasts(ok, "associated - neutral")
+    with pytest.raises(bb.SpecError, match="'prob' is 89"):
+        bb.t_contrasts(ok, prob=89)
+    two = pd.concat([table, table.assign(embedding="other")])
+    with pytest.raises(bb.DataError, match="holds 2 embeddings .* give one at a time"):
+        bb.t_contrasts(two)
+    mixed = table.assign(
+        connection=table["connection"].where(table["protected_word"] != "a-0", "none")
+    )
+    with pytest.raises(bb.DataError, match="is a control for all groups or for none"):
+        bb.t_contrasts(mixed)
+    lacking = table[~(table["protected_word"].eq("a-0") & table["connection"].eq("associated"))]
+    with pytest.raises(bb.DataError, match="no attribute of the stereotypes of a has a distance"):
+        bb.t_contrasts(lacking, by="protected_group")
