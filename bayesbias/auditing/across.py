@@ -1,4 +1,4 @@
-"""Several embeddings beside each other: one model of all, and rankings by the metrics."""
+"""Several embeddings beside each other: contrasts, their differences, rankings by metrics."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from bayesbias._intervals import describe
 from bayesbias.auditing.folder import Folder
 from bayesbias.auditing.steps import CHAINS, Part, stop_if_interrupted, write_csv
 from bayesbias.constants import CONNECTIONS
@@ -17,7 +15,6 @@ from bayesbias.errors import DataError, warn
 from bayesbias.evaluation import rank_posterior
 from bayesbias.evaluation.study_queries import study_queries
 from bayesbias.inference import Fit, fit
-from bayesbias.inference.estimates import flat
 
 _RANKING = ["metric", "embedding", "score", "lower", "upper", "expected_rank", "p_best"]
 
@@ -28,18 +25,7 @@ def compare_embeddings(folder: Folder, name: str, parts: Sequence[Part]) -> None
     embeddings = [part.embedding for part in parts]
 
     def make(contrasts: Path, ranking: Path) -> None:
-        # The same words in the same order, for all embeddings.
-        table = pd.concat([part.table.astype({"embedding": "str"}) for part in parts])
-        made = fit(
-            table,
-            "embeddings",
-            draws=options.draws,
-            chains=CHAINS,
-            seed=options.seed,
-            progress=options.progress,
-        )
-        stop_if_interrupted(made)
-        write_csv(_contrasts(made, options.prob), contrasts)
+        write_csv(_contrasts(parts), contrasts)
         found = []
         for metric, queries in study_queries(options.metrics, study)[0]:
             try:
@@ -62,7 +48,7 @@ def compare_embeddings(folder: Folder, name: str, parts: Sequence[Part]) -> None
         write_csv(pd.concat(found) if found else pd.DataFrame(columns=_RANKING), ranking)
 
     inputs = {
-        "tables": [part.keys["table"] for part in parts],
+        "fits": [part.keys[f"fit {part.lead}"] for part in parts],
         "scores": [part.keys["scores"] for part in parts],
         "prob": options.prob,
         "draws": options.draws,
@@ -72,22 +58,35 @@ def compare_embeddings(folder: Folder, name: str, parts: Sequence[Part]) -> None
     folder.step(f"embeddings {study.name}", inputs, files, make)
 
 
-def _contrasts(made: Fit, prob: float) -> pd.DataFrame:
-    """Return the contrasts of each embedding, and of each two their differences."""
-    there = made.data.levels["connection"]
+def _contrasts(parts: Sequence[Part]) -> pd.DataFrame:
+    """Return the contrasts of each embedding, and of each two their differences.
+
+    Each embedding's own are those of its leading model. A difference is that of the same pairs of
+    words, so what a word is like in both cancels.
+    """
+    options = parts[0].options
+    own = {part.embedding.name: part.fitted(part.lead) for part in parts}
+    differences = {
+        (first.embedding.name, second.embedding.name): fit_difference(
+            second.table,
+            first.table,
+            draws=options.draws,
+            chains=CHAINS,
+            seed=options.seed,
+            progress=options.progress,
+        )
+        for first, second in combinations(parts, 2)
+    }
+    for made in differences.values():
+        stop_if_interrupted(made)
+    there = set.intersection(*(set(fit.data.levels["connection"]) for fit in own.values()))
     rows = []
-    for other in [name for name in reversed(CONNECTIONS) if name in there[1:]]:
+    for other in [name for name in reversed(CONNECTIONS[1:]) if name in there]:
         contrast = f"associated - {other}"
-        array = made.contrast_draws(contrast, by="embedding")
-        names = [str(name) for name in array["embedding"].to_numpy()]
-        draws = flat(array.transpose("chain", "draw", "embedding"))
-        pairs = list(combinations(range(len(names)), 2))
-        columns = [draws, *(draws[:, [i]] - draws[:, [j]] for i, j in pairs)]
-        values = np.concatenate(columns, axis=1)
-        numbers = describe(values, prob)
-        numbers["P(<0)"] = (values < 0).mean(axis=0)
-        numbers.insert(0, "contrast", contrast)
-        numbers.insert(1, "embedding", [*names, *(names[i] for i, _ in pairs)])
-        numbers.insert(2, "second", [*([""] * len(names)), *(names[j] for _, j in pairs)])
-        rows.append(numbers)
+        fits = [((name, ""), fit) for name, fit in own.items()]
+        for (name, second), fit in [*fits, *differences.items()]:
+            found = fit.contrasts(contrast, prob=options.prob)
+            found.insert(1, "embedding", name)
+            found.insert(2, "second", second)
+            rows.append(found)
     return pd.concat(rows, ignore_index=True)

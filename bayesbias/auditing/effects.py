@@ -9,33 +9,50 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.constants import CONNECTIONS
-from bayesbias.inference import Fit
+from bayesbias.errors import DataError
+from bayesbias.inference import Fit, t_contrasts
+from bayesbias.inference.fit import By
 
-#: What a contrast is of.
-LEVELS = {"data set": None, "group": "protected_group", "word": "protected_word"}
+#: What a contrast is of. The last compares groups on the stereotypes of one of them.
+LEVELS = {
+    "data set": None,
+    "group": "protected_group",
+    "word": "protected_word",
+    "same attributes": "attribute_group",
+}
 
 
-def contrasts_table(fit: Fit, *, prob: float, rope: float) -> pd.DataFrame:
+def contrasts_table(fit: Fit, equal: Fit | None, *, prob: float, rope: float) -> pd.DataFrame:
     """Return how much closer the own stereotypes are than all else: over all, by group, by word.
 
-    A row has the ``contrast``, its ``level`` (data set, group, word), the ``group`` and ``word``,
-    ``mean``, ``sd``, ``lower``, ``upper``, ``P(<0)``, ``P(in rope)``, ``rows``, the number of
-    distances from own stereotypes, 0 where there is nothing to compare them with, and a
-    ``verdict``: closer or farther if the interval excludes 0, else open; nothing without rows,
-    where the model only guesses from other words.
+    A row has the ``contrast``, its ``level`` (data set, group, word, same attributes), the
+    ``group`` and ``word``, ``mean``, ``sd``, ``lower``, ``upper``, ``P(<0)``, ``P(in rope)``,
+    ``rows``, the number of distances from own stereotypes, 0 where there is nothing to compare
+    them with, and a ``verdict``: closer or farther if the interval excludes 0, else open; nothing
+    without rows, where the model only guesses from other words. Beside it the t-interval
+    (``t_lower``, ``t_upper``), and from `equal`, a fit with a slope for frequency, the contrast at
+    equal frequency of the attributes (``equal_mean``, ``equal_lower``, ``equal_upper``).
     """
     there = fit.data.levels["connection"]
     groups = fit.groups().to_series().astype(str)
     parts = []
     for other in [name for name in reversed(CONNECTIONS) if name in there[1:]]:
+        contrast = f"associated - {other}"
         for level, by in LEVELS.items():
-            part = fit.contrasts(f"associated - {other}", by=by, prob=prob, rope=rope)
+            if by == "attribute_group" and other != "different":
+                continue
+            try:
+                part = fit.contrasts(contrast, by=by, prob=prob, rope=rope)
+            except DataError:
+                continue  # no two groups share attributes
             names = part[by].astype(str) if by else pd.Series([""])
+            _beside(part, names, fit.table, equal, contrast, by, prob)
             part.insert(1, "level", level)
             part.insert(2, "group", names.map(groups) if level == "word" else names)
             part.insert(3, "word", names if level == "word" else "")
+            column = "protected_group" if by == "attribute_group" else by
             own, others = (
-                names.map(_counts(fit.table, connection, by)).fillna(0).astype(int)
+                names.map(_counts(fit.table, connection, column)).fillna(0).astype(int)
                 for connection in ("associated", other)
             )
             part["rows"] = own.where(others > 0, 0)
@@ -44,6 +61,34 @@ def contrasts_table(fit: Fit, *, prob: float, rope: float) -> pd.DataFrame:
     table["verdict"] = verdicts(table)
     table.insert(0, "model", fit.spec.name)
     return table
+
+
+def _beside(
+    part: pd.DataFrame,
+    names: pd.Series[str],
+    table: pd.DataFrame,
+    equal: Fit | None,
+    contrast: str,
+    by: By | None,
+    prob: float,
+) -> None:
+    """Add the t-interval, and the contrast at equal frequency, to the rows of a contrast."""
+    numbers = ["t_lower", "t_upper", "equal_mean", "equal_lower", "equal_upper"]
+    for name in numbers:
+        part[name] = np.nan
+    try:
+        classical = t_contrasts(table, contrast, by=by, prob=prob)  # type: ignore[arg-type]
+    except DataError:
+        pass  # too few attributes to estimate a variance: the cells stay empty
+    else:
+        found = classical.set_index(names.name if by else "contrast")
+        place = names if by else pd.Series([contrast])
+        for end in ("lower", "upper"):
+            part[f"t_{end}"] = place.map(found[end]).to_numpy(dtype=float)
+    if equal is not None:
+        same = equal.contrasts(contrast, by=by, prob=prob).query("covariates == 'equal'")
+        for name in ("mean", "lower", "upper"):
+            part[f"equal_{name}"] = same[name].to_numpy()
 
 
 def _counts(table: pd.DataFrame, connection: str, by: str | None) -> pd.Series[int]:

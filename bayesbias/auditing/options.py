@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, TypeAlias
@@ -18,6 +18,8 @@ from bayesbias.evaluation.measuring import MetricLike, as_metrics
 from bayesbias.inference import MODELS, ModelSpec, load_model
 from bayesbias.metrics import Metric
 
+#: The model that leads, chosen by how often its intervals hold the truth.
+LEAD = "interaction"
 #: A model of the catalogue by its name, a TOML file, or a ModelSpec.
 Model: TypeAlias = str | PathLike[str] | ModelSpec
 
@@ -103,7 +105,17 @@ def has_means(spec: ModelSpec) -> bool:
     """Tell whether a model has a mean for each protected word and connection."""
     by = {factor for name in spec.mean for factor in spec[name].by} - {"word_to_compare"}
     together = any({"protected_word", "connection"} <= set(spec[name].by) for name in spec.mean)
-    return together and by <= {"protected_word", "connection"}
+    return together and by <= {"protected_word", "connection", "protected_group", "word_class"}
+
+
+def leading(models: Iterable[ModelSpec], order: Sequence[str]) -> str:
+    """Return the model that means and contrasts are from.
+
+    That is the one whose intervals hold the truth as often as they say, whatever predicts best on
+    this table; without it, the best by `order` of those with a mean for each word and connection.
+    """
+    names = {spec.name for spec in models if has_means(spec)}
+    return LEAD if LEAD in names else next(name for name in order if name in names)
 
 
 def _models(models: Model | Iterable[Model] | None) -> tuple[ModelSpec, ...]:

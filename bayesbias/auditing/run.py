@@ -31,11 +31,11 @@ from bayesbias.auditing.inputs import (
 )
 from bayesbias.auditing.options import Model, Options
 from bayesbias.auditing.result import Audit
-from bayesbias.auditing.steps import Part
+from bayesbias.auditing.steps import FREQUENCY, Part
 from bayesbias.auditing.writing import report_page
 from bayesbias.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
 from bayesbias.embeddings import Embedding
-from bayesbias.errors import BayesBiasWarning
+from bayesbias.errors import BayesBiasWarning, DataError
 from bayesbias.evaluation.before_after import CLASSICAL
 from bayesbias.evaluation.measuring import MetricLike
 from bayesbias.report import write_page
@@ -81,8 +81,9 @@ def audit(
 ) -> Audit:
     """Audit embeddings: distances, models, contrasts, metrics, word lists, figures, a report.
 
-    All models are fitted exactly and compared; the best is sampled with NUTS too, to see whether
-    both have the same posterior. Everything is written to a folder of open files. A second call
+    All models are fitted and compared. Means and contrasts are from the model ``interaction``,
+    whose intervals hold the truth as often as they say; that was not chosen by how well it predicts
+    this table. Everything is written to a folder of open files. A second call
     does only what is not done: a step is done again if what it depends on has changed, or if one
     of its files has; an interrupted audit goes on where it was.
 
@@ -273,15 +274,23 @@ def _write_report(folder: Path, target: Path) -> None:
 
 def _table(embedding: Embedding, study: Study, options: Options) -> tuple[pd.DataFrame, list[str]]:
     """Return the distances, and what there is to be warned of."""
+    looking_up: dict[str, Any] = {
+        "fallbacks": options.fallbacks,
+        "lost_vocabulary_threshold": options.lost_vocabulary_threshold,
+    }
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", BayesBiasWarning)
-        table = distance_table(
-            embedding,
-            study,
-            fallbacks=options.fallbacks,
-            lost_vocabulary_threshold=options.lost_vocabulary_threshold,
-        )
-    return table, [str(one.message) for one in caught]
+        table = distance_table(embedding, study, **looking_up)
+    warned = [str(one.message) for one in caught]
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", BayesBiasWarning)
+            table = distance_table(embedding, study, covariates=[FREQUENCY], **looking_up)
+    except DataError as err:
+        warned.append(f"Contrasts at equal frequency are not given: {err}")
+    else:
+        warned = list(dict.fromkeys(str(one.message) for one in caught))
+    return table, warned
 
 
 def _places(names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:

@@ -18,7 +18,7 @@ from bayesbias.auditing.debiasing import Method
 from bayesbias.auditing.effects import coefficients_table, contrasts_table, diagnostics_table
 from bayesbias.auditing.folder import Folder
 from bayesbias.auditing.inputs import embedding_hash, slugs
-from bayesbias.auditing.options import Options, has_means
+from bayesbias.auditing.options import Options, leading
 from bayesbias.auditing.reading import read_comparison, read_csv
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import BayesBiasError
@@ -34,6 +34,8 @@ from bayesbias.words import Query, Study, check_words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: The covariate that contrasts are adjusted for.
+FREQUENCY = "log_frequency"
 #: The chains of every fit; independent draws need none, but the other engine has as many.
 CHAINS = 4
 
@@ -211,9 +213,8 @@ class Part:
 
     @property
     def lead(self) -> str:
-        """The best of the models with a mean for each protected word and connection."""
-        fit = {spec.name for spec in self.options.models if has_means(spec)}
-        return next(name for name in self._order if name in fit)
+        """The model that means and contrasts are from."""
+        return leading(self.options.models, self._order)
 
     def confirm(self) -> None:
         """Sample the best model with NUTS, and compare the posteriors of both engines."""
@@ -237,7 +238,8 @@ class Part:
 
         def make(contrasts: Path, means: Path, coefficients: Path, seen: Path) -> None:
             lead = self.fitted(self.lead)
-            write_csv(contrasts_table(lead, prob=prob, rope=rope), contrasts)
+            equal = self._at_equal_frequency(lead)
+            write_csv(contrasts_table(lead, equal, prob=prob, rope=rope), contrasts)
             write_csv(lead.means(prob=prob).assign(model=self.lead), means)
             table = coefficients_table({name: self.fitted(name) for name in told}, prob)
             write_csv(table, coefficients)
@@ -247,6 +249,22 @@ class Part:
         inputs = {"fits": [self.keys[f"fit {n}"] for n in told], "prob": prob, "rope": rope}
         files = ("contrasts.csv", "means.csv", "coefficients.csv", "overview.csv")
         self._step("effects", inputs, files, make)
+
+    def _at_equal_frequency(self, lead: Fit) -> Fit | None:
+        """Fit the leading model once more with a slope for the frequency of attributes."""
+        if FREQUENCY not in self.table.columns:
+            return None
+        made = fit(
+            self.table,
+            lead.spec,
+            covariates=[FREQUENCY],
+            draws=self.options.draws,
+            chains=CHAINS,
+            seed=self.options.seed,
+            progress=self.options.progress,
+        )
+        stop_if_interrupted(made)
+        return made
 
     def score(self) -> None:
         """Measure the classical metrics."""

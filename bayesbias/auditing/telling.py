@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from bayesbias.auditing.options import LEAD
 from bayesbias.report.numbers import probability
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def tell(part: AuditPart) -> dict[str, str]:
     told: dict[str, Iterable[str]] = {
         "Bias": bias(part.contrasts, prob, rope),
         "Other comparisons": beside(part.contrasts),
+        "The same attributes": same_attributes(part.contrasts, prob),
         "Word by word": words(part.contrasts, prob),
         "By group": groups(part.contrasts, prob),
         "What one number hides": hidden(part.means, part.scores),
@@ -66,6 +68,24 @@ def bias(contrasts: pd.DataFrame, prob: float, rope: float) -> Iterator[str]:
         )
     if -rope < first["lower"] and first["upper"] < rope:
         yield f"Whatever its sign, the difference is probably smaller than {rope:g}."
+    yield from _at_equal_frequency(first, prob)
+
+
+def _at_equal_frequency(row: Mapping[Hashable, Any], prob: float) -> Iterator[str]:
+    """Tell what is left of a contrast if all attributes were equally frequent."""
+    if pd.isna(row.get("equal_mean")):
+        return
+    equal = {name: row[f"equal_{name}"] for name in ("mean", "lower", "upper")}
+    numbers = f"{_directed(equal['mean'])} ({prob:.0%} interval {_ends(equal)})"
+    if equal["upper"] < 0 or equal["lower"] > 0:
+        yield f"At equal frequency of the attributes it is {numbers}."
+    else:
+        yield (
+            f"At equal frequency of the attributes it is {numbers}, which is inconclusive: "
+            "frequency may explain the difference."
+            if row["verdict"] != "open"
+            else f"At equal frequency of the attributes it is {numbers}, which is inconclusive too."
+        )
 
 
 def beside(contrasts: pd.DataFrame) -> Iterator[str]:
@@ -79,6 +99,22 @@ def beside(contrasts: pd.DataFrame) -> Iterator[str]:
         else:
             told = f"they are {_directed(row['mean'])} ({_ends(row)})"
         yield f"Compared with {OTHERS[row['contrast']]} {told}."
+
+
+def same_attributes(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:
+    """Tell whether stereotypes are closer to their own group than to the other groups."""
+    rows = _rows(contrasts[contrasts["level"] == "same attributes"])
+    if not rows:
+        return
+    parts = [
+        f"those of {row['group']} {difference(row)}"
+        for row in sorted(rows, key=lambda row: float(row["mean"]))
+    ]
+    yield (
+        "The same stereotypes, seen from their own group and from the other groups, so that what "
+        "an attribute is like in itself (its frequency, for instance) cancels. Compared with the "
+        f"other groups, {prob:.0%} intervals: {'; '.join(parts)}."
+    )
 
 
 def words(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:
@@ -202,7 +238,13 @@ def models(
         )
     if doubts:
         yield "By their own checks some of these criteria are rough; see the diagnostics."
-    if lead != waic.index[0]:
+    if lead == LEAD:
+        yield (
+            f"Means and contrasts are from {lead}, whichever model predicts best: it was chosen "
+            "because its intervals hold the truth about as often as they say, which those of "
+            "models that predict well may not."
+        )
+    elif lead != waic.index[0]:
         yield (
             f"Means and contrasts are from {lead}, the best of the models that have a mean for "
             "each word and kind of attribute."
@@ -345,7 +387,7 @@ def _compared(table: pd.DataFrame, ranking: pd.DataFrame) -> Iterator[str]:
         f"{row['embedding']} {_directed(row['mean'])} ({_ends(row)})"
         for row in _rows(own[own["second"] == ""])
     ]
-    yield f"Own stereotypes compared with {other}, by one model of all: {'; '.join(parts)}."
+    yield f"Own stereotypes compared with {other}: {'; '.join(parts)}."
     pairs = own[own["second"] != ""]
     clear = pairs[(pairs["upper"] < 0) | (pairs["lower"] > 0)]
     for row in _rows(clear):

@@ -122,7 +122,7 @@ def _in_short(audit: Audit) -> _Blocks:
                 embedding=embedding,
                 study=study,
                 closer=f"{(words == 'closer').sum()} of {(words != '').sum()}",
-                best=part.best,
+                lead=part.lead,
                 warned=len(part.list_warnings),
             )
         )
@@ -134,7 +134,7 @@ def _in_short(audit: Audit) -> _Blocks:
             "study": "Study",
             "mean": _DIFFERENCE,
             "closer": "Words closer",
-            "best": "Best model",
+            "lead": "Model",
             "warned": Column(title="Warnings of lists", places=0),
         },
     )
@@ -260,15 +260,33 @@ def _effects(part: AuditPart) -> _Blocks:
         "Intervals of the expected distances, one row a group.",
     )
     rows = _known(part.contrasts[part.contrasts["level"] != "word"])
-    rows["of"] = rows["group"].where(rows["level"] == "group", "all")
-    rows["against"] = rows["contrast"].map(OTHERS)
+    same = rows["level"] == "same attributes"
+    rows["of"] = rows["group"].where(rows["level"] != "data set", "all")
+    rows["against"] = rows["contrast"].map(OTHERS).mask(same, "the same, from other groups")
+    rows["t"] = _interval_texts(rows, "t_lower", "t_upper")
+    rows["equal"] = _interval_texts(rows, "equal_lower", "equal_upper", "equal_mean")
+    beside: dict[str, Column | str] = {}
+    if (rows["equal"] != "").any():
+        beside["equal"] = Column(
+            title="At equal frequency",
+            note="The difference if all attributes were equally frequent, by the same model with a "
+            "slope for the log of their frequency.",
+        )
+    if (rows["t"] != "").any():
+        beside["t"] = Column(
+            title="t-interval",
+            note="A two-sample t-interval over attributes, the variance pooled over lists: the "
+            "baseline that needs no model.",
+        )
     yield Table(
         rows,
-        "How much closer own stereotypes are than other attributes, over all and by group.",
+        "How much closer own stereotypes are than other attributes, over all and by group. The "
+        "last rows compare groups on the same stereotypes.",
         {
             "of": "Words",
             "against": "Own stereotypes against",
             "mean": _DIFFERENCE,
+            **beside,
             "P(<0)": Column(title="P(closer)", probability=True),
             "P(in rope)": Column(
                 title="P(too small to matter)",
@@ -318,6 +336,23 @@ def _effects(part: AuditPart) -> _Blocks:
             )
         ],
     )
+
+
+def _interval_texts(
+    frame: pd.DataFrame, lower: str, upper: str, value: str | None = None
+) -> list[str]:
+    """Return intervals as text, with the estimate before them if there is one; or nothing."""
+    if lower not in frame.columns:
+        return [""] * len(frame)
+    texts = []
+    for row in frame.to_dict("records"):
+        if pd.isna(row[lower]):
+            texts.append("")
+            continue
+        ends = f"{row[lower]:.2f} to {row[upper]:.2f}".replace("-", "−")
+        first = f"{row[value]:.2f} ".replace("-", "−") if value else ""
+        texts.append(f"{first}({ends})" if value else ends)
+    return texts
 
 
 def _coefficients(part: AuditPart) -> Table:
@@ -627,15 +662,15 @@ def _compared(audit: Audit) -> _Blocks:
         yield literal(across(audit)[f"Embeddings on {study}"])
         shown = table.assign(
             what=[
-                f"{one} less {other}" if other else one
+                f"{one} minus {other}" if other else one
                 for one, other in zip(table["embedding"], table["second"], strict=True)
             ],
             against=table["contrast"].map(OTHERS),
         )
         yield Table(
             shown,
-            "How much closer own stereotypes are than other attributes, by one model of all "
-            "embeddings, and the differences between embeddings.",
+            "How much closer own stereotypes are than other attributes in each embedding, and the "
+            "differences between embeddings, from the same pairs of words.",
             {
                 "what": "Embedding",
                 "against": Column(title="Own stereotypes against", choose=True),

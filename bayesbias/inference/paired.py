@@ -18,7 +18,7 @@ from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.inference.data import prepare_table
 from bayesbias.inference.estimates import flat
 from bayesbias.inference.fit import Fit
-from bayesbias.inference.fitting import Engine, fit_rows
+from bayesbias.inference.fitting import ENGINES, Engine, fit_rows
 from bayesbias.inference.spec import ModelSpec, load_model
 
 By = Literal["protected_word", "protected_group"]
@@ -233,7 +233,7 @@ def fit_paired(
     after: pd.DataFrame,
     model: str | PathLike[str] | ModelSpec = "paired",
     *,
-    engine: Engine = "exact",
+    engine: Engine = "auto",
     draws: int = 2000,
     chains: int = 4,
     seed: int | None = 0,
@@ -252,7 +252,7 @@ def fit_paired(
         Distance tables, one embedding each. Pairs that are only in one of them are left out.
     model : str, path-like or ModelSpec, default "paired"
         A model with ``outcome = "difference"``.
-    engine : {"exact", "nuts"}, default "exact"
+    engine : {"auto", "exact", "nuts"}, default "auto"
         As in `fit`.
     draws : int, default 2000
         Draws of each chain.
@@ -291,7 +291,7 @@ def fit_paired(
     2       human  0.03  0.01
     3        none  0.02  0.01
     """
-    one_of("engine", engine, ("nuts", "exact"))
+    one_of("engine", engine, ENGINES)
     at_least("draws", draws, 1)
     at_least("chains", chains, 1)
     spec = load_model(model)
@@ -320,6 +320,28 @@ def fit_paired(
         )
     ]
     return PairedFit(*fits)
+
+
+def fit_difference(
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    *,
+    engine: Engine = "auto",
+    draws: int = 2000,
+    chains: int = 4,
+    seed: int | None = 0,
+    progress: bool = True,
+) -> Fit:
+    """Fit the differences alone, after minus before, as `fit_paired` does."""
+    return fit_rows(
+        load_model("paired"),
+        _match(prepare_table(before), prepare_table(after))[0],
+        engine=engine,
+        draws=draws,
+        chains=chains,
+        seed=seed,
+        progress=progress,
+    )
 
 
 def _match(before: pd.DataFrame, after: pd.DataFrame) -> tuple[pd.DataFrame, ...]:
