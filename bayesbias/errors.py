@@ -29,7 +29,18 @@ class DataError(BayesBiasError, ValueError):
 
 
 class EngineError(SpecError, DataError):
-    """The exact engine cannot fit this model, or not to this table; NUTS may."""
+    """The exact engine cannot fit this model, or not to this table; NUTS may.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> bb.fit(table, "separate", engine="exact", likelihood="student_t")
+    Traceback (most recent call last):
+    ...
+    bayesbias.errors.EngineError: the exact engine cannot fit model 'separate': its likelihood is
+    'student_t', not 'normal'; use engine='auto' or engine='nuts'.
+    """
 
 
 class NotFoundError(BayesBiasError, FileNotFoundError):

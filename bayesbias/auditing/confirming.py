@@ -22,7 +22,7 @@ from sklearn.covariance import ledoit_wolf
 from threadpoolctl import threadpool_limits
 
 from bayesbias._arrays import Array
-from bayesbias._compat import convergence
+from bayesbias._compat import convergence, mean_sizes
 from bayesbias._progress import progress_bar
 from bayesbias._validate import quoted
 from bayesbias.constants import CONNECTIONS
@@ -38,8 +38,8 @@ NUTS: dict[str, Any] = {
     "sampler": "nutpie",
     "chains": 4,
     "tune": 50,
-    "round": 200,
-    "rounds": 12,
+    "round": 400,
+    "rounds": 6,
     "target_accept": 0.65,
     # Coordinates are round already, and what decides is how the spread of the chains compares,
     # which longer paths do not help: half the work of a depth of four for as many draws.
@@ -106,7 +106,7 @@ def sample_again(exact: Fit, *, seed: int, progress: bool = False) -> Fit:
             chains = [np.concatenate([part[c].draws for part in parts]) for c in range(len(states))]
             x = centre + np.array([root.all_times(chain) for chain in chains])
             made = _as_fit(exact, density, x, parts, seed)
-            if not problems(made):
+            if not problems(made, _convergence(quantities(made))):
                 break
     return made
 
@@ -216,9 +216,11 @@ def _quantities(fit: Fit) -> Iterator[tuple[list[str], Array]]:
         yield names, values.reshape(*values.shape[:2], -1)
 
 
-def problems(nuts: Fit) -> list[str]:
-    """Return what speaks against the draws of NUTS: nothing, if they will do."""
-    table = _convergence(quantities(nuts))
+def problems(nuts: Fit, table: pd.DataFrame) -> list[str]:
+    """Return what speaks against the draws of NUTS: nothing, if they will do.
+
+    `table` has R-hat and effective sample sizes, one row per quantity.
+    """
     found = []
     diverging = int(nuts.sample_stats["diverging"].sum())
     if diverging:
@@ -255,10 +257,10 @@ def compare_engines(exact: Fit, nuts: Fit) -> pd.DataFrame:
     health = _convergence(second)
     a, b = (array.to_numpy().reshape(-1, array.sizes["quantity"]) for array in (first, second))
     sd = np.where(a.std(axis=0) > 0, a.std(axis=0), 1.0)
-    squares = _convergence((second - second.mean(["chain", "draw"])) ** 2)
+    squares = (second - second.mean(["chain", "draw"])) ** 2
     sizes = {
         "mean": health["ess_mean"],
-        "sd": squares["ess_mean"],
+        "sd": mean_sizes(squares),
         "lower": health["ess_tail"],
         "upper": health["ess_tail"],
     }
@@ -267,7 +269,7 @@ def compare_engines(exact: Fit, nuts: Fit) -> pd.DataFrame:
         one, other = _statistic(a, name), _statistic(b, name)
         difference = (other - one) / sd
         ours = _unit_error(a, name, sd) / np.sqrt(len(a))
-        theirs = _unit_error(b, name, sd) / np.sqrt(sizes[name].to_numpy())
+        theirs = _unit_error(b, name, sd) / np.sqrt(np.asarray(sizes[name]))
         error = np.hypot(ours, theirs)
         frames.append(
             pd.DataFrame(
@@ -317,7 +319,7 @@ def conclusion(table: pd.DataFrame, nuts: Fit) -> dict[str, Any]:
     """Return in a few numbers whether the engines agree."""
     largest = table.iloc[int(table["difference"].abs().to_numpy().argmax())]
     worst = table.iloc[int(table["beyond"].to_numpy().argmax())]
-    found = problems(nuts)
+    found = problems(nuts, table.drop_duplicates("quantity").set_index("quantity"))
     sizes = nuts.posterior.sizes
     by = table.groupby("statistic")
     return {
