@@ -14,7 +14,7 @@ from bayesbias.constants import CONNECTIONS
 from bayesbias.errors import DataError, warn
 from bayesbias.evaluation import rank_posterior
 from bayesbias.evaluation.study_queries import study_queries
-from bayesbias.inference import Fit, fit
+from bayesbias.inference.paired import fit_difference
 
 _RANKING = ["metric", "embedding", "score", "lower", "upper", "expected_rank", "p_best"]
 

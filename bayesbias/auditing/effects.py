@@ -11,7 +11,6 @@ import pandas as pd
 from bayesbias.constants import CONNECTIONS
 from bayesbias.errors import DataError
 from bayesbias.inference import Fit, t_contrasts
-from bayesbias.inference.fit import By
 
 #: What a contrast is of. The last compares groups on the stereotypes of one of them.
 LEVELS = {
@@ -69,7 +68,7 @@ def _beside(
     table: pd.DataFrame,
     equal: Fit | None,
     contrast: str,
-    by: By | None,
+    by: str | None,
     prob: float,
 ) -> None:
     """Add the t-interval, and the contrast at equal frequency, to the rows of a contrast."""

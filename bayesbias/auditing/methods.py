@@ -120,8 +120,8 @@ def _methods(audit: Audit) -> Iterator[str | Block]:
         f"**Verdicts.** *Closer* and *farther* are said only where the {prob:.0%} interval "
         "excludes 0, *open* everywhere else. The contrast of a group is the average of its words, "
         "that of the whole data set the average of its groups; attributes stand for the "
-        f"population that they are drawn from. Differences smaller than {options['rope']:g} are taken not to "
-        "matter in *P(in rope)*."
+        "population that they are drawn from. Differences smaller than "
+        f"{options['rope']:g} are taken not to matter in *P(in rope)*."
     )
     if any((part.contrasts["equal_mean"].notna()).any() for part in audit.parts.values()):
         yield (

@@ -75,7 +75,7 @@ def _at_equal_frequency(row: Mapping[Hashable, Any], prob: float) -> Iterator[st
     """Tell what is left of a contrast if all attributes were equally frequent."""
     if pd.isna(row.get("equal_mean")):
         return
-    equal = {name: row[f"equal_{name}"] for name in ("mean", "lower", "upper")}
+    equal: dict[Hashable, Any] = {n: row[f"equal_{n}"] for n in ("mean", "lower", "upper")}
     numbers = f"{_directed(equal['mean'])} ({prob:.0%} interval {_ends(equal)})"
     if equal["upper"] < 0 or equal["lower"] > 0:
         yield f"At equal frequency of the attributes it is {numbers}."

@@ -28,11 +28,19 @@ class Layers:
     lists : DataArray
         protected_group × connection × word_class: the share of each list in a connection.
     covariates : dict of DataArray
-        For each covariate, its mean by protected word and connection.
+        For each covariate, its mean by protected word and list.
+    group_of : DataArray
+        The group of each protected word.
     """
 
     lists: xr.DataArray
     covariates: Mapping[str, xr.DataArray]
+    group_of: xr.DataArray
+
+    def covariate(self, name: str) -> xr.DataArray:
+        """Return the mean of a covariate by protected word and connection; lists count equally."""
+        share = self.lists.sel(protected_group=self.group_of).drop_vars("protected_group")
+        return xr.dot(self.covariates[name], share, dim="word_class")
 
     @classmethod
     def of_table(cls, table: pd.DataFrame, data: ModelData) -> Layers:
@@ -51,13 +59,18 @@ class Layers:
             share.loc[group, connection, word_class] = 1.0
         share = share / share.sum("word_class").clip(min=1.0)
         means = {}
-        by = ["protected_word", "connection", "word_class"]
+        words = table[["protected_word", "protected_group"]].astype("str").drop_duplicates()
+        group_of = xr.DataArray(
+            words["protected_group"].to_numpy(),
+            coords={"protected_word": words["protected_word"].to_numpy()},
+            dims="protected_word",
+        )
+        by = ["protected_word", "word_class"]
         for name, values in data.covariates.items():
             frame = table[by].astype("str").assign(value=values)
-            # As the distances: each list counts the same.
-            of_lists = frame.groupby(by, sort=False)["value"].mean()
-            means[name] = of_lists.groupby(by[:2], sort=False).mean().to_xarray().fillna(0.0)
-        return cls(share, means)
+            mean = frame.groupby(by, sort=False)["value"].mean().to_xarray()
+            means[name] = mean.sel(protected_word=group_of["protected_word"]).fillna(0.0)
+        return cls(share, means, group_of)
 
 
 def expected(
@@ -108,7 +121,7 @@ def expected(
         covariate = spec[name].covariate
         if covariate is not None:
             assert layers is not None
-            array = array * layers.covariates[covariate]
+            array = array * layers.covariate(covariate)
             if "protected_word" in gone:
                 array = array.mean("protected_word")
         return array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from bayesbias.inference.diagnostics import Diagnostics
 
 
-#: What a contrast is for each level of.
-By = Literal["protected_word", "protected_group", "attribute_group", "embedding"]
 #: The protected words of the study, or new ones of the same groups.
 Words = Literal["listed", "population"]
 
@@ -170,7 +168,7 @@ class Fit:
         self,
         contrast: str = "associated - none",
         *,
-        by: By | None = None,
+        by: str | None = None,
         words: Words = "listed",
         rope: float | tuple[float, float] | None = None,
         prob: float = 0.89,
@@ -231,7 +229,7 @@ class Fit:
         self,
         contrast: str,
         *,
-        by: By | None = None,
+        by: str | None = None,
         words: Words = "listed",
         observed: bool = False,
     ) -> xr.DataArray:
@@ -343,7 +341,7 @@ class Fit:
             for row in [*own.itertuples(index=False), *others.itertuples(index=False)]:
                 share.loc[row.protected_group, row.connection, row.word_class] = 1.0
             share = share / share.sum("word_class").clip(min=1.0)
-            layers = Layers(share, self._layers.covariates)
+            layers = replace(self._layers, lists=share)
             array = self.by_group(self._expected(over, layers, observed))
             others_mean = array.sel(
                 protected_group=list(dict.fromkeys(others["protected_group"])),

@@ -127,8 +127,8 @@ def fit(
         raise SpecError(f"'target_accept' is {target_accept!r}; expected a number in (0, 1).")
     if not isinstance(model, str | PathLike | ModelSpec):
         raise SpecError(
-            f"'model' is a {type(model).__name__}; expected one model: a name such as 'interaction', "
-            "a TOML file or a ModelSpec. To fit several, call fit once for each: "
+            f"'model' is a {type(model).__name__}; expected one model: a name such as "
+            "'interaction', a TOML file or a ModelSpec. To fit several, call fit once for each: "
             "{name: fit(table, name) for name in ['crossed', 'interaction']}."
         )
     at_least("draws", draws, 1)

@@ -13,8 +13,8 @@ import numpy as np
 
 from bayesbias._arrays import Array
 from bayesbias.errors import SpecError
-from bayesbias.inference.data import ModelData
 from bayesbias.inference.compiled import parent_index
+from bayesbias.inference.data import ModelData
 from bayesbias.inference.guesses import Guess, guess_pooled
 from bayesbias.inference.priors import Prior
 from bayesbias.inference.spec import ModelSpec

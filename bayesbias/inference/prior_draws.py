@@ -11,8 +11,8 @@ import xarray as xr
 
 from bayesbias._arrays import Array, Codes
 from bayesbias._validate import at_least
-from bayesbias.inference.data import ModelData, dataset, model_data, prepare_table
 from bayesbias.inference.compiled import parent_index, together
+from bayesbias.inference.data import ModelData, dataset, model_data, prepare_table
 from bayesbias.inference.precisions import draw_correlations, matrices_of_pairs
 from bayesbias.inference.spec import Likelihood, ModelSpec, Parameter, Residual, load_model
 from bayesbias.table import Duplicates

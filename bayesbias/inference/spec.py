@@ -373,7 +373,7 @@ class ModelSpec:
                 spec = replace(spec, likelihood=likelihood, parameters=parameters)
         if residual is not None:
             one_of("residual", residual, ("one", "connection"))
-            by = ("connection",) if residual == "connection" else ()
+            by: tuple[str, ...] = ("connection",) if residual == "connection" else ()
             # Correlated residuals have a scale for each of what they are correlated over.
             by += (spec.over(spec.correlation),) if spec.correlation else ()
             spec = spec._with_parameter(replace(spec[spec.scale], by=by))

@@ -1,0 +1,161 @@
+"""Contrasts of the model that leads: whose words, which attributes, at which covariates."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+
+GROUPS = {"jew": 0, "christian": 1, "muslim": 2}
+
+
+@cache
+def religion(covariates: bool = False) -> pd.DataFrame:
+    more = {"covariates": ["log_frequency"]} if covariates else {}
+    return bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"), **more)
+
+
+@cache
+def interaction() -> bb.Fit:
+    return bb.fit(religion(), draws=200, seed=1)
+
+
+def list_means(fit: bb.Fit) -> np.ndarray:
+    """Return draws × stereotype lists × protected words, straight from the definition."""
+    draws = {p.name: fit.draws(p.name) for p in fit.spec.parameters}
+    levels = fit.data.levels
+    words, groups = levels["protected_word"], fit.groups().to_numpy()
+    result = np.empty((len(draws["s"]), 3, len(words)))
+    for place, name in enumerate(GROUPS):
+        w = levels["word_class"].index(f"{name}_stereotype")
+        for p, group in enumerate(groups):
+            g = levels["protected_group"].index(group)
+            c = levels["connection"].index("associated" if group == name else "different")
+            result[:, place, p] = (
+                draws["m"][:, w, g] + draws["b"][:, w] + draws["a"][:, g]
+                + draws["alpha"][:, p] + draws["theta"][:, p, c]
+            )  # fmt: skip
+    return result
+
+
+def by_group(values: np.ndarray, fit: bb.Fit) -> np.ndarray:
+    """Average over the words of each group: draws × lists × groups."""
+    groups = fit.groups().to_numpy()
+    return np.stack([values[:, :, groups == name].mean(axis=2) for name in GROUPS], axis=2)
+
+
+def test_groups_are_compared_with_each_of_the_other_lists() -> None:
+    fit = interaction()
+    means = by_group(list_means(fit), fit)
+    for name, g in GROUPS.items():
+        others = [i for i in range(3) if i != g]
+        expected = means[:, g, g] - means[:, others, g].mean(axis=1)
+        draws = fit.contrast_draws("associated - different", by="protected_group")
+        np.testing.assert_allclose(draws.sel(protected_group=name).to_numpy().ravel(), expected)
+
+
+def test_the_same_attributes_are_seen_from_other_groups() -> None:
+    fit = interaction()
+    means = by_group(list_means(fit), fit)
+    same = fit.contrast_draws("associated - different", by="attribute_group")
+    for name, g in GROUPS.items():
+        others = [i for i in range(3) if i != g]
+        expected = means[:, g, g] - means[:, g, others].mean(axis=1)
+        np.testing.assert_allclose(same.sel(attribute_group=name).to_numpy().ravel(), expected)
+    # Its average is the double difference, and so is the contrast of the whole data set.
+    whole = fit.contrast_draws("associated - different")
+    np.testing.assert_allclose(whole, same.mean("attribute_group"))
+
+
+def test_controls_have_no_effects_of_stereotypes() -> None:
+    fit = interaction()
+    array = fit.expected(["word_to_compare"])
+    levels = fit.data.levels
+    g = levels["protected_group"].index("muslim")
+    w, c = levels["word_class"].index("neutral"), levels["connection"].index("none")
+    p = levels["protected_word"].index("imam")
+    expected = fit.draws("m")[:, w, g] + fit.draws("theta")[:, p, c]
+    found = array.sel(protected_word="imam", connection="none").to_numpy().ravel()
+    np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("model", ["separate", "crossed"])
+def test_the_same_attributes_by_models_without_lists(model: str) -> None:
+    """There all other lists have one mean: the two contrasts of a group differ by others' means."""
+    fit = bb.fit(religion(), model, draws=100, seed=1)
+    theta = fit.draws("theta")
+    groups = fit.groups().to_numpy()
+    own = fit.contrast_draws("associated - different", by="attribute_group")
+    for name in GROUPS:
+        inside = theta[:, groups == name, 0].mean(axis=1)
+        others = [theta[:, groups == other, 1].mean(axis=1) for other in GROUPS if other != name]
+        found = own.sel(attribute_group=name).to_numpy().ravel()
+        np.testing.assert_allclose(found, inside - np.mean(others, axis=0))
+
+
+def test_whose_words() -> None:
+    fit = interaction()
+    listed = fit.contrasts("associated - none")
+    new = fit.contrasts("associated - none", words="population")
+    assert new["sd"].item() > listed["sd"].item()
+    groups = fit.contrasts("associated - none", by="protected_group", words="population")
+    assert list(groups["protected_group"]) == list(GROUPS)
+    assert new["mean"].item() == pytest.approx(groups["mean"].mean())
+    words = fit.contrasts("associated - none", by="protected_word")
+    assert listed["mean"].item() == pytest.approx(words["mean"].mean())
+    with pytest.raises(bb.SpecError, match="'words' is 'new'"):
+        fit.contrasts(words="new")
+    with pytest.raises(bb.SpecError, match="by='protected_word' is about the listed words"):
+        fit.contrasts(by="protected_word", words="population")
+
+
+def test_what_attribute_groups_are_for() -> None:
+    fit = interaction()
+    with pytest.raises(bb.SpecError, match="contrast='associated - different', not 'associated"):
+        fit.contrasts("associated - none", by="attribute_group")
+    table = religion()
+    alone = bb.fit(table[table["protected_group"] == "jew"], "crossed", draws=50)
+    with pytest.raises(bb.DataError, match="'jew' are not compared with another group"):
+        alone.contrasts("associated - different", by="attribute_group")
+
+
+def test_contrasts_at_equal_covariates() -> None:
+    fit = bb.fit(religion(covariates=True), covariates=["log_frequency"], draws=300, seed=1)
+    found = fit.contrasts("associated - none")
+    assert list(found["covariates"]) == ["equal", "as observed"]
+    equal, observed = found["mean"]
+    table = fit.table
+    x = (table["log_frequency"] - table["log_frequency"].mean()) / table["log_frequency"].std(
+        ddof=0
+    )
+    lists = x.groupby([table["word_class"].astype(str)]).mean()
+    stereotypes = lists[[f"{name}_stereotype" for name in GROUPS]].mean()
+    slope = fit.draws("slope_log_frequency").mean()
+    assert observed - equal == pytest.approx(slope * (stereotypes - lists["neutral"]), rel=1e-6)
+    # The frequency of attributes cancels where they are the same.
+    same = fit.contrasts("associated - different", by="attribute_group")
+    half = len(same) // 2
+    np.testing.assert_allclose(same["mean"][:half], same["mean"][half:], atol=1e-12)
+
+
+def test_a_slope_that_is_there_is_found(rng: np.random.Generator) -> None:
+    table = religion()
+    words = table["word_to_compare"].astype(str)
+    x = {word: rng.normal() for word in sorted(set(words))}
+    moved = table["cosine_distance"] + 0.05 * words.map(x).astype(float)
+    rows = table.assign(cosine_distance=moved.clip(0, 2), x=words.map(x).astype(float))
+    rows = rows.drop(columns="cosine_similarity")
+    fit = bb.fit(rows, covariates=["x"], draws=300, seed=1)
+    slope = fit.draws("slope_x") / rows["x"].std(ddof=0)
+    assert abs(slope.mean() - 0.05) < 3 * slope.std()
+
+
+def test_a_prior_that_differs_by_what_does_not_follow() -> None:
+    spec = bb.load_model("hierarchical").to_dict()
+    spec["parameters"]["theta"]["by"] = ["protected_word"]
+    with pytest.raises(bb.DataError, match="more than one level of it; add 'connection' to 'by'"):
+        bb.fit(religion(), bb.ModelSpec.from_dict(spec))
