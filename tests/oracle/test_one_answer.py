@@ -1,0 +1,52 @@
+"""The difference of two embeddings is the same by every road that leads to it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+
+pytestmark = pytest.mark.slow
+
+CONTRASTS = ("associated - none", "associated - different")
+
+
+@cache
+def tables(study: str, second: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the distances before and after, or in another embedding."""
+    demo, lists = bb.load_embedding("demo"), bb.load_study(study)
+    if second == "debiased":
+        other = bb.HardDebias().fit(demo).transform(demo)
+    else:
+        other = bb.load_embedding(second)
+    return bb.distance_table(demo, lists), bb.distance_table(other, lists)
+
+
+@pytest.mark.parametrize("second", ["demo-100d", "debiased"])
+@pytest.mark.parametrize("study", ["religion", "gender"])
+def test_joint_model_and_differences_agree(study: str, second: str) -> None:
+    before, after = tables(study, second)
+    paired = bb.fit_paired(before, after, draws=1000, seed=1)
+    both = pd.concat([t.astype({"embedding": "str"}) for t in (before, after)])
+    names = [str(t["embedding"].iloc[0]) for t in (before, after)]
+    if names[0] == names[1]:
+        both["embedding"] = np.repeat(["before", "after"], [len(before), len(after)])
+        names = ["before", "after"]
+    joint = bb.fit(both, "embeddings", draws=1000, seed=1)
+    for contrast in CONTRASTS:
+        change = paired.difference.contrast_draws(contrast).to_numpy().ravel()
+        by = joint.contrast_draws(contrast, by="embedding")
+        moved = (by.sel(embedding=names[1]) - by.sel(embedding=names[0])).to_numpy().ravel()
+        sd = change.std()
+        # A tenth of a standard deviation, and the Monte Carlo errors of some hundred draws.
+        assert abs(change.mean() - moved.mean()) < 0.1 * sd + 3 * sd / np.sqrt(400), contrast
+        assert 0.8 < moved.std() / sd < 1.3, contrast
+    # Before, change and after add up in every table.
+    gaps = paired.gap_closed(CONTRASTS[0], by="protected_group")
+    np.testing.assert_allclose(gaps["before"] + gaps["change"], gaps["after"])
+    effects = paired.effects()
+    np.testing.assert_allclose(effects["before"] + effects["mean"], effects["after"])
