@@ -264,11 +264,14 @@ def _effects(part: AuditPart) -> _Blocks:
     rows["of"] = rows["group"].where(rows["level"] != "data set", "all")
     rows["against"] = rows["contrast"].map(OTHERS).mask(same, "the same, from other groups")
     rows["t"] = _interval_texts(rows, "t_lower", "t_upper")
-    rows["equal"] = _interval_texts(rows, "equal_lower", "equal_upper", "equal_mean")
     beside: dict[str, Column | str] = {}
-    if (rows["equal"] != "").any():
-        beside["equal"] = Column(
+    if rows["equal_mean"].notna().any():
+        beside["equal_mean"] = Column(
             title="At equal frequency",
+            interval=("equal_lower", "equal_upper"),
+            reference=0.0,
+            places=2,
+            brief=True,
             note="The difference if all attributes were equally frequent, by the same model with a "
             "slope for the log of their frequency.",
         )
@@ -288,13 +291,6 @@ def _effects(part: AuditPart) -> _Blocks:
             "mean": _DIFFERENCE,
             **beside,
             "P(<0)": Column(title="P(closer)", probability=True),
-            "P(in rope)": Column(
-                title="P(too small to matter)",
-                probability=True,
-                note=f"The probability of a difference smaller than "
-                f"{part.record['options']['rope']:g}.",
-            ),
-            "verdict": "Verdict",
         },
     )
     yield "# Coefficients of the connections"
@@ -338,21 +334,13 @@ def _effects(part: AuditPart) -> _Blocks:
     )
 
 
-def _interval_texts(
-    frame: pd.DataFrame, lower: str, upper: str, value: str | None = None
-) -> list[str]:
-    """Return intervals as text, with the estimate before them if there is one; or nothing."""
-    if lower not in frame.columns:
-        return [""] * len(frame)
-    texts = []
-    for row in frame.to_dict("records"):
-        if pd.isna(row[lower]):
-            texts.append("")
-            continue
-        ends = f"{row[lower]:.2f} to {row[upper]:.2f}".replace("-", "−")
-        first = f"{row[value]:.2f} ".replace("-", "−") if value else ""
-        texts.append(f"{first}({ends})" if value else ends)
-    return texts
+def _interval_texts(frame: pd.DataFrame, lower: str, upper: str) -> list[str]:
+    """Return intervals as text; nothing where there is none."""
+    pairs = zip(frame[lower], frame[upper], strict=True)
+    return [
+        "" if pd.isna(low) else f"{low:.2f}\u00a0to\u00a0{high:.2f}".replace("-", "−")
+        for low, high in pairs
+    ]
 
 
 def _coefficients(part: AuditPart) -> Table:
