@@ -107,7 +107,9 @@ class BruteForce:
         kinds = {"associated": "stereotype", "different": "stereotype", "none": "neutral"}
         kind = [kinds.get(c, c) for c in table["connection"]]
         table = table.assign(attribute_kind=pd.Categorical(kind))
-        self.rows = table.to_dict("records")
+        # The model sees covariates in standard deviations from their means.
+        own = {c: (table[c] - table[c].mean()) / table[c].std(ddof=0) for c in spec.covariates}
+        self.rows = table.assign(**own).to_dict("records")
         self.levels = {
             f: [c for c in table[f].cat.categories if (table[f] == c).any()] for f in spec.factors
         }
@@ -134,6 +136,8 @@ class BruteForce:
         self.x = np.zeros((len(rows), n))
         for i, row in enumerate(rows):
             for name in spec.mean:
+                if spec[name].only not in (None, row["attribute_kind"]):
+                    continue
                 times = row[spec[name].covariate] if spec[name].covariate else 1
                 self.x[i, place[name, self.cell(name, row)]] += times
         self.residual = [self.scale(spec.scale, row) for row in rows]
@@ -274,7 +278,12 @@ def by_name(spec: bb.ModelSpec, compiled: Compiled, at: np.ndarray) -> dict[str,
     for p in spec.parameters:
         if p.over:
             z = at[compiled.layout.scales[p.name]]
-            levels = next(n for n in range(2, 9) if n * (n - 1) // 2 == compiled.residuals.levels * (compiled.residuals.levels - 1) // 2)
+            levels = next(
+                n
+                for n in range(2, 9)
+                if n * (n - 1) // 2
+                == compiled.residuals.levels * (compiled.residuals.levels - 1) // 2
+            )
             matrices = correlation_matrix(z.reshape(-1, levels * (levels - 1) // 2), levels)
             found[p.name] = matrices.ravel()
     return found

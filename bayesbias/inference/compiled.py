@@ -243,7 +243,9 @@ def compile_model(spec: ModelSpec, data: ModelData) -> Compiled:
         patterns.append(found)
     floor = np.log(y.std() if np.ptp(y) else 1.0) - _FLOOR
     blocks = list(
-        _split(groups, counts, records, scatter, patterns, sides, where, slopes, shift, float(floor))
+        _split(
+            groups, counts, records, scatter, patterns, sides, where, slopes, shift, float(floor)
+        )
     )
     return Compiled(where, blocks, centre, design, _residuals(spec, data, where))
 
@@ -289,7 +291,7 @@ class _Draft:
 
 
 def _number_classes(drafts: list[_Draft]) -> tuple[dict[int, ClassGroup], list[Records]]:
-    """Number the classes of records, and the entries of their precision matrices."""
+    """Give the classes of records numbers, and the entries of their precision matrices."""
     groups: dict[int, ClassGroup] = {}
     records: list[Records] = []
     first_class, first_entry = 0, 0
@@ -481,9 +483,7 @@ def _sides(spec: ModelSpec, data: ModelData, where: Layout) -> list[tuple[Codes,
     if spec.correlation:
         correlated.add(spec.over(spec.correlation))
     found = []
-    rest = [
-        spec[name] for name in where.coefficients if name not in spec.slopes and spec[name].by
-    ]
+    rest = [spec[name] for name in where.coefficients if name not in spec.slopes and spec[name].by]
     for _ in range(2):
         factors = [f for f in spec.factors if f not in correlated and any(f in p.by for p in rest)]
         if not factors:
@@ -543,7 +543,7 @@ def _split(
             edges.append((first[column >= 0], n + column[column >= 0]))
     a, b = (np.concatenate(side) for side in zip(*edges, strict=True))
     links = sparse.coo_matrix((np.ones(len(a)), (a, b)), shape=(n + k, n + k))
-    n_blocks, block = csgraph.connected_components(links, directed=False)
+    _, block = csgraph.connected_components(links, directed=False)
     # The deviations of merged units belong to the block of the unit that stands for them.
     merged = np.zeros(n, dtype=bool)
     split: list[list[Pattern]] = []
@@ -565,9 +565,7 @@ def _split(
                 used = r.columns[:, :, :-1].any(axis=1)
                 flat = np.where(flat < 0, slopes[used.argmax(axis=1)], flat)
             some.append(r.take(block[flat] == number))
-        own_patterns = [
-            [p for p in side if block[p.ids[0, 0]] == number] for side in split
-        ]
+        own_patterns = [[p for p in side if block[p.ids[0, 0]] == number] for side in split]
         yield Block.build(
             groups=groups,
             counts=counts,

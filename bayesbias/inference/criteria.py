@@ -16,8 +16,8 @@ from scipy.special import gammaln, logsumexp
 from bayesbias._arrays import Array, Codes
 from bayesbias._validate import one_of
 from bayesbias.errors import DataError, SpecError, warn
-from bayesbias.inference.data import ModelData
 from bayesbias.inference.compiled import compile_model
+from bayesbias.inference.data import ModelData
 from bayesbias.inference.leave_out import log_density_left_out
 from bayesbias.inference.spec import ModelSpec
 

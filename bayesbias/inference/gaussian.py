@@ -222,7 +222,7 @@ class Block:
             n, k, m = cluster.shape
             size += 2 * n * k * (k + m)
         for deviation in self.deviations:
-            _, k, v = deviation.shape
+            _, k, _ = deviation.shape
             size += 2 * deviation.summed.width + k * k
         return max(1, _BUDGET // size)
 
@@ -284,9 +284,7 @@ class Block:
         log_density -= np.log(np.diagonal(cholesky, axis1=1, axis2=2)).sum(axis=1)
         log_density -= 0.5 * (h[:, d, d] - (half**2).sum(axis=1))
         log_density += self._log_prior(at)
-        return Solution(
-            entries, roots, halves, deviation_roots, cholesky, half, mean, log_density
-        )
+        return Solution(entries, roots, halves, deviation_roots, cholesky, half, mean, log_density)
 
     def _log_prior(self, at: Array) -> Array:
         total = np.zeros(len(at))
@@ -346,7 +344,7 @@ class Block:
             own -= 0.5 * root.transpose(0, 1, 3, 2) @ root
             by_entry += cluster.own.pull_back(own.reshape(draws, -1))
         for deviation, root in zip(self.deviations, solved.deviation_roots, strict=True):
-            _, k, v = deviation.shape
+            _, k, _ = deviation.shape
             here = adjoint[:, deviation.columns[:, None], deviation.columns]
             inverse_own = root.transpose(0, 2, 1) @ root
             solution = inverse_own[:, None] @ deviation.ties(solved.entries, deviation.summed)
@@ -449,7 +447,9 @@ class Block:
             flat = scaled.reshape(draws, n_sums, -1)
             covariance += flat @ flat.transpose(0, 2, 1)
             ties = root[:, None] @ deviation.ties(at.entries, deviation.linear)[:, some]
-            on_dense[:, :, deviation.columns] += _signed(flat @ ties.reshape(draws, -1, ties.shape[3]))
+            on_dense[:, :, deviation.columns] += _signed(
+                flat @ ties.reshape(draws, -1, ties.shape[3])
+            )
         for cluster, root, half in zip(self.clusters, at.roots, at.halves, strict=True):
             n, k, _ = cluster.shape
             of_units = left[:, cluster.coordinates.ravel()].reshape(n_sums, n, k)
@@ -656,9 +656,7 @@ class _Entries:
         n_columns = len(columns)
         code = [np.where(x >= 0, x, n + n_columns + x) for x in (row, column)]
         size = n + n_columns
-        key, inverse = np.unique(
-            (entry * size + code[0]) * size + code[1], return_inverse=True
-        )
+        key, inverse = np.unique((entry * size + code[0]) * size + code[1], return_inverse=True)
         total = np.bincount(inverse, value)
         rest, second = np.divmod(key, size)
         number, first = np.divmod(rest, size)

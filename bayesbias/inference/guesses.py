@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesbias._arrays import Array, Codes
-from bayesbias.inference.data import ModelData
 from bayesbias.inference.compiled import parent_index
+from bayesbias.inference.data import ModelData
 from bayesbias.inference.spec import ModelSpec
 
 #: A spread is guessed as if there were this many further outcomes of average spread.

@@ -14,11 +14,11 @@ from bayesbias._progress import progress_bar
 from bayesbias._validate import at_least, one_of, quoted
 from bayesbias.constants import CONTROL_CONNECTIONS
 from bayesbias.errors import DataError, SpecError
+from bayesbias.inference.compiled import Compiled, compile_model
 from bayesbias.inference.data import ModelData, dataset
 from bayesbias.inference.estimates import contrast_weights, expected, flat
 from bayesbias.inference.exact import sample_exactly
 from bayesbias.inference.fit import Fit
-from bayesbias.inference.compiled import Compiled, compile_model
 from bayesbias.inference.spec import ModelSpec
 
 By = Literal["protected_word"]

@@ -124,8 +124,9 @@ class ClassGroup:
                 part = self.take(which, np.append(np.arange(at.shape[1]), -1))
                 step = np.zeros(at.shape[1])
                 step[place] = _STEP
-                (up, log_up), (down, log_down) = part.precision(at + step), part.precision(
-                    at - step
+                (up, log_up), (down, log_down) = (
+                    part.precision(at + step),
+                    part.precision(at - step),
                 )
                 own = ((up - down) * by_entry[:, which]).sum(axis=(1, 2))
                 own += ((log_up - log_down) * by_determinant[:, which]).sum(axis=1)

@@ -11,8 +11,8 @@ import xarray as xr
 
 from bayesbias._arrays import Array
 from bayesbias._validate import at_least
-from bayesbias.inference.data import ModelData, dataset, model_data, prepare_table
 from bayesbias.inference.compiled import parent_index
+from bayesbias.inference.data import ModelData, dataset, model_data, prepare_table
 from bayesbias.inference.spec import Likelihood, ModelSpec, Parameter, Residual, load_model
 
 

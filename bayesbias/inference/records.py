@@ -294,7 +294,11 @@ def _pattern(
     )
     slot_of, entry_of = np.divmod(pairs, n_entries)
     return Pattern(
-        np.column_stack(list(ids.values())), precision, slot_of, entry_of, np.ascontiguousarray(sums)
+        np.column_stack(list(ids.values())),
+        precision,
+        slot_of,
+        entry_of,
+        np.ascontiguousarray(sums),
     )
 
 

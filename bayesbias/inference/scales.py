@@ -285,9 +285,7 @@ def _curvature(target: Target, mode: Array) -> Array:
     n = len(mode)
     # A wide step: it is the shape of the bulk that matters.
     wide = 0.05
-    _, slopes = target.slope(
-        np.concatenate([mode + wide * np.eye(n), mode - wide * np.eye(n)])
-    )
+    _, slopes = target.slope(np.concatenate([mode + wide * np.eye(n), mode - wide * np.eye(n)]))
     curvature = -(slopes[:n] - slopes[n:]) / (2 * wide)
     curvature = (curvature + curvature.T) / 2
     values, vectors = np.linalg.eigh(curvature)
@@ -335,10 +333,15 @@ def _hamiltonian(
                 new_value, new_slope = target.slope(new)
                 momentum = momentum + 0.5 * step * (new_slope @ root)
             energy = new_value - 0.5 * (momentum**2).sum(axis=1)
-            chance = np.exp(np.minimum(0.0, np.where(np.isnan(energy), -np.inf, energy) - start_energy))
+            chance = np.exp(
+                np.minimum(0.0, np.where(np.isnan(energy), -np.inf, energy) - start_energy)
+            )
             keep = rng.random(len(at)) < chance
             at = np.where(keep[:, None], new, at)
-            value, slope = np.where(keep, new_value, value), np.where(keep[:, None], new_slope, slope)
+            value, slope = (
+                np.where(keep, new_value, value),
+                np.where(keep[:, None], new_slope, slope),
+            )
             if i < warm:
                 step *= np.exp(0.3 * (chance.mean() - 0.8) / (1 + i) ** 0.3)
             else:
@@ -505,9 +508,7 @@ class _Mixture:
         return result
 
 
-def _adapted(
-    target: Density, proposal: _Mixture, rng: np.random.Generator, pilot: int
-) -> _Mixture:
+def _adapted(target: Density, proposal: _Mixture, rng: np.random.Generator, pilot: int) -> _Mixture:
     """Return a proposal with roughly the quantiles and the correlations of the density."""
     for _ in range(_ROUNDS):
         x = proposal.draw(rng, pilot)
@@ -522,10 +523,7 @@ def _adapted(
         weight /= weight.sum()
         of_part = np.exp(by_part - log_proposal) * weight
         share = 0.9 * of_part.sum(axis=1) + 0.1 / len(of_part)
-        parts = [
-            _moved(part, x, own)
-            for part, own in zip(proposal.parts, of_part, strict=True)
-        ]
+        parts = [_moved(part, x, own) for part, own in zip(proposal.parts, of_part, strict=True)]
         proposal = _Mixture(parts, share / share.sum())
     return proposal
 
