@@ -125,8 +125,7 @@ class BruteForce:
                 own, where = place[p.name, cell], dict(zip(p.by, cell, strict=True))
                 # What does not follow from the cell itself follows from its rows.
                 here = [r for r in self.rows if all(r[f] == v for f, v in where.items())]
-                first = {f: levels[0] for f, levels in self.levels.items()}
-                where = {**(here[0] if here else first), **where}
+                where = {**(here[0] if here else self.elsewhere(where)), **where}
                 self.where[own] = where
                 self.mean[own] = p.prior.arguments[0]
                 for parent in p.prior.mean:
@@ -143,6 +142,15 @@ class BruteForce:
         self.residual = [self.scale(spec.scale, row) for row in rows]
         self.error = np.array([row.get("standard_error", 0.0) for row in rows])
         self.y = table[OUTCOME[spec.outcome]].to_numpy()
+
+    def elsewhere(self, where: Mapping[str, str]) -> dict[str, str]:
+        """Return the levels of a cell without rows, from the other rows of its levels."""
+        result = {}
+        for factor, levels in self.levels.items():
+            seen = [{r[factor] for r in self.rows if r[f] == v} for f, v in where.items()]
+            sure = [next(iter(some)) for some in seen if len(some) == 1]
+            result[factor] = sure[0] if sure else levels[0]
+        return result
 
     def cells(self, name: str) -> list[tuple[str, ...]]:
         return list(product(*[self.levels[f] for f in self.spec[name].by]))

@@ -164,7 +164,16 @@ def _nested(spec: ModelSpec, data: ModelData, child: str, factor: str) -> Codes:
     by = spec[child].by
     size = int(np.prod(data.shape(by), dtype=int))
     index = data.index(by)
+    grid = np.unravel_index(np.arange(size), data.shape(by)) if by else ()
     level = np.zeros(size, dtype=np.intp)
+    # A place without rows has the level of the other rows of its attribute word, say, where these
+    # agree. The first factor that tells has the last word.
+    for name, place in reversed(list(zip(by, grid, strict=True))):
+        n = len(data.levels[name])
+        low, high = np.full(n, len(data.levels[factor])), np.full(n, -1)
+        np.minimum.at(low, data.codes[name], data.codes[factor])
+        np.maximum.at(high, data.codes[name], data.codes[factor])
+        level = np.where((low == high)[place], low[place], level)
     level[index] = data.codes[factor]
     differs = np.flatnonzero(level[index] != data.codes[factor])
     if differs.size:
