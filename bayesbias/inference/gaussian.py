@@ -23,7 +23,7 @@ from bayesbias.inference.priors import Prior
 from bayesbias.inference.records import Pattern, Records, Scatter
 
 # Numbers in the largest temporary array; more evaluations at a time would only cost memory.
-_BUDGET = 4_000_000
+_BUDGET = 1_000_000
 #: Where to start looking for a scale, above the floor: at half of the outcomes' standard deviation.
 START = 14.0 - 0.7
 _RANGE = 20.0

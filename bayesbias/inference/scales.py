@@ -10,7 +10,7 @@ Where too few are left, many chains of Hamiltonian Monte Carlo go on from the be
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import gamma, pi, sqrt
 
 import numpy as np
@@ -67,6 +67,8 @@ class ScaleDraws:
         ``rejection``, or ``hmc`` where chains had to go on from the proposals.
     r_hat : float
         Of the chains; 1 for independent draws.
+    mode, best : float
+        The log density of the highest mode that was found, and the highest that was ever seen.
     """
 
     draws: Array
@@ -74,6 +76,8 @@ class ScaleDraws:
     pareto_k: float
     sampler: str = "rejection"
     r_hat: float = 1.0
+    mode: float = np.nan
+    best: float = np.nan
 
 
 @dataclass
@@ -177,9 +181,9 @@ def draw_scales(
             break
         modes = find_modes(target, rng)
     # Independent draws that a proposal with too light a tail cannot spoil.
-    if len(result.draws) == draws and result.pareto_k <= _PARETO_K_MAX:
-        return result
-    return _hamiltonian(target, proposal, result, draws, rng)
+    if len(result.draws) < draws or result.pareto_k > _PARETO_K_MAX:
+        result = _hamiltonian(target, proposal, result, draws, rng)
+    return replace(result, mode=max(value for _, value in modes), best=target.best)
 
 
 def _proposal(
