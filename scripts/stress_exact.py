@@ -63,7 +63,7 @@ def fit_one(name: str, seed: int, draws: int, **size: int) -> dict[str, Any]:
     found["seconds"] = time.process_time() - start
     found["above_mode"] = max((s.best - s.mode for s in seen), default=0.0)
     found["unknowns"] = max((s.draws.shape[1] for s in seen), default=0)
-    if not found["problem"]:
+    if not found["problem"] and not found.get("refused"):
         if found["seconds"] > BUDGET.get(name, USUAL_BUDGET):
             found["problem"] = "over its time budget"
         elif found.get("scale_r_hat", 1.0) >= 1.05:

@@ -128,6 +128,7 @@ def _draw_unknowns(
         gradient=block.gradient,
         lower=np.where(is_correlation, -7.5, block.floor + 0.5),
         upper=np.where(is_correlation, 7.5, block.floor + START + 6.0),
+        scale=~is_correlation,
         advance=advance,  # type: ignore[arg-type]
     )
     pilot = int(np.clip(_BUDGET / block.cost / 10, 100, 2000))

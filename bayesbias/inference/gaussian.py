@@ -566,9 +566,14 @@ def _eliminated(left: Codes, units: list[Codes]) -> Codes | None:
     """Return the unit of each coefficient that is to be eliminated, or None for no elimination."""
     if len(left) <= _FEW or not units:
         return None
-    shares = [int((unit[left] >= 0).sum()) for unit in units]
-    best = int(np.argmax(shares))
-    return units[best] if shares[best] else None
+    costs = []
+    for unit in units:
+        own = unit[left]
+        sizes = np.bincount(own[own >= 0]).astype(float)
+        dense = float((own < 0).sum()) + 1
+        costs.append(float((sizes**3).sum() + sizes.sum() * dense**2 + dense**3))
+    best = int(np.argmin(costs))
+    return units[best] if costs[best] < float(len(left)) ** 3 else None
 
 
 class _Entries:
