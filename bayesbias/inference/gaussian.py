@@ -32,6 +32,8 @@ _ROUNDING = 1e-14
 _FEW = 30
 # Up to this size a triangular system is solved for all draws at once, column by column.
 _SMALL = 64
+# Up to this size the Cholesky factors of many matrices are computed number by number.
+_TINY = 8
 
 
 # Up to this many numbers a linear map is kept as a dense matrix, which is quicker to apply.
@@ -488,7 +490,26 @@ def _inverse_cholesky(matrix: Array) -> Array:
     """Return the inverse of the lower Cholesky factor of each of many small matrices."""
     if matrix.shape[-1] == 1:
         return np.asarray(1 / np.sqrt(matrix))
-    return np.linalg.inv(np.linalg.cholesky(matrix))
+    if matrix.shape[-1] > _TINY:
+        return np.linalg.inv(np.linalg.cholesky(matrix))
+    k = matrix.shape[-1]
+    # All matrices at once, number by number: the calls to LAPACK would take longer than the work.
+    a = np.ascontiguousarray(matrix.reshape(-1, k, k).transpose(1, 2, 0))
+    inverse = np.zeros_like(a)
+    for j in range(k):
+        pivot = a[j, j] - sum((a[j, i] ** 2 for i in range(j)), np.zeros(a.shape[2]))
+        if not (pivot > 0).all():
+            raise np.linalg.LinAlgError("a matrix is not positive definite")
+        inverse[j, j] = 1 / np.sqrt(pivot)
+        for i in range(j + 1, k):
+            for m in range(j):
+                a[i, j] -= a[i, m] * a[j, m]
+            a[i, j] *= inverse[j, j]
+        for i in range(j):
+            for m in range(i, j):
+                inverse[j, i] -= a[j, m] * inverse[m, i]
+            inverse[j, i] *= inverse[j, j]
+    return np.ascontiguousarray(inverse.transpose(2, 0, 1)).reshape(matrix.shape)
 
 
 def _inverse(cholesky: Array) -> Array:

@@ -39,6 +39,7 @@ _BEND = 0.7  # how far, on the log scale, an arm of the density bends down at it
 _TWICE = 0.003  # the share of proposals that may be kept more than once
 _FEWEST = 0.01  # with a smaller share of proposals accepted, chains are quicker
 _NOWHERE = 1e10
+_FAR = 100.0
 _PARETO_K_MAX = 0.7
 _SCAN = 64  # points of the coarse scan
 _STARTS = 2  # of them to search from
@@ -51,7 +52,7 @@ _CHAINS = 64
 _HMC_PILOT = 2000
 _HMC_WARM = 90
 _HMC_SHORTEST = 60  # steps of a chain
-_HMC_LONGEST = 2000
+_HMC_LONGEST = 4096
 _HMC_STEPS = 30  # of a trajectory
 _OFFERS = 3
 _R_HAT_MAX = 1.01
@@ -198,7 +199,7 @@ def draw_scales(
         proposal = _with_arms(target, modes, rng, 2 * pilot)
         result = _reject(target, proposal, draws, pilot, rng)
     if not result.good(draws):
-        result = _hamiltonian(target, proposal, result, draws, rng)
+        result = _hamiltonian(target, proposal, result, draws, rng, longest=2 * pilot)
     return replace(result, mode=max(value for _, value in modes), best=target.best)
 
 
@@ -326,8 +327,8 @@ def find_modes(target: Target, rng: np.random.Generator) -> list[tuple[Array, fl
 
 def _box(target: Target) -> tuple[Array, Array]:
     """Return the bounds of a search."""
-    lower = target.start - 6.0 if target.lower is None else target.lower + 0.5
-    upper = target.start + 6.0 if target.upper is None else target.upper - 0.5
+    lower = target.start - _FAR if target.lower is None else target.lower + 0.5
+    upper = target.start + _FAR if target.upper is None else target.upper - 0.5
     return lower, upper
 
 
@@ -390,6 +391,7 @@ def _hamiltonian(
     rejected: ScaleDraws,
     draws: int,
     rng: np.random.Generator,
+    longest: int = _HMC_LONGEST,
 ) -> ScaleDraws:
     """Run many chains at once, from points resampled by their weights.
 
@@ -428,7 +430,7 @@ def _hamiltonian(
             history.append(chains.at)
         half = np.stack(history[length // 2 :], axis=1)  # chains × draws × dimensions
         r_hat = _r_hat(half)
-        if r_hat < _R_HAT_MAX or 2 * length > _HMC_LONGEST:
+        if r_hat < _R_HAT_MAX or 2 * length > min(longest, _HMC_LONGEST):
             break
         length *= 2
     result = half.reshape(-1, half.shape[2])
@@ -458,13 +460,15 @@ def _trajectory(
     momentum = rng.standard_normal(chains.at.shape)
     before = chains.value - 0.5 * (momentum**2).sum(axis=1)
     # A quarter of a turn, more or less, in coordinates in which the spread is one.
-    steps = int(np.clip(round(rng.uniform(0.5, 1.5) * np.pi / 2 / step), 1, _HMC_STEPS))
+    steps = int(np.clip(round(rng.uniform(0.5, 2.5) * np.pi / 2 / step), 1, _HMC_STEPS))
     at, value, slope = chains.at, chains.value, chains.slope
+    # Steps of many sizes: where the density is narrow only small ones are accepted.
+    own = step * np.exp(rng.uniform(-1.5, 0.2, (len(at), 1)))
     for _ in range(steps):
-        momentum = momentum + 0.5 * step * (slope @ root)
-        at = at + step * (momentum @ root.T)
+        momentum = momentum + 0.5 * own * (slope @ root)
+        at = at + own * (momentum @ root.T)
         value, slope = target.slope(at)
-        momentum = momentum + 0.5 * step * (slope @ root)
+        momentum = momentum + 0.5 * own * (slope @ root)
     energy = value - 0.5 * (momentum**2).sum(axis=1)
     chance = np.exp(np.minimum(0.0, np.where(np.isnan(energy), -np.inf, energy) - before))
     new = _Chains(at, value, slope, value - proposal.log_density(at))
@@ -477,6 +481,8 @@ def _independent(
 ) -> None:
     """Offer each chain points of the proposal, which do not depend on where it is."""
     n = len(chains.at)
+    if not _OFFERS:
+        return
     x = proposal.draw(rng, _OFFERS * n)
     value = target(x)
     log_weight = value - proposal.log_density(x)
@@ -615,7 +621,8 @@ class _SplitT:
         bulk = _T_CONSTANT * (1 + v**2 / _DEGREES) ** (-(_DEGREES + 1) / 2)
         far = np.where(v < 0, np.exp(np.minimum(v, 0) / self.tail_scale) / self.tail_scale, 0.0)
         result: Array = np.log((1 - self.tail) * bulk + self.tail * far).sum(axis=1)
-        result -= np.log(scale).sum(axis=1)
+        # The determinant of the axes differs between the parts of a mixture.
+        result -= np.log(scale).sum(axis=1) + np.log(np.diag(self.axes)).sum()
         return result
 
 
