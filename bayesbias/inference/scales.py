@@ -41,6 +41,7 @@ _FEWEST = 0.01  # with a smaller share of proposals accepted, chains are quicker
 _NOWHERE = 1e10
 _FAR = 100.0
 _PARETO_K_MAX = 0.7
+_PARETO_K_FIRST = 0.5  # of a proposal that does not follow scales towards zero
 _SCAN = 64  # points of the coarse scan
 _STARTS = 2  # of them to search from
 _SEARCHES = 3
@@ -86,9 +87,9 @@ class ScaleDraws:
     mode: float = np.nan
     best: float = np.nan
 
-    def good(self, draws: int) -> bool:
+    def good(self, draws: int, most: float = _PARETO_K_MAX) -> bool:
         """Return whether there are as many draws as asked for, and no part was missed."""
-        return len(self.draws) == draws and self.pareto_k <= _PARETO_K_MAX
+        return len(self.draws) == draws and self.pareto_k <= most
 
 
 @dataclass
@@ -195,7 +196,7 @@ def draw_scales(
             break
         modes = find_modes(target, rng)
     # Independent draws that a proposal with too light a tail cannot spoil.
-    if not result.good(draws):
+    if not result.good(draws, _PARETO_K_FIRST):
         proposal = _with_arms(target, modes, rng, 2 * pilot)
         result = _reject(target, proposal, draws, pilot, rng)
     if not result.good(draws):

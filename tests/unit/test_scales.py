@@ -182,7 +182,7 @@ def test_chains_follow_the_density(
     distribution, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where too few proposals are kept, chains go on; here, always."""
-    monkeypatch.setattr(ScaleDraws, "good", lambda self, draws: False)
+    monkeypatch.setattr(ScaleDraws, "good", lambda self, *args: False)
     monkeypatch.setattr(scales, "_GRID", {})
     target = Target(lambda x: distribution.logpdf(x).sum(axis=1), np.zeros(n))
     found = draw_scales(target, DRAWS, np.random.default_rng(n))
@@ -201,7 +201,7 @@ def test_chains_follow_a_density_that_the_proposal_does_not(
     offers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Trajectories by themselves, and together with independent moves."""
-    monkeypatch.setattr(ScaleDraws, "good", lambda self, draws: False)
+    monkeypatch.setattr(ScaleDraws, "good", lambda self, *args: False)
     monkeypatch.setattr(scales, "_OFFERS", offers)
 
     def log_density(x: np.ndarray) -> np.ndarray:
@@ -227,7 +227,7 @@ def test_tails_that_no_proposal_has(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_chains_with_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ScaleDraws, "good", lambda self, draws: False)
+    monkeypatch.setattr(ScaleDraws, "good", lambda self, *args: False)
 
     def once(seed: int) -> np.ndarray:
         target = Target(lambda x: stats.loggamma.logpdf(x, 2).sum(axis=1), np.zeros(3))
