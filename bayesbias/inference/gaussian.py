@@ -380,12 +380,20 @@ class Block:
                 result[:, place] = (up - down) / (2 * step) + 1
         return result
 
-    def draw(self, at: Array, rng: np.random.Generator) -> Iterator[tuple[slice, Array]]:
-        """Draw the coefficients, one set for each row of unknowns; yields them batch by batch."""
+    def draw(
+        self, at: Array, rng: np.random.Generator, repeats: int = 1
+    ) -> Iterator[tuple[slice, Array]]:
+        """Draw the coefficients for each row of unknowns; yields them batch by batch.
+
+        The second set for each row follows the first of all rows, and so on.
+        """
         step = min(self.batch, max(1, _BUDGET // len(self.coefficients)))
         for start in range(0, len(at), step):
             part = slice(start, min(start + step, len(at)))
-            yield part, self._draw(self.solve(at[part]), rng)
+            solved = self.solve(at[part])
+            for repeat in range(repeats):
+                first = repeat * len(at)
+                yield slice(first + part.start, first + part.stop), self._draw(solved, rng)
 
     def _draw(self, at: Solution, rng: np.random.Generator) -> Array:
         draws, d = len(at.mean), len(self.dense)
@@ -519,7 +527,9 @@ def _inverse(cholesky: Array) -> Array:
         return root.transpose(0, 2, 1) @ root
     result = np.empty_like(cholesky)
     for s, one in enumerate(cholesky):
-        result[s] = linalg.cho_solve((one, True), np.eye(len(one)), check_finite=False)
+        # In the order of Fortran the lower factor is the upper one.
+        upper, _ = linalg.lapack.dpotri(one.T, lower=0)
+        result[s] = np.triu(upper) + np.triu(upper, 1).T
     return result
 
 

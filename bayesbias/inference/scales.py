@@ -187,14 +187,16 @@ def draw_scales(
     pilot : int, default 2000
         Points of each round in which the proposal is adapted.
     """
-    modes = find_modes(target, rng)
+    # A density that is costly to compute has a short pilot, and is that of many rows.
+    starts = _STARTS if pilot >= _PILOT // 2 else 1
+    modes = find_modes(target, rng, starts)
     for _ in range(_SEARCHES):
         proposal = _proposal(target, modes, rng, pilot)
         result = _reject(target, proposal, draws, pilot, rng)
         # Nothing that was seen on the way may lie far above what the search had found.
         if target.best < max(value for _, value in modes) + _BETTER:
             break
-        modes = find_modes(target, rng)
+        modes = find_modes(target, rng, _STARTS)
     # Independent draws that a proposal with too light a tail cannot spoil.
     if not result.good(draws, _PARETO_K_FIRST):
         proposal = _with_arms(target, modes, rng, 2 * pilot)
@@ -300,7 +302,9 @@ def _reject(
     return ScaleDraws(np.zeros((0, x.shape[1])), accepted / max(proposed, 1), np.inf)
 
 
-def find_modes(target: Target, rng: np.random.Generator) -> list[tuple[Array, float]]:
+def find_modes(
+    target: Target, rng: np.random.Generator, from_scan: int = _STARTS
+) -> list[tuple[Array, float]]:
     """Return the modes that matter and their log densities, the highest first.
 
     A scan of points over all that is plausible, then bounded searches from the best of them, from
@@ -312,10 +316,10 @@ def find_modes(target: Target, rng: np.random.Generator) -> list[tuple[Array, fl
     high = np.minimum(upper, target.start + 1.0)
     scan = rng.uniform(low, high, size=(_SCAN, n))
     values = target(scan)
-    starts = [target.start, *scan[np.argsort(-values)[:_STARTS]]]
-    if target.best_point is not None:
-        starts.append(target.best_point)
-
+    starts = [target.start, *scan[np.argsort(-values)[:from_scan]]]
+    best = target.best_point
+    if best is not None and not any((best == start).all() for start in starts):
+        starts.append(best)
     found = [_climb(target, start) for start in starts]
     found.sort(key=lambda pair: -pair[1])
     kept: list[tuple[Array, float]] = []
@@ -494,9 +498,7 @@ def _independent(
         with np.errstate(invalid="ignore"):
             chance = np.exp(np.minimum(0.0, log_weight[part] - chains.log_weight))
         keep = ratio[offer] < np.nan_to_num(chance)
-        chains.keep(
-            _Chains(x[part], value[part], np.zeros_like(x[part]), log_weight[part]), keep
-        )
+        chains.keep(_Chains(x[part], value[part], np.zeros_like(x[part]), log_weight[part]), keep)
         moved |= keep
     if moved.any():
         _, chains.slope[moved] = target.slope(chains.at[moved])

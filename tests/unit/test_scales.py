@@ -178,9 +178,7 @@ def test_arms_at_a_right_angle(n: int) -> None:
     [stats.norm(0.5, 0.4), stats.loggamma(1), stats.t(6)],
     ids=lambda d: f"{d.dist.name}{d.args}",
 )
-def test_chains_follow_the_density(
-    distribution, n: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_chains_follow_the_density(distribution, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where too few proposals are kept, chains go on; here, always."""
     monkeypatch.setattr(ScaleDraws, "good", lambda self, *args: False)
     monkeypatch.setattr(scales, "_GRID", {})
