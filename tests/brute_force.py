@@ -109,7 +109,9 @@ class BruteForce:
         kinds = {"associated": "stereotype", "different": "stereotype", "none": "neutral"}
         kind = [kinds.get(c, c) for c in table["connection"]]
         table = table.assign(attribute_kind=pd.Categorical(kind))
-        self.rows = table.to_dict("records")
+        # The model sees covariates in standard deviations from their means.
+        own = {c: (table[c] - table[c].mean()) / table[c].std(ddof=0) for c in spec.covariates}
+        self.rows = table.assign(**own).to_dict("records")
         self.levels = {
             f: [c for c in table[f].cat.categories if (table[f] == c).any()] for f in spec.factors
         }
@@ -125,8 +127,7 @@ class BruteForce:
                 own, where = place[p.name, cell], dict(zip(p.by, cell, strict=True))
                 # What does not follow from the cell itself follows from its rows.
                 here = [r for r in self.rows if all(r[f] == v for f, v in where.items())]
-                first = {f: levels[0] for f, levels in self.levels.items()}
-                where = {**(here[0] if here else first), **where}
+                where = {**(here[0] if here else self.elsewhere(where)), **where}
                 self.where[own] = where
                 self.mean[own] = p.prior.arguments[0]
                 for parent in p.prior.mean:
@@ -136,11 +137,22 @@ class BruteForce:
         self.x = np.zeros((len(rows), n))
         for i, row in enumerate(rows):
             for name in spec.mean:
+                if spec[name].only not in (None, row["attribute_kind"]):
+                    continue
                 times = row[spec[name].covariate] if spec[name].covariate else 1
                 self.x[i, place[name, self.cell(name, row)]] += times
         self.residual = [self.scale(spec.scale, row) for row in rows]
         self.error = np.array([row.get("standard_error", 0.0) for row in rows])
         self.y = table[OUTCOME[spec.outcome]].to_numpy()
+
+    def elsewhere(self, where: Mapping[str, str]) -> dict[str, str]:
+        """Return the levels of a cell without rows, from the other rows of its levels."""
+        result = {}
+        for factor, levels in self.levels.items():
+            seen = [{r[factor] for r in self.rows if r[f] == v} for f, v in where.items()]
+            sure = [next(iter(some)) for some in seen if len(some) == 1]
+            result[factor] = sure[0] if sure else levels[0]
+        return result
 
     def cells(self, name: str) -> list[tuple[str, ...]]:
         return list(product(*[self.levels[f] for f in self.spec[name].by]))

@@ -164,7 +164,16 @@ def _nested(spec: ModelSpec, data: ModelData, child: str, factor: str) -> Codes:
     by = spec[child].by
     size = int(np.prod(data.shape(by), dtype=int))
     index = data.index(by)
+    grid = np.unravel_index(np.arange(size), data.shape(by)) if by else ()
     level = np.zeros(size, dtype=np.intp)
+    # A place without rows has the level of the other rows of its attribute word, say, where these
+    # agree. The first factor that tells has the last word.
+    for name, place in reversed(list(zip(by, grid, strict=True))):
+        n = len(data.levels[name])
+        low, high = np.full(n, len(data.levels[factor])), np.full(n, -1)
+        np.minimum.at(low, data.codes[name], data.codes[factor])
+        np.maximum.at(high, data.codes[name], data.codes[factor])
+        level = np.where((low == high)[place], low[place], level)
     level[index] = data.codes[factor]
     differs = np.flatnonzero(level[index] != data.codes[factor])
     if differs.size:
@@ -291,7 +300,7 @@ class _Draft:
 
 
 def _number_classes(drafts: list[_Draft]) -> tuple[dict[int, ClassGroup], list[Records]]:
-    """Number the classes of records, and the entries of their precision matrices."""
+    """Give the classes of records numbers, and the entries of their precision matrices."""
     groups: dict[int, ClassGroup] = {}
     records: list[Records] = []
     first_class, first_entry = 0, 0
@@ -543,7 +552,7 @@ def _split(
             edges.append((first[column >= 0], n + column[column >= 0]))
     a, b = (np.concatenate(side) for side in zip(*edges, strict=True))
     links = sparse.coo_matrix((np.ones(len(a)), (a, b)), shape=(n + k, n + k))
-    n_blocks, block = csgraph.connected_components(links, directed=False)
+    _, block = csgraph.connected_components(links, directed=False)
     # The deviations of merged units belong to the block of the unit that stands for them.
     merged = np.zeros(n, dtype=bool)
     split: list[list[Pattern]] = []

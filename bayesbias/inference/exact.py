@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 # What a block may cost, in units of a multiplication: a few seconds. A costlier one has fewer
 # draws of its scales, each with several draws of the coefficients.
-_BUDGET = 4e10
+_BUDGET = 2e10
 _FEWEST_SCALES = 200
 _MOST_SCALES = 4000
 #: Multiplications in a second, roughly; only for what is told of the time left.
@@ -83,15 +83,13 @@ def sample_exactly(
             own = _draw_unknowns(spec, block, draws, rng, quality, advance)
             _put(result, where.scales, slice(None), block.scales, own)
             distinct = _n_scales(block, draws)
-            # With fewer draws of the scales than asked for, each is repeated.
+            # With fewer draws of the scales than asked for, each has several of the coefficients.
             repeats = -(-draws // distinct)
-            for repeat in range(repeats):
-                start = repeat * distinct
-                stop = min(draws, start + distinct)
-                for part, values in block.draw(own[start:stop], rng):
-                    rows = slice(start + part.start, start + part.stop)
-                    _put(result, where.coefficients, rows, block.coefficients, values)
-                    advance(part.stop - part.start)
+            for rows, values in block.draw(own[:distinct], rng, repeats):
+                some = values[: max(0, draws - rows.start)]
+                rows = slice(rows.start, rows.start + len(some))
+                _put(result, where.coefficients, rows, block.coefficients, some)
+                advance(len(some))
     for p in spec.parameters:
         for parent in p.prior.mean:
             result[p.name] += result[parent][:, parent_index(spec, data, p.name, parent)]
@@ -128,9 +126,10 @@ def _draw_unknowns(
         gradient=block.gradient,
         lower=np.where(is_correlation, -7.5, block.floor + 0.5),
         upper=np.where(is_correlation, 7.5, block.floor + START + 6.0),
+        scale=~is_correlation,
         advance=advance,  # type: ignore[arg-type]
     )
-    pilot = int(np.clip(_BUDGET / block.cost / 10, 100, 2000))
+    pilot = int(np.clip(_BUDGET / block.cost / 10, 250, 2000))
     found = draw_scales(target, distinct, rng, pilot=pilot)
     low = ~is_correlation & (found.draws < block.floor + 1.5)
     if low.any(axis=1).mean() > 0.01:
@@ -192,5 +191,13 @@ def _put(
     """Put values, numbered over all parameters, where they belong."""
     for name, place in places.items():
         here = (which >= place.start) & (which < place.stop)
-        if here.any():
-            result[name][rows, which[here] - place.start] = values[:, here]
+        if not here.any():
+            continue
+        own = which[here] - place.start
+        # A range is copied much faster than a list of places.
+        whole = own[-1] - own[0] + 1 == len(own) and bool((np.diff(own) == 1).all())
+        source = slice(int(here.argmax()), int(here.argmax()) + len(own))
+        if whole and here[source].all():
+            result[name][rows, own[0] : own[-1] + 1] = values[:, source]
+        else:
+            result[name][rows, own] = values[:, here]

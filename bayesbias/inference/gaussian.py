@@ -23,7 +23,7 @@ from bayesbias.inference.priors import Prior
 from bayesbias.inference.records import Pattern, Records, Scatter
 
 # Numbers in the largest temporary array; more evaluations at a time would only cost memory.
-_BUDGET = 4_000_000
+_BUDGET = 1_000_000
 #: Where to start looking for a scale, above the floor: at half of the outcomes' standard deviation.
 START = 14.0 - 0.7
 _RANGE = 20.0
@@ -32,6 +32,8 @@ _ROUNDING = 1e-14
 _FEW = 30
 # Up to this size a triangular system is solved for all draws at once, column by column.
 _SMALL = 64
+# Up to this size the Cholesky factors of many matrices are computed number by number.
+_TINY = 8
 
 
 # Up to this many numbers a linear map is kept as a dense matrix, which is quicker to apply.
@@ -222,7 +224,7 @@ class Block:
             n, k, m = cluster.shape
             size += 2 * n * k * (k + m)
         for deviation in self.deviations:
-            _, k, v = deviation.shape
+            _, k, _ = deviation.shape
             size += 2 * deviation.summed.width + k * k
         return max(1, _BUDGET // size)
 
@@ -344,7 +346,7 @@ class Block:
             own -= 0.5 * root.transpose(0, 1, 3, 2) @ root
             by_entry += cluster.own.pull_back(own.reshape(draws, -1))
         for deviation, root in zip(self.deviations, solved.deviation_roots, strict=True):
-            _, k, v = deviation.shape
+            _, k, _ = deviation.shape
             here = adjoint[:, deviation.columns[:, None], deviation.columns]
             inverse_own = root.transpose(0, 2, 1) @ root
             solution = inverse_own[:, None] @ deviation.ties(solved.entries, deviation.summed)
@@ -378,12 +380,20 @@ class Block:
                 result[:, place] = (up - down) / (2 * step) + 1
         return result
 
-    def draw(self, at: Array, rng: np.random.Generator) -> Iterator[tuple[slice, Array]]:
-        """Draw the coefficients, one set for each row of unknowns; yields them batch by batch."""
+    def draw(
+        self, at: Array, rng: np.random.Generator, repeats: int = 1
+    ) -> Iterator[tuple[slice, Array]]:
+        """Draw the coefficients for each row of unknowns; yields them batch by batch.
+
+        The second set for each row follows the first of all rows, and so on.
+        """
         step = min(self.batch, max(1, _BUDGET // len(self.coefficients)))
         for start in range(0, len(at), step):
             part = slice(start, min(start + step, len(at)))
-            yield part, self._draw(self.solve(at[part]), rng)
+            solved = self.solve(at[part])
+            for repeat in range(repeats):
+                first = repeat * len(at)
+                yield slice(first + part.start, first + part.stop), self._draw(solved, rng)
 
     def _draw(self, at: Solution, rng: np.random.Generator) -> Array:
         draws, d = len(at.mean), len(self.dense)
@@ -488,7 +498,26 @@ def _inverse_cholesky(matrix: Array) -> Array:
     """Return the inverse of the lower Cholesky factor of each of many small matrices."""
     if matrix.shape[-1] == 1:
         return np.asarray(1 / np.sqrt(matrix))
-    return np.linalg.inv(np.linalg.cholesky(matrix))
+    if matrix.shape[-1] > _TINY:
+        return np.linalg.inv(np.linalg.cholesky(matrix))
+    k = matrix.shape[-1]
+    # All matrices at once, number by number: the calls to LAPACK would take longer than the work.
+    a = np.ascontiguousarray(matrix.reshape(-1, k, k).transpose(1, 2, 0))
+    inverse = np.zeros_like(a)
+    for j in range(k):
+        pivot = a[j, j] - sum((a[j, i] ** 2 for i in range(j)), np.zeros(a.shape[2]))
+        if not (pivot > 0).all():
+            raise np.linalg.LinAlgError("a matrix is not positive definite")
+        inverse[j, j] = 1 / np.sqrt(pivot)
+        for i in range(j + 1, k):
+            for m in range(j):
+                a[i, j] -= a[i, m] * a[j, m]
+            a[i, j] *= inverse[j, j]
+        for i in range(j):
+            for m in range(i, j):
+                inverse[j, i] -= a[j, m] * inverse[m, i]
+            inverse[j, i] *= inverse[j, j]
+    return np.ascontiguousarray(inverse.transpose(2, 0, 1)).reshape(matrix.shape)
 
 
 def _inverse(cholesky: Array) -> Array:
@@ -498,7 +527,9 @@ def _inverse(cholesky: Array) -> Array:
         return root.transpose(0, 2, 1) @ root
     result = np.empty_like(cholesky)
     for s, one in enumerate(cholesky):
-        result[s] = linalg.cho_solve((one, True), np.eye(len(one)), check_finite=False)
+        # In the order of Fortran the lower factor is the upper one.
+        upper, _ = linalg.lapack.dpotri(one.T, lower=0)
+        result[s] = np.triu(upper) + np.triu(upper, 1).T
     return result
 
 
@@ -566,9 +597,14 @@ def _eliminated(left: Codes, units: list[Codes]) -> Codes | None:
     """Return the unit of each coefficient that is to be eliminated, or None for no elimination."""
     if len(left) <= _FEW or not units:
         return None
-    shares = [int((unit[left] >= 0).sum()) for unit in units]
-    best = int(np.argmax(shares))
-    return units[best] if shares[best] else None
+    costs = []
+    for unit in units:
+        own = unit[left]
+        sizes = np.bincount(own[own >= 0]).astype(float)
+        dense = float((own < 0).sum()) + 1
+        costs.append(float((sizes**3).sum() + sizes.sum() * dense**2 + dense**3))
+    best = int(np.argmin(costs))
+    return units[best] if costs[best] < float(len(left)) ** 3 else None
 
 
 class _Entries:

@@ -117,20 +117,32 @@ class ClassGroup:
             own = slope * (precision * by_entry[:, has, 0] + by_determinant[:, has])
             np.add.at(result, place, own.T)
             return result.T
-        for column in self.unknowns.T:
-            has = np.flatnonzero(column >= 0)
-            for place in np.unique(column[has]).tolist():
-                which = has[column[has] == place]
-                part = self.take(which, np.append(np.arange(at.shape[1]), -1))
-                step = np.zeros(at.shape[1])
-                step[place] = _STEP
-                (up, log_up), (down, log_down) = (
-                    part.precision(at + step),
-                    part.precision(at - step),
-                )
-                own = ((up - down) * by_entry[:, which]).sum(axis=(1, 2))
-                own += ((log_up - log_down) * by_determinant[:, which]).sum(axis=1)
-                result[place] += own / (2 * _STEP)
+        b = self.width
+        sd = self._sd(at)
+        covariance = self.covariance(at)
+        inverse = np.linalg.inv(covariance)
+        square = by_entry.reshape(inverse.shape)
+        # By the covariance: d(C⁻¹) = -C⁻¹ dC C⁻¹, and d log|C⁻¹| = -tr(C⁻¹ dC).
+        slope = -inverse @ ((square + square.swapaxes(2, 3)) / 2) @ inverse
+        slope -= by_determinant[:, :, None, None] * inverse
+        # Without what is known of the variances the covariance is a product with the scales.
+        covariance[..., np.arange(b), np.arange(b)] -= self.variance
+        by_scale = 2 * (slope * covariance).sum(axis=3)
+        has = self.scale >= 0
+        np.add.at(result, self.scale[has], by_scale[:, has].T)
+        for start in np.unique(self.correlation[self.correlation >= 0]).tolist():
+            here = np.flatnonzero(self.correlation == start)
+            part = slope[:, here] * sd[:, here, :, None] * sd[:, here, None, :]
+            own = self.member[here]
+            places = (own[:, :, None] * self.levels + own[:, None, :]).ravel()
+            total = np.zeros((self.levels**2, len(at)))
+            np.add.at(total, places, part.reshape(len(at), -1).T)
+            z = at[:, start : start + self.n_partial]
+            for i, step in enumerate(_STEP * np.eye(self.n_partial)):
+                change = correlation_matrix(z + step, self.levels)
+                change -= correlation_matrix(z - step, self.levels)
+                sums = (change.reshape(len(at), -1) * total.T).sum(axis=1)
+                result[start + i] += sums / (2 * _STEP)
         return result.T
 
 

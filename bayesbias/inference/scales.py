@@ -10,10 +10,11 @@ Where too few are left, many chains of Hamiltonian Monte Carlo go on from the be
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import gamma, pi, sqrt
 
 import numpy as np
+import numpy.typing as npt
 from scipy import optimize
 
 from bayesbias._arrays import Array
@@ -34,10 +35,13 @@ _TAIL = 0.1
 _TAIL_RATE = 0.6
 _T_CONSTANT = gamma((_DEGREES + 1) / 2) / (sqrt(_DEGREES * pi) * gamma(_DEGREES / 2))
 _LIMIT = 60  # rounds of proposals before giving up
+_BEND = 0.7  # how far, on the log scale, an arm of the density bends down at its end
 _TWICE = 0.003  # the share of proposals that may be kept more than once
 _FEWEST = 0.01  # with a smaller share of proposals accepted, chains are quicker
 _NOWHERE = 1e10
+_FAR = 100.0
 _PARETO_K_MAX = 0.7
+_PARETO_K_FIRST = 0.5  # of a proposal that does not follow scales towards zero
 _SCAN = 64  # points of the coarse scan
 _STARTS = 2  # of them to search from
 _SEARCHES = 3
@@ -46,8 +50,12 @@ _APART = 1.0  # modes nearer than this are one
 _MINOR = 14.0  # a mode this far below the highest does not matter
 _GRADIENTS = 64  # at a time
 _CHAINS = 64
-_HMC_WARM = 60
-_HMC_ROUNDS = 8
+_HMC_PILOT = 2000
+_HMC_WARM = 90
+_HMC_SHORTEST = 60  # steps of a chain
+_HMC_LONGEST = 4096
+_HMC_STEPS = 30  # of a trajectory
+_OFFERS = 3
 _R_HAT_MAX = 1.01
 
 
@@ -67,6 +75,8 @@ class ScaleDraws:
         ``rejection``, or ``hmc`` where chains had to go on from the proposals.
     r_hat : float
         Of the chains; 1 for independent draws.
+    mode, best : float
+        The log density of the highest mode that was found, and the highest that was ever seen.
     """
 
     draws: Array
@@ -74,6 +84,12 @@ class ScaleDraws:
     pareto_k: float
     sampler: str = "rejection"
     r_hat: float = 1.0
+    mode: float = np.nan
+    best: float = np.nan
+
+    def good(self, draws: int, most: float = _PARETO_K_MAX) -> bool:
+        """Return whether there are as many draws as asked for, and no part was missed."""
+        return len(self.draws) == draws and self.pareto_k <= most
 
 
 @dataclass
@@ -90,6 +106,8 @@ class Target:
         Takes points × dimensions, returns the log densities and their gradients.
     lower, upper : array, optional
         Where there is any density.
+    scale : array of bool, optional
+        Which of the numbers are logarithms of scales, that may be zero; all by default.
     advance : callable, optional
         Told how many points were evaluated.
     """
@@ -99,6 +117,7 @@ class Target:
     gradient: Gradient | None = None
     lower: Array | None = None
     upper: Array | None = None
+    scale: npt.NDArray[np.bool_] | None = None
     advance: Callable[[int], None] = field(default=lambda n: None)
     best: float = -np.inf
     best_point: Array | None = None
@@ -168,18 +187,23 @@ def draw_scales(
     pilot : int, default 2000
         Points of each round in which the proposal is adapted.
     """
-    modes = find_modes(target, rng)
+    # A density that is costly to compute has a short pilot, and is that of many rows.
+    starts = _STARTS if pilot >= _PILOT // 2 else 1
+    modes = find_modes(target, rng, starts)
     for _ in range(_SEARCHES):
         proposal = _proposal(target, modes, rng, pilot)
         result = _reject(target, proposal, draws, pilot, rng)
         # Nothing that was seen on the way may lie far above what the search had found.
         if target.best < max(value for _, value in modes) + _BETTER:
             break
-        modes = find_modes(target, rng)
+        modes = find_modes(target, rng, _STARTS)
     # Independent draws that a proposal with too light a tail cannot spoil.
-    if len(result.draws) == draws and result.pareto_k <= _PARETO_K_MAX:
-        return result
-    return _hamiltonian(target, proposal, result, draws, rng)
+    if not result.good(draws, _PARETO_K_FIRST):
+        proposal = _with_arms(target, modes, rng, 2 * pilot)
+        result = _reject(target, proposal, draws, pilot, rng)
+    if not result.good(draws):
+        result = _hamiltonian(target, proposal, result, draws, rng, longest=2 * pilot)
+    return replace(result, mode=max(value for _, value in modes), best=target.best)
 
 
 def _proposal(
@@ -189,14 +213,55 @@ def _proposal(
     if n in _GRID and len(modes) == 1:
         mode = modes[0][0]
         return _Grid.around(target, mode, _curvature(target, mode))
-    parts = []
-    for mode, _ in modes:
-        covariance = _curvature(target, mode)
+    share = np.exp([value - modes[0][1] for _, value in modes])
+    parts = [_around(target, mode) for mode, _ in modes]
+    return _adapted(target, _Mixture(parts, share / share.sum()), rng, pilot)
+
+
+def _around(target: Target, mode: Array) -> _SplitT:
+    covariance = _curvature(target, mode)
+    sd = np.sqrt(np.diag(covariance))
+    return _SplitT(mode, sd, sd, np.linalg.cholesky(covariance / np.outer(sd, sd)))
+
+
+def _with_arms(
+    target: Target, modes: list[tuple[Array, float]], rng: np.random.Generator, pilot: int
+) -> _Mixture:
+    """Return a proposal that follows each scale towards zero.
+
+    Where one scale is not needed, another explains its share of the outcomes, and the density has
+    an arm: it is as wide as the others' uncertainty given that this scale is zero, and falls like
+    the scale itself. Two such arms at a right angle are no hill that one distribution fits.
+    """
+    mode, top = modes[0]
+    n = len(mode)
+    parts = [_around(target, point) for point, _ in modes]
+    heights = [value for _, value in modes]
+    scale = np.ones(n, dtype=bool) if target.scale is None else target.scale
+    for j in np.flatnonzero(scale).tolist():
+        low = mode[j] - 9.0 if target.lower is None else target.lower[j] + 3.5
+        point, base = _climb(target, np.where(np.arange(n) == j, low, mode), fixed=j)
+        along = np.linspace(low, max(low + 1, mode[j] + 2.0), 80)
+        line = np.tile(point, (len(along), 1))
+        line[:, j] = along
+        # Along the arm the density of the logarithm rises like the scale, up to a bend.
+        bent = target(line) - base - (along - low) < -_BEND
+        end = int(bent.argmax()) - 1 if bent.any() else len(along) - 1
+        height = base + along[end] - low
+        if end < 1 or height < top - _MINOR:
+            continue
+        inside = line[end].copy()
+        inside[j] = max(low, along[end] - 2.0)
+        covariance = _curvature(target, inside)
+        covariance[j], covariance[:, j] = 0.0, 0.0
+        covariance[j, j] = 1.0
         sd = np.sqrt(np.diag(covariance))
         axes = np.linalg.cholesky(covariance / np.outer(sd, sd))
-        parts.append(_SplitT(mode, sd, sd, axes))
-    share = np.exp([value - modes[0][1] for _, value in modes])
-    return _adapted(target, _Mixture(parts, share / share.sum()), rng, pilot)
+        parts.append(_SplitT(line[end], sd, np.where(np.arange(n) == j, 0.3, sd), axes))
+        heights.append(height)
+    share = np.exp(np.array(heights) - max(heights)) + 0.1
+    start = _Mixture(parts, share / share.sum())
+    return _adapted(target, start, rng, pilot, rounds=2 * _ROUNDS)
 
 
 def _reject(
@@ -237,40 +302,25 @@ def _reject(
     return ScaleDraws(np.zeros((0, x.shape[1])), accepted / max(proposed, 1), np.inf)
 
 
-def find_modes(target: Target, rng: np.random.Generator) -> list[tuple[Array, float]]:
+def find_modes(
+    target: Target, rng: np.random.Generator, from_scan: int = _STARTS
+) -> list[tuple[Array, float]]:
     """Return the modes that matter and their log densities, the highest first.
 
     A scan of points over all that is plausible, then bounded searches from the best of them, from
     the first guess, and from the best point ever seen.
     """
     n = len(target.start)
-    lower = target.start - 6.0 if target.lower is None else target.lower + 0.5
-    upper = target.start + 6.0 if target.upper is None else target.upper - 0.5
+    lower, upper = _box(target)
     low = np.maximum(lower, target.start - 4.0)
     high = np.minimum(upper, target.start + 1.0)
     scan = rng.uniform(low, high, size=(_SCAN, n))
     values = target(scan)
-    starts = [target.start, *scan[np.argsort(-values)[:_STARTS]]]
-    if target.best_point is not None:
-        starts.append(target.best_point)
-
-    def negative(x: Array) -> tuple[float, Array]:
-        value, slope = target.slope(x[None])
-        # Outside of where there is any density the search is sent back, not lost.
-        return min(-float(value[0]), _NOWHERE), -slope[0]
-
-    found: list[tuple[Array, float]] = []
-    for start in starts:
-        inside = np.clip(start, lower, upper)
-        done = optimize.minimize(
-            negative,
-            inside,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=np.column_stack([lower, upper]),
-            options={"maxiter": 200, "gtol": 3e-3, "ftol": 1e-8},
-        )
-        found.append((done.x, -float(done.fun)))
+    starts = [target.start, *scan[np.argsort(-values)[:from_scan]]]
+    best = target.best_point
+    if best is not None and not any((best == start).all() for start in starts):
+        starts.append(best)
+    found = [_climb(target, start) for start in starts]
     found.sort(key=lambda pair: -pair[1])
     kept: list[tuple[Array, float]] = []
     for point, value in found:
@@ -278,6 +328,35 @@ def find_modes(target: Target, rng: np.random.Generator) -> list[tuple[Array, fl
         if apart and value > found[0][1] - _MINOR and len(kept) < _STARTS:
             kept.append((point, value))
     return kept
+
+
+def _box(target: Target) -> tuple[Array, Array]:
+    """Return the bounds of a search."""
+    lower = target.start - _FAR if target.lower is None else target.lower + 0.5
+    upper = target.start + _FAR if target.upper is None else target.upper - 0.5
+    return lower, upper
+
+
+def _climb(target: Target, start: Array, fixed: int | None = None) -> tuple[Array, float]:
+    """Return the mode above a point and its log density, perhaps with one number as it is."""
+
+    def negative(x: Array) -> tuple[float, Array]:
+        value, slope = target.slope(x[None])
+        # Outside of where there is any density the search is sent back, not lost.
+        return min(-float(value[0]), _NOWHERE), -slope[0]
+
+    lower, upper = (side.copy() for side in _box(target))
+    if fixed is not None:
+        lower[fixed] = upper[fixed] = start[fixed]
+    done = optimize.minimize(
+        negative,
+        np.clip(start, lower, upper),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=np.column_stack([lower, upper]),
+        options={"maxiter": 200, "gtol": 3e-3, "ftol": 1e-8},
+    )
+    return done.x, -float(done.fun)
 
 
 def _curvature(target: Target, mode: Array) -> Array:
@@ -295,15 +374,37 @@ def _curvature(target: Target, mode: Array) -> Array:
     return result
 
 
+@dataclass
+class _Chains:
+    """The state of many chains, moved all at once."""
+
+    at: Array
+    value: Array
+    slope: Array
+    log_weight: Array  # of the states, against the proposal
+
+    def keep(self, other: _Chains, which: npt.NDArray[np.bool_]) -> None:
+        self.at = np.where(which[:, None], other.at, self.at)
+        self.value = np.where(which, other.value, self.value)
+        self.slope = np.where(which[:, None], other.slope, self.slope)
+        self.log_weight = np.where(which, other.log_weight, self.log_weight)
+
+
 def _hamiltonian(
     target: Target,
     proposal: _Grid | _Mixture,
     rejected: ScaleDraws,
     draws: int,
     rng: np.random.Generator,
+    longest: int = _HMC_LONGEST,
 ) -> ScaleDraws:
-    """Run many chains at once, from points resampled by their weights."""
-    x = proposal.draw(rng, 2000)
+    """Run many chains at once, from points resampled by their weights.
+
+    A step is a trajectory of Hamiltonian dynamics, which moves states in the tails, and an
+    independent proposal, which moves states between hills. The chains get longer, and their first
+    half is left out, until they agree.
+    """
+    x = proposal.draw(rng, _HMC_PILOT)
     log_weight = target(x) - proposal.log_density(x)
     weight = np.exp(log_weight - log_weight.max())
     weight /= weight.sum()
@@ -313,51 +414,94 @@ def _hamiltonian(
     own = np.cov(x.T).reshape(spread.shape)
     effective = 1 / (weight**2).sum()
     mix = x.shape[1] / (x.shape[1] + effective)
-    root = np.linalg.cholesky((1 - mix) * spread + mix * own + 1e-9 * np.eye(x.shape[1]))
-    at = x[rng.choice(len(x), _CHAINS, p=weight)]
-    value, slope = target.slope(at)
-    step = 0.5 / x.shape[1] ** 0.25
-    kept: list[Array] = []
-    needed = -(-draws // _CHAINS)
-    thin = 2
-    for round_ in range(_HMC_ROUNDS):
-        warm = _HMC_WARM if round_ == 0 else 0
-        accepted = []
-        for i in range(warm + thin * needed):
-            momentum = rng.standard_normal(at.shape)
-            start_energy = value - 0.5 * (momentum**2).sum(axis=1)
-            new, new_value, new_slope = at, value, slope
-            for _ in range(int(rng.integers(4, 13))):
-                momentum = momentum + 0.5 * step * (new_slope @ root)
-                new = new + step * (momentum @ root.T)
-                new_value, new_slope = target.slope(new)
-                momentum = momentum + 0.5 * step * (new_slope @ root)
-            energy = new_value - 0.5 * (momentum**2).sum(axis=1)
-            chance = np.exp(
-                np.minimum(0.0, np.where(np.isnan(energy), -np.inf, energy) - start_energy)
-            )
-            keep = rng.random(len(at)) < chance
-            at = np.where(keep[:, None], new, at)
-            value, slope = (
-                np.where(keep, new_value, value),
-                np.where(keep[:, None], new_slope, slope),
-            )
-            if i < warm:
-                step *= np.exp(0.3 * (chance.mean() - 0.8) / (1 + i) ** 0.3)
-            else:
-                accepted.append(chance.mean())
-                if (i - warm) % thin == 0:
-                    kept.append(at)
-        chains = np.stack(kept, axis=1)  # chains × draws × dimensions
-        r_hat = _r_hat(chains)
-        if r_hat < _R_HAT_MAX:
+    root = _root((1 - mix) * spread + mix * own)
+    which = rng.choice(len(x), _CHAINS, p=weight)
+    chains = _Chains(x[which], *target.slope(x[which]), log_weight[which])
+    step = 0.7 / x.shape[1] ** 0.25
+    history: list[Array] = []
+    for i in range(_HMC_WARM):
+        chance = _trajectory(target, proposal, chains, root, step, rng)
+        _independent(target, proposal, chains, rng)
+        step = float(np.clip(step * np.exp(0.5 * (chance - 0.8) / (1 + i % 30) ** 0.5), 1e-3, 1.5))
+        history.append(chains.at)
+        if i % 30 == 29:
+            root = _root(np.cov(np.concatenate(history[-20:]).T).reshape(spread.shape))
+    history, accepted = [], []
+    length = max(_HMC_SHORTEST, 2 * -(-draws // _CHAINS))
+    while True:
+        while len(history) < length:
+            accepted.append(_trajectory(target, proposal, chains, root, step, rng))
+            _independent(target, proposal, chains, rng)
+            history.append(chains.at)
+        half = np.stack(history[length // 2 :], axis=1)  # chains × draws × dimensions
+        r_hat = _r_hat(half)
+        if r_hat < _R_HAT_MAX or 2 * length > min(longest, _HMC_LONGEST):
             break
-    half = chains[:, -needed:]
+        length *= 2
     result = half.reshape(-1, half.shape[2])
     order = rng.permutation(len(result))[:draws]
     return ScaleDraws(
         result[order], float(np.mean(accepted)), rejected.pareto_k, sampler="hmc", r_hat=r_hat
     )
+
+
+def _root(covariance: Array) -> Array:
+    """Return the Cholesky factor of a covariance that may be nearly singular."""
+    values, vectors = np.linalg.eigh(covariance)
+    values = np.maximum(values, max(1e-6 * values[-1], 1e-12))
+    root: Array = np.linalg.cholesky((vectors * values) @ vectors.T)
+    return root
+
+
+def _trajectory(
+    target: Target,
+    proposal: _Grid | _Mixture,
+    chains: _Chains,
+    root: Array,
+    step: float,
+    rng: np.random.Generator,
+) -> float:
+    """Move each chain along a trajectory; return the mean probability of acceptance."""
+    momentum = rng.standard_normal(chains.at.shape)
+    before = chains.value - 0.5 * (momentum**2).sum(axis=1)
+    # A quarter of a turn, more or less, in coordinates in which the spread is one.
+    steps = int(np.clip(round(rng.uniform(0.5, 2.5) * np.pi / 2 / step), 1, _HMC_STEPS))
+    at, value, slope = chains.at, chains.value, chains.slope
+    # Steps of many sizes: where the density is narrow only small ones are accepted.
+    own = step * np.exp(rng.uniform(-1.5, 0.2, (len(at), 1)))
+    for _ in range(steps):
+        momentum = momentum + 0.5 * own * (slope @ root)
+        at = at + own * (momentum @ root.T)
+        value, slope = target.slope(at)
+        momentum = momentum + 0.5 * own * (slope @ root)
+    energy = value - 0.5 * (momentum**2).sum(axis=1)
+    chance = np.exp(np.minimum(0.0, np.where(np.isnan(energy), -np.inf, energy) - before))
+    new = _Chains(at, value, slope, value - proposal.log_density(at))
+    chains.keep(new, rng.random(len(at)) < chance)
+    return float(chance.mean())
+
+
+def _independent(
+    target: Target, proposal: _Grid | _Mixture, chains: _Chains, rng: np.random.Generator
+) -> None:
+    """Offer each chain points of the proposal, which do not depend on where it is."""
+    n = len(chains.at)
+    if not _OFFERS:
+        return
+    x = proposal.draw(rng, _OFFERS * n)
+    value = target(x)
+    log_weight = value - proposal.log_density(x)
+    ratio = rng.random((_OFFERS, n))
+    moved = np.zeros(n, dtype=bool)
+    for offer in range(_OFFERS):
+        part = slice(offer * n, (offer + 1) * n)
+        with np.errstate(invalid="ignore"):
+            chance = np.exp(np.minimum(0.0, log_weight[part] - chains.log_weight))
+        keep = ratio[offer] < np.nan_to_num(chance)
+        chains.keep(_Chains(x[part], value[part], np.zeros_like(x[part]), log_weight[part]), keep)
+        moved |= keep
+    if moved.any():
+        _, chains.slope[moved] = target.slope(chains.at[moved])
 
 
 def _r_hat(chains: Array) -> float:
@@ -480,7 +624,8 @@ class _SplitT:
         bulk = _T_CONSTANT * (1 + v**2 / _DEGREES) ** (-(_DEGREES + 1) / 2)
         far = np.where(v < 0, np.exp(np.minimum(v, 0) / self.tail_scale) / self.tail_scale, 0.0)
         result: Array = np.log((1 - self.tail) * bulk + self.tail * far).sum(axis=1)
-        result -= np.log(scale).sum(axis=1)
+        # The determinant of the axes differs between the parts of a mixture.
+        result -= np.log(scale).sum(axis=1) + np.log(np.diag(self.axes)).sum()
         return result
 
 
@@ -508,9 +653,15 @@ class _Mixture:
         return result
 
 
-def _adapted(target: Density, proposal: _Mixture, rng: np.random.Generator, pilot: int) -> _Mixture:
+def _adapted(
+    target: Density,
+    proposal: _Mixture,
+    rng: np.random.Generator,
+    pilot: int,
+    rounds: int = _ROUNDS,
+) -> _Mixture:
     """Return a proposal with roughly the quantiles and the correlations of the density."""
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         x = proposal.draw(rng, pilot)
         by_part = proposal.by_part(x)
         log_proposal = np.logaddexp.reduce(by_part, axis=0)

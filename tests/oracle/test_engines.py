@@ -48,7 +48,9 @@ def agree(nuts: bb.Fit, exact: bb.Fit) -> None:
         assert (np.abs(a.std(axis=0) / sd - 1) < 0.05 + error).all(), parameter.name
 
 
-@pytest.mark.parametrize("model", ["baseline", "connection", "separate", "hierarchical", "crossed"])
+@pytest.mark.parametrize(
+    "model", ["baseline", "connection", "separate", "hierarchical", "crossed", "interaction"]
+)
 def test_engines_agree_with_the_default_settings(religion: pd.DataFrame, model: str) -> None:
     agree(bb.fit(religion, model, seed=1), bb.fit(religion, model, engine="exact", seed=2))
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import bayesbias as bb
+from bayesbias.inference.compiled import compile_model
 from bayesbias.inference.data import ModelData, model_data
 from bayesbias.inference.exact import sample_exactly
-from bayesbias.inference.gaussian import compile_model
 
-HIERARCHIES = ["baseline", "connection", "separate", "hierarchical", "crossed"]
+HIERARCHIES = ["baseline", "connection", "separate", "hierarchical", "crossed", "interaction"]
 
 
 @cache
@@ -50,7 +50,10 @@ def test_one_mean_per_word_and_a_known_scale() -> None:
         assert_normal(fit.draws("m")[:, i], mean, precision**-0.5)
 
 
-KNOWN = {"s": -1.8, "tau": -2.0, "tau_word": -2.4, "tau_embedding": -1.5, "sigma": -1.6}
+KNOWN = {"s": -1.8, "tau": -2.0, "tau_word": -2.4, "tau_pair": -2.6, "tau_group": -2.2,
+         "tau_list": -2.3, "tau_a": -2.5, "tau_level": -1.9, "sigma": -1.6}  # fmt: skip
+#: A prior that leaves hardly any correlation.
+NO_CORRELATION = "LKJ(100000)"
 
 
 @pytest.mark.parametrize("name", list(bb.MODELS))
@@ -58,7 +61,9 @@ def test_every_parameter_with_known_scales(name: str) -> None:
     """Mean and covariance of all draws, the pooled parameters put together again."""
     spec = bb.load_model(name)
     scales = [p.name for p in spec.parameters if p.prior.is_positive]
-    spec = spec.vary(priors={s: f"LogNormal({KNOWN[s]}, 0.01)" for s in scales})
+    correlations = [p.name for p in spec.parameters if p.over]
+    priors = {s: f"LogNormal({KNOWN[s]}, 0.01)" for s in scales}
+    spec = spec.vary(priors=priors | dict.fromkeys(correlations, NO_CORRELATION))
     table = make_table(2, embeddings=2 if name == "embeddings" else 1)
     data = model_data(spec, table)
     n = 4000
@@ -66,10 +71,13 @@ def test_every_parameter_with_known_scales(name: str) -> None:
     brute = BruteForce(spec, table)
     known = {
         s: np.full(np.prod(data.shape(spec[s].by), dtype=int), np.exp(KNOWN[s])) for s in scales
+    } | {
+        c: np.tile(np.eye(2).ravel(), np.prod(data.shape(spec[c].by), dtype=int))
+        for c in correlations
     }
     mean, covariance = brute.given(known).posterior()
     flat = np.hstack(
-        [drawn[p.name].reshape(n, -1) for p in spec.parameters if p.name not in scales]
+        [drawn[p.name].reshape(n, -1) for p in spec.parameters if not p.prior.is_hyper]
     )
     sd = np.sqrt(np.diag(covariance))
     z = (flat.mean(axis=0) - mean) / sd * np.sqrt(n)
@@ -129,7 +137,7 @@ def test_distances_without_any_noise_are_refused(name: str) -> None:
     table = make_table(6).drop(columns="cosine_similarity")
     of_word = {word: 0.6 + 0.05 * i for i, word in enumerate(["x0", "x1", "y0", "y1"])}
     distance = table["protected_word"].astype("str").map(of_word).astype(float)
-    if name == "crossed":
+    if name in ("crossed", "interaction"):
         distance += 0.01 * table["word_to_compare"].cat.codes
     with pytest.raises(bb.DataError):
         bb.fit(table.assign(cosine_distance=distance), name, engine="exact", draws=100)
@@ -249,7 +257,7 @@ def solved(spec: bb.ModelSpec, data: ModelData, log_scales: np.ndarray) -> tuple
     return density, values
 
 
-log_scales = st.lists(st.floats(-3, 0.5), min_size=9, max_size=9).map(np.array)
+log_scales = st.lists(st.floats(-3, 0.5), min_size=21, max_size=21).map(np.array)
 
 
 @settings(deadline=None, max_examples=25)
@@ -271,7 +279,7 @@ def test_the_order_of_the_rows_does_not_matter(name: str, seed: int, at: np.ndar
 def test_a_shift_of_all_distances(name: str, by: float, at: np.ndarray) -> None:
     """With the prior of the level of the distances moved as far, the level moves as far."""
     spec = bb.load_model(name)
-    level = "bar" if name in ("hierarchical", "crossed") else spec.mean[0]
+    level = "bar" if "bar" in [p.name for p in spec.parameters] else spec.mean[0]
     prior = spec[level].prior
     prior = replace(prior, arguments=(prior.arguments[0] + by, prior.arguments[1]))
     data = model_data(spec, make_table(8, keep=0.8))
@@ -315,5 +323,5 @@ def test_any_table_as_by_brute_force(name: str, seed: int, at: np.ndarray) -> No
     sets = np.stack([at, at[::-1]])[:, : compiled.layout.n_scales]
     ours = sum(block.log_density(sets[:, block.scales]) for block in compiled.blocks)
     brute = BruteForce(spec, table)
-    theirs = [brute.given(by_name(compiled, one)).log_density() for one in sets]
+    theirs = [brute.given(by_name(spec, compiled, one)).log_density() for one in sets]
     assert ours[1] - ours[0] == pytest.approx(theirs[1] - theirs[0], abs=1e-7)

@@ -12,10 +12,9 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.inference import gaussian, leave_out
-from bayesbias.inference.data import ModelData, model_data
 from bayesbias.inference.compiled import Compiled, compile_model
+from bayesbias.inference.data import ModelData, model_data
 from bayesbias.inference.leave_out import log_density_left_out
-
 
 #: What parameters of these names have besides factors and priors.
 MORE = {
@@ -112,7 +111,9 @@ def cases() -> list:
     for name in [*bb.MODELS, *OWN]:
         ways = [("none", None), ("few", None)]
         if name in bb.MODELS:
-            ways += [("many", None), ("none", "one"), ("none", "connection")]
+            ways += [("many", None)]
+        if name in bb.MODELS and not bb.load_model(name).correlation:
+            ways += [("none", "one"), ("none", "connection")]
         for kind in LAYOUTS:
             for error, residual in ways:
                 label = f"{name}-{kind}-{error}-{residual or 'own'}"

@@ -8,21 +8,20 @@ from importlib.metadata import version
 
 import numpy as np
 import pytest
-from brute_force import make_table
 from scipy import stats
 
-import bayesbias as bb
 from bayesbias.inference import scales
-from bayesbias.inference.data import model_data
-from bayesbias.inference.exact import sample_exactly
-from bayesbias.inference.scales import ScaleDraws, draw_scales, pareto_k
+from bayesbias.inference.scales import ScaleDraws, Target, draw_scales, find_modes, pareto_k
 
 DRAWS = 8000
 
 
 def drawn(log_density: Callable, start: list[float], seed: int = 1) -> ScaleDraws:
-    found = draw_scales(log_density, np.array(start), DRAWS, np.random.default_rng(seed))
+    target = Target(log_density, np.array(start))
+    found = draw_scales(target, DRAWS, np.random.default_rng(seed))
     assert found.draws.shape == (DRAWS, len(start))
+    assert found.sampler == "rejection"
+    assert found.best < found.mode + 0.01
     assert 0 < found.acceptance <= 1
     assert found.pareto_k < 0.7
     return found
@@ -120,21 +119,120 @@ def test_same_seed_same_draws() -> None:
     assert not (one == other).any()
 
 
-def test_giving_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draws that miss a part of the density are not passed off as a sample."""
-    # Tails that are much heavier than those of the proposal.
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        found = draw_scales(lambda x: stats.t.logpdf(x, 0.5).sum(axis=1), np.zeros(8), 500, rng)
-        assert found.pareto_k > 0.7 or len(found.draws) < 500
+def test_a_narrow_hill_far_from_the_first_guess() -> None:
+    """The search climbs to it from a wide plain."""
+    normal = stats.norm([2.0, -3.0, 1.0], 0.02)
+    found = drawn(lambda x: normal.logpdf(x).sum(axis=1), [0.0] * 3)
+    for i, mean in enumerate((2.0, -3.0, 1.0)):
+        assert_follows(found.draws[:, i], stats.norm(mean, 0.02))
 
-    spec, table = bb.load_model("crossed"), make_table()
-    monkeypatch.setattr(
-        "bayesbias.inference.exact.draw_scales",
-        lambda density, start, draws, rng: ScaleDraws(np.zeros((draws, len(start))), 0.001, 0.9),
-    )
-    with pytest.raises(bb.DataError, match="cannot draw from model 'crossed'.*0.10%.*0.90.*nuts"):
-        sample_exactly(spec, model_data(spec, table), 100, np.random.default_rng(1))
+
+def test_all_hills_are_found() -> None:
+    centres = np.array([[-1.5] * 3, [0.8] * 3])
+
+    def log_density(x: np.ndarray) -> np.ndarray:
+        hills = [stats.norm.logpdf(x, c, 0.3).sum(axis=1) for c in centres]
+        return np.logaddexp(*hills)
+
+    modes = find_modes(Target(log_density, np.zeros(3)), np.random.default_rng(1))
+    assert len(modes) == 2
+    found = drawn(log_density, [0.0] * 3)
+    share = (found.draws[:, 0] < 0).mean()
+    assert abs(share - 0.5) < 4 * 0.5 / np.sqrt(DRAWS) + 0.02
+
+
+def arms(x: np.ndarray) -> np.ndarray:
+    """Two scales whose squares add up to a variance that is known well: an L in their logarithms.
+
+    The variance has 200 degrees of freedom; each scale has an exponential prior.
+    """
+    a, b = np.exp(2 * x[:, 0]), np.exp(2 * x[:, 1])
+    total = a + b
+    prior = (x[:, :2] - np.exp(x[:, :2])).sum(axis=1)
+    return -100 * (np.log(total) + 1 / total) + prior + stats.norm.logpdf(x[:, 2:]).sum(axis=1)
+
+
+def on_a_grid() -> tuple[np.ndarray, np.ndarray]:
+    """Return the first coordinate and its cumulative distribution."""
+    x = np.linspace(-16, 1.0, 3401)
+    points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
+    density = np.exp(arms(points) + 100).reshape(len(x), -1).sum(axis=1)
+    return x + (x[1] - x[0]) / 2, density.cumsum() / density.sum()
+
+
+@pytest.mark.parametrize("n", [3, 4])
+def test_arms_at_a_right_angle(n: int) -> None:
+    edges, cumulative = on_a_grid()
+    target = Target(arms, np.full(n, -0.7), lower=np.full(n, -16.0), upper=np.full(n, 6.0))
+    found = draw_scales(target, DRAWS, np.random.default_rng(n))
+    assert found.r_hat < 1.02
+    for i in range(2):
+        # Chains, where they were needed, are a little dependent.
+        some = found.draws[:, i] if found.sampler == "rejection" else found.draws[::8, i]
+        assert stats.kstest(some, lambda x: np.interp(x, edges, cumulative)).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize(
+    "distribution",
+    [stats.norm(0.5, 0.4), stats.loggamma(1), stats.t(6)],
+    ids=lambda d: f"{d.dist.name}{d.args}",
+)
+def test_chains_follow_the_density(distribution, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where too few proposals are kept, chains go on; here, always."""
+    monkeypatch.setattr(ScaleDraws, "good", lambda self, *args: False)
+    monkeypatch.setattr(scales, "_GRID", {})
+    target = Target(lambda x: distribution.logpdf(x).sum(axis=1), np.zeros(n))
+    found = draw_scales(target, DRAWS, np.random.default_rng(n))
+    assert found.sampler == "hmc"
+    assert found.draws.shape == (DRAWS, n)
+    assert found.r_hat < 1.01
+    for i in range(n):
+        assert_follows(found.draws[::4, i], distribution)
+    if n > 1:
+        smallest = found.draws[::4].min(axis=1)
+        assert stats.kstest(smallest, lambda x: 1 - distribution.sf(x) ** n).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("offers", [0, 3])
+def test_chains_follow_a_density_that_the_proposal_does_not(
+    offers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trajectories by themselves, and together with independent moves."""
+    monkeypatch.setattr(ScaleDraws, "good", lambda self, *args: False)
+    monkeypatch.setattr(scales, "_OFFERS", offers)
+
+    def log_density(x: np.ndarray) -> np.ndarray:
+        bend = stats.norm.logpdf(x[:, 1], 0.5 * x[:, 0] ** 2, 0.5)
+        return stats.norm.logpdf(x[:, 0]) + bend + stats.norm.logpdf(x[:, 2:]).sum(axis=1)
+
+    found = draw_scales(Target(log_density, np.zeros(4)), 4000, np.random.default_rng(3))
+    assert found.sampler == "hmc"
+    assert found.r_hat < 1.02
+    some = found.draws[::4]
+    assert_follows(some[:, 0], stats.norm())
+    assert_follows(some[:, 1] - 0.5 * some[:, 0] ** 2, stats.norm(0, 0.5))
+    assert_follows(some[:, 2], stats.norm())
+
+
+def test_tails_that_no_proposal_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draws that miss a part of the density are not passed off as a sample: chains go on."""
+    monkeypatch.setattr(scales, "_HMC_LONGEST", 100)
+    target = Target(lambda x: -0.9 * np.log1p(x**2 / 0.8).sum(axis=1), np.zeros(6))
+    found = draw_scales(target, 500, np.random.default_rng(1))
+    assert found.sampler == "hmc"
+    assert found.draws.shape == (500, 6)
+
+
+def test_chains_with_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ScaleDraws, "good", lambda self, *args: False)
+
+    def once(seed: int) -> np.ndarray:
+        target = Target(lambda x: stats.loggamma.logpdf(x, 2).sum(axis=1), np.zeros(3))
+        return draw_scales(target, 300, np.random.default_rng(seed)).draws
+
+    np.testing.assert_array_equal(once(1), once(1))
+    assert not (once(1) == once(2)).any()
 
 
 # The tail index.
@@ -193,3 +291,17 @@ def test_grid_of_cells_is_a_distribution() -> None:
     x = grid.draw(np.random.default_rng(1), 500)
     exact = stats.norm.logpdf(x).sum(axis=1) + np.log(grid.width.prod())
     assert np.abs(grid.log_density(x) - exact)[exact > exact.max() - 8].max() < 0.6
+
+
+def test_parts_of_a_mixture_are_distributions() -> None:
+    """Each integrates to one, however its coordinates are correlated."""
+    axes = np.linalg.cholesky(np.array([[1, 0.9], [0.9, 1]]))
+    part = scales._SplitT(np.zeros(2), np.array([0.5, 0.2]), np.array([0.3, 0.6]), axes)
+    x = np.linspace(-12, 12, 2001)
+    points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
+    assert np.exp(part.log_density(points)).sum() * (x[1] - x[0]) ** 2 == pytest.approx(1, abs=0.01)
+    # And it is the density of its own draws: two ways to the share of a quarter.
+    inside = (points < 0).all(axis=1)
+    share = np.exp(part.log_density(points[inside])).sum() * (x[1] - x[0]) ** 2
+    drawn = (part.draw(np.random.default_rng(1), 100_000) < 0).all(axis=1).mean()
+    assert drawn == pytest.approx(share, abs=0.01)

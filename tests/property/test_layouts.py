@@ -1,0 +1,57 @@
+"""The exact engine fits tables of any layout: a small version of ``scripts/stress_exact.py``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from brute_force import BruteForce, by_name
+from layouts import random_table
+
+import bayesbias as bb
+from bayesbias.inference.compiled import compile_model
+from bayesbias.inference.data import model_data
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+from stress_exact import fit_one  # noqa: E402
+
+#: Tables that once went wrong.
+#: crossed 0: one protected word and duplicated rows, so that no noise is needed.
+#: crossed 6: one protected word, so that two scales share one variance; an L-shaped density.
+#: hierarchical 14: means were eliminated in one large unit, which was slow.
+KNOWN = [("crossed", 0), ("crossed", 6), ("hierarchical", 14), ("interaction", 0)]
+SMALL = {"most_words": 8, "most_attributes": 30}
+MODELS = ("baseline", "connection", "separate", "hierarchical", "crossed", "interaction", "paired")
+
+
+@pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
+@pytest.mark.parametrize(("name", "seed"), KNOWN)
+def test_tables_that_once_failed(name: str, seed: int) -> None:
+    assert fit_one(name, seed, 200)["problem"] == ""
+
+
+@pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
+@pytest.mark.parametrize("seed", range(100, 108))
+@pytest.mark.parametrize("name", MODELS)
+def test_random_layouts(name: str, seed: int) -> None:
+    found = fit_one(name, seed, 100, **SMALL)
+    assert found["problem"] in ("", "over its time budget")  # the machine may be busy
+
+
+@pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
+@pytest.mark.parametrize("seed", range(200, 206))
+@pytest.mark.parametrize("name", ["crossed", "interaction"])
+def test_density_of_random_layouts(name: str, seed: int) -> None:
+    """As by one dense normal distribution."""
+    table = random_table(seed, most_words=3, most_attributes=6)
+    if table.duplicated(["protected_word", "word_to_compare"]).any():
+        table = bb.check_table(table)
+    spec = bb.load_model(name)
+    compiled = compile_model(spec, model_data(spec, table))
+    at = np.random.default_rng(seed).normal(-2, 1, size=(2, compiled.layout.n_scales))
+    ours = sum(block.log_density(at[:, block.scales]) for block in compiled.blocks)
+    brute = BruteForce(spec, table)
+    theirs = [brute.given(by_name(spec, compiled, one)).log_density() for one in at]
+    assert ours[1] - ours[0] == pytest.approx(theirs[1] - theirs[0], rel=1e-6, abs=1e-6)
