@@ -21,7 +21,9 @@ LEVELS = {
 }
 
 
-def contrasts_table(fit: Fit, equal: Fit | None, *, prob: float, rope: float) -> pd.DataFrame:
+def contrasts_table(
+    fit: Fit, *, equal: Fit | None = None, prob: float, rope: float
+) -> pd.DataFrame:
     """Return how much closer the own stereotypes are than all else: over all, by group, by word.
 
     A row has the ``contrast``, its ``level`` (data set, group, word, same attributes), the

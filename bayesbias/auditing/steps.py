@@ -239,7 +239,7 @@ class Part:
         def make(contrasts: Path, means: Path, coefficients: Path, seen: Path) -> None:
             lead = self.fitted(self.lead)
             equal = self._at_equal_frequency(lead)
-            write_csv(contrasts_table(lead, equal, prob=prob, rope=rope), contrasts)
+            write_csv(contrasts_table(lead, equal=equal, prob=prob, rope=rope), contrasts)
             write_csv(lead.means(prob=prob).assign(model=self.lead), means)
             table = coefficients_table({name: self.fitted(name) for name in told}, prob)
             write_csv(table, coefficients)

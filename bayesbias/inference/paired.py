@@ -97,6 +97,35 @@ class PairedFit:
         result["P(towards 1)"] = (np.abs(b + d - 1) < np.abs(b - 1)).mean(axis=0)
         return result
 
+    def means_after(
+        self, *, by: By = "protected_word", prob: float = 0.89, kind: Kind = "hdi"
+    ) -> pd.DataFrame:
+        """Return the expected distances after: those before plus the change.
+
+        Parameters
+        ----------
+        by : {"protected_word", "protected_group"}, default "protected_word"
+            One mean per word, or per group (the average of its words).
+        prob : float, default 0.89
+            Probability of the interval.
+        kind : {"hdi", "eti"}, default "hdi"
+            Kind of interval.
+
+        Returns
+        -------
+        DataFrame
+            The level of `by`, ``connection``, ``mean``, ``sd``, ``lower``, ``upper``.
+        """
+        check_interval(prob, kind)
+        cells = [self._cells(fit, by) for fit in (self.difference, self.before, self.after)]
+        d, b, a = (flat(x).reshape(x.shape[0] * x.shape[1], -1) for x in cells)
+        after = [b[:, j] + _coupled(b[:, j], a[:, j], d[:, j]) for j in range(d.shape[1])]
+        levels = [cells[0][by].to_numpy(), cells[0]["connection"].to_numpy()]
+        index = pd.MultiIndex.from_product(levels, names=[by, "connection"])
+        return pd.concat(
+            [index.to_frame(index=False), describe(np.column_stack(after), prob, kind)], axis=1
+        )
+
     def gap_closed(
         self,
         contrast: str = "associated - none",

@@ -83,7 +83,8 @@ def plot_before_after(
         )
     one_of("by", by, ("protected_word", "protected_group"))
     check_interval(prob, "hdi")
-    before, after = (means_of(fit, by, prob) for fit in (paired.before, paired.after))
+    before = means_of(paired.before, by, prob)
+    after = paired.means_after(by=by, prob=prob)  # type: ignore[arg-type]
     order, there = by_group(before, paired.before, by)
     rows = Rows.of(order, len(there), between=_BETWEEN, headed=by == "protected_word")
     many = len(rows.names) >= MANY

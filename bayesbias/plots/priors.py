@@ -109,6 +109,10 @@ def _draw(
         # Not from zero itself, where some densities have no logarithm.
         x = np.linspace(end * 1e-6, end, _POINTS)
         density = np.exp(prior.log_density(x))
+    elif prior.is_correlation:
+        # Of two levels; with more, each correlation is a little nearer to zero.
+        x, shown = np.linspace(-1 + 1e-6, 1 - 1e-6, _POINTS), _SHOWN
+        density = np.exp(prior.log_density(x))
     else:
         centre, sd = _normals(spec, name, simulated)
         half, shown = _NORMAL_HALF_WIDTH * float(sd[0]), _SHOWN
@@ -182,6 +186,12 @@ def meaning(spec: ModelSpec, name: str) -> str:
         return f"standard deviation of {spec.outcome}s"
     if name == "nu":
         return "degrees of freedom"
+    if spec[name].over:
+        used = [p.name for p in spec.parameters if p.correlation == name]
+        used += ["residuals"] if spec.correlation == name else []
+        return f"correlation of {' and '.join(used)} between {spec[name].over}s"
+    if spec[name].covariate:
+        return f"{spec.outcome} per standard deviation of {spec[name].covariate}"
     if spec[name].prior.is_positive:
         pooled = [p.name for p in spec.parameters if p.prior.sd == name]
         return f"standard deviation of {' and '.join(pooled)}"

@@ -113,7 +113,8 @@ CONTRASTS = {
 
 @pytest.mark.parametrize(("table", "model"), CONTRASTS)
 def test_contrasts(thesis: Path, table: str, model: str) -> None:
-    found = fitted(thesis / f"{table}.csv", model).contrasts("associated - none").iloc[0]
+    fit = fitted(thesis / f"{table}.csv", model)
+    found = fit.contrasts("associated - none", words="population").iloc[0]
     mean, sd = CONTRASTS[table, model]
     assert found["mean"] == pytest.approx(mean, abs=0.006)
     assert found["sd"] == pytest.approx(sd, abs=0.006)

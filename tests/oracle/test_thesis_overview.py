@@ -63,20 +63,20 @@ def test_mac_of_the_tables(thesis: Path) -> None:
 
 
 def test_debiasing(thesis: Path) -> None:
-    """The paired intervals are little more than half as wide as those of two fits."""
+    """The paired intervals are about three fifths as wide as those of two fits."""
     before, after = (
         bb.read_table(thesis / f"{name}.csv")
         for name in ("religionReddit", "debiasedReligionReddit")
     )
     paired = bb.fit_paired(before, after, seed=1)
     narrowing = paired.narrowing()
-    assert narrowing["means of words"] == pytest.approx(0.56, abs=0.02)
-    assert narrowing["associated - none, words"] == pytest.approx(0.58, abs=0.02)
-    assert narrowing["associated - none, data set"] == pytest.approx(0.55, abs=0.03)
+    assert narrowing["means of words"] == pytest.approx(0.59, abs=0.03)
+    assert narrowing["associated - none, words"] == pytest.approx(0.66, abs=0.03)
+    assert narrowing["associated - none, data set"] == pytest.approx(0.61, abs=0.03)
     effects = paired.effects(by=None).set_index("connection")
-    assert effects.loc["associated", "mean"] == pytest.approx(0.110, abs=0.006)
+    assert effects.loc["associated", "mean"] == pytest.approx(0.114, abs=0.008)
     assert effects.loc["associated", "P(towards 1)"] > 0.97
     gap = paired.gap_closed().iloc[0]
-    assert gap["change"] == pytest.approx(0.119, abs=0.006)
+    assert gap["change"] == pytest.approx(0.123, abs=0.008)
     assert 0.4 < gap["closed_lower"] < 0.8
     assert gap["closed"] == pytest.approx(1.03, abs=0.1)
