@@ -24,7 +24,7 @@ from bayesbias.inference.data import model_data
 from bayesbias.inference.scales import ScaleDraws, Target, draw_scales
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-from layouts import random_table  # noqa: E402
+from layouts import random_table  # type: ignore[import-not-found]
 
 MODELS = ("baseline", "connection", "separate", "hierarchical", "crossed", "interaction", "paired")
 #: CPU seconds that a fit with 400 draws may take.

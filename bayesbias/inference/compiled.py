@@ -567,18 +567,18 @@ def _split(
     for number in np.unique(block[:n][~merged]).tolist():
         own = np.flatnonzero(block[:n] == number)
         scales = np.flatnonzero(block[n:] == number)
-        some = []
+        own_records: list[Records] = []
         for r in records:
             flat = r.terms.reshape(len(r), -1).max(axis=1, initial=-1)
             if len(slopes):
                 used = r.columns[:, :, :-1].any(axis=1)
                 flat = np.where(flat < 0, slopes[used.argmax(axis=1)], flat)
-            some.append(r.take(block[flat] == number))
+            own_records.append(r.take(block[flat] == number))
         own_patterns = [[p for p in side if block[p.ids[0, 0]] == number] for side in split]
         yield Block.build(
             groups=groups,
             counts=counts,
-            records=some,
+            records=own_records,
             scatter=scatter,
             patterns=own_patterns,
             units=[unit for unit, _ in sides],

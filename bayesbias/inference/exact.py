@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from contextlib import ExitStack
 
 import numpy as np
@@ -112,7 +113,7 @@ def _draw_unknowns(
     draws: int,
     rng: np.random.Generator,
     quality: dict[str, float | str],
-    advance: object,
+    advance: Callable[[int], None],
 ) -> Array:
     """Draw the scales and correlations of a block."""
     if not len(block.scales):
@@ -127,7 +128,7 @@ def _draw_unknowns(
         lower=np.where(is_correlation, -7.5, block.floor + 0.5),
         upper=np.where(is_correlation, 7.5, block.floor + START + 6.0),
         scale=~is_correlation,
-        advance=advance,  # type: ignore[arg-type]
+        advance=advance,
     )
     pilot = int(np.clip(_BUDGET / block.cost / 10, 250, 2000))
     found = draw_scales(target, distinct, rng, pilot=pilot)
@@ -158,12 +159,15 @@ def estimated_seconds(compiled: Compiled, draws: int) -> float:
     """Return roughly how long drawing takes."""
     total = 0.0
     for block in compiled.blocks:
-        evaluations = 1.5 * _n_scales(block, draws) + 4 * min(2000, _BUDGET / block.cost / 10) + 500
-        total += evaluations * block.cost + draws * 20 * len(block.coefficients)
+        # Three proposals for each draw of the scales, the pilot's, and those of the search, whose
+        # gradients cost more. A coefficient takes as long as some hundred multiplications.
+        pilot = float(np.clip(_BUDGET / block.cost / 10, 250, 2000))
+        evaluations = 3 * _n_scales(block, draws) + 3 * pilot + 500
+        total += evaluations * block.cost + draws * 600.0 * len(block.coefficients)
     return total / _SPEED
 
 
-def _bar(stack: ExitStack, compiled: Compiled, draws: int, progress: bool) -> object:
+def _bar(stack: ExitStack, compiled: Compiled, draws: int, progress: bool) -> Callable[[int], None]:
     seconds = estimated_seconds(compiled, draws)
     if seconds > _LONG / 6:
         _log.info("the exact engine needs about %.0f seconds", seconds)

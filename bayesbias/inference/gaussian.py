@@ -54,13 +54,13 @@ class Linear:
     def __call__(self, entries: Array) -> Array:
         """Return draws × the width of the map."""
         if self._small:
-            return entries @ self._forward
+            return np.asarray(entries @ self._forward)
         return np.ascontiguousarray((self._forward @ entries.T).T)
 
     def pull_back(self, gradient: Array) -> Array:
         """Return the gradient by the entries."""
         if self._small:
-            return gradient @ self._backward
+            return np.asarray(gradient @ self._backward)
         return np.ascontiguousarray((self._backward @ gradient.T).T)
 
 
@@ -251,7 +251,10 @@ class Block:
         draws, d = len(at), len(self.dense)
         log_density = 0.5 * log_determinant @ self.count
         h = self.matrix(entries).reshape(draws, d + 1, d + 1)
-        roots, halves = [], []
+        roots: list[Array] = []
+        halves: list[Array] = []
+        own: Array
+        half: Array
         for cluster in self.clusters:
             n, k, m = cluster.shape
             own = cluster.own(entries).reshape(draws, n, k, k)
@@ -266,7 +269,7 @@ class Block:
                 h[:, cluster.support[:, None], cluster.support] -= product
             roots.append(root)
             halves.append(half)
-        deviation_roots = []
+        deviation_roots: list[Array] = []
         for deviation in self.deviations:
             _, k, v = deviation.shape
             own = deviation.own(entries).reshape(draws, k, k)
@@ -302,7 +305,7 @@ class Block:
         """Return whether a scale is large enough to be more than rounding error."""
         centre = np.where(self.exponents > 0, 0.0, self.floor + _RANGE)
         reach = np.where(self.exponents > 0, 8.0, _RANGE)
-        result: npt.NDArray[np.bool_] = (np.abs(at - centre) < reach).all(axis=1)
+        result: npt.NDArray[np.bool_] = np.asarray((np.abs(at - centre) < reach).all(axis=1))
         return result
 
     def log_density(self, at: Array) -> Array:
@@ -779,7 +782,7 @@ def _deviations(
     linear = pattern.linear[:, :, keep]
     pairs, v = linear.shape[1:]
     flat = linear.reshape(n, pairs * v)
-    reduced = np.linalg.qr(flat, mode="r") if n > pairs * v else flat
+    reduced: Array = np.asarray(np.linalg.qr(flat, mode="r")) if n > pairs * v else flat
     picked = pattern.precision.tocoo()
     own = sparse.csr_matrix(
         (picked.data, (entry_of[picked.row], picked.col)), shape=(n_entries, k * k)

@@ -50,7 +50,7 @@ class ClassGroup:
     @property
     def width(self) -> int:
         """How many outcomes or coefficients a factor is about."""
-        return self.scale.shape[1]
+        return int(self.scale.shape[1])
 
     @property
     def n_partial(self) -> int:
@@ -128,8 +128,8 @@ class ClassGroup:
         # Without what is known of the variances the covariance is a product with the scales.
         covariance[..., np.arange(b), np.arange(b)] -= self.variance
         by_scale = 2 * (slope * covariance).sum(axis=3)
-        has = self.scale >= 0
-        np.add.at(result, self.scale[has], by_scale[:, has].T)
+        scaled = self.scale >= 0
+        np.add.at(result, self.scale[scaled], by_scale[:, scaled].T)
         for start in np.unique(self.correlation[self.correlation >= 0]).tolist():
             here = np.flatnonzero(self.correlation == start)
             part = slope[:, here] * sd[:, here, :, None] * sd[:, here, None, :]

@@ -59,7 +59,7 @@ class Records:
     @property
     def width(self) -> int:
         """How many outcomes a record is about."""
-        return self.terms.shape[1]
+        return int(self.terms.shape[1])
 
     def take(self, which: Codes | npt.NDArray[np.bool_]) -> Records:
         """Return some of the records."""

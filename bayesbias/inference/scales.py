@@ -132,9 +132,9 @@ class Target:
     def slope(self, x: Array) -> tuple[Array, Array]:
         """Return the log density and its gradient at each point; outside, no density."""
         values, slopes = np.full(len(x), -np.inf), np.zeros_like(x)
-        inside = np.ones(len(x), dtype=bool)
+        inside: npt.NDArray[np.bool_] = np.ones(len(x), dtype=bool)
         if self.lower is not None and self.upper is not None:
-            inside = ((x > self.lower) & (x < self.upper)).all(axis=1)
+            inside = np.asarray(((x > self.lower) & (x < self.upper)).all(axis=1))
         which = np.flatnonzero(inside)
         if self.gradient is None:
             n, step = x.shape[1], 1e-4

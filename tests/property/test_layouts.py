@@ -15,7 +15,7 @@ from bayesbias.inference.compiled import compile_model
 from bayesbias.inference.data import model_data
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
-from stress_exact import fit_one  # noqa: E402
+from stress_exact import fit_one
 
 #: Tables that once went wrong.
 #: crossed 0: one protected word and duplicated rows, so that no noise is needed.
