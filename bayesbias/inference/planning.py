@@ -16,11 +16,11 @@ from bayesbias._progress import progress_bar
 from bayesbias._validate import at_least, one_of, quoted
 from bayesbias.constants import CONTROL_CONNECTIONS
 from bayesbias.errors import DataError, SpecError
+from bayesbias.inference.compiled import Compiled, compile_model, parent_index, summands
 from bayesbias.inference.data import ModelData, dataset
 from bayesbias.inference.estimates import Layers, contrast_weights, expected, flat
 from bayesbias.inference.exact import sample_exactly
 from bayesbias.inference.fit import Fit, group_means
-from bayesbias.inference.compiled import Compiled, compile_model, parent_index, summands
 from bayesbias.inference.spec import KIND_OF_CONNECTION, ModelSpec
 
 By = Literal["protected_word"]
@@ -81,8 +81,8 @@ class Plan:
         if self.n is None:
             last = self.table.iloc[-1]
             return (
-                f"No number of words up to {last['n']:.0f} per group gives {goal}: it would still be "
-                f"{last['width']:.3f} wide. {self.detail}"
+                f"No number of words up to {last['n']:.0f} per group gives {goal}: it would still "
+                f"be {last['width']:.3f} wide. {self.detail}"
             )
         text = f"{self.n} stereotype words per group for {goal}."
         if len(self.simulated):

@@ -36,7 +36,9 @@ def test_one_is_rebuilt() -> None:
         error = sd * np.sqrt(1 / n + 1 / len(new))
         assert (np.abs(old.mean(axis=0) - new.mean(axis=0)) < 5 * error).all()
         # Scales learnt from few lists have heavy tails, so the middle half is compared.
-        old_iqr, new_iqr = (np.ptp(np.quantile(x, [0.25, 0.75], axis=0), axis=0) for x in (old, new))
+        old_iqr, new_iqr = (
+            np.ptp(np.quantile(x, [0.25, 0.75], axis=0), axis=0) for x in (old, new)
+        )
         np.testing.assert_allclose(old_iqr, new_iqr, rtol=0.3)
 
 
