@@ -35,7 +35,7 @@ def distances() -> None:
 def means() -> None:
     """Draw the expected distances of the religion study, word by word."""
     table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    axes = bb.plot_means(bb.fit(table, "crossed", engine="exact", seed=1))
+    axes = bb.plot_means(bb.fit(table, "interaction", engine="exact", seed=1))
     save(axes.get_figure(), "means.png", dpi=130)
 
 

@@ -12,14 +12,15 @@ import bayesbias as bb
 
 TARGET = Path(__file__).parents[1] / "models" / "fits"
 STUDIES = ("religion", "gender", "race")
-MODELS = ("baseline", "connection", "separate", "hierarchical", "crossed")
+LEAD = "interaction"
+MODELS = ("baseline", "connection", "separate", "hierarchical", "crossed", LEAD)
 SEED = 1
-CHAINS, DRAWS = 4, 250
+CHAINS, DRAWS = 4, 125
 
 CARD = """\
 # {study}, in the demo embedding
 
-The model [crossed](../crossed.md) fitted to the distances of the study `{study}` in the embedding
+The model [{lead}](../{lead}.md) fitted to the distances of the study `{study}` in the embedding
 `demo`: {rows} distances between {protected} protected words ({groups}) and {attributes} attributes.
 
 ## Model
@@ -28,25 +29,33 @@ The model [crossed](../crossed.md) fitted to the distances of the study `{study}
 {spec}
 ```
 
-## What came out
+## Results
 
-The difference between connections, with 89% intervals; below zero, protected words are closer to
-the stereotypes.
+Differences between connections, with 89% intervals. Negative: protected words are closer to the
+stereotypes of their own group.
 
 {contrasts}
 
-By group, `associated - none`:
+By group:
 
 {by_group}
+
+The same attributes compared between groups (`by="attribute_group"`). Negative: the stereotypes of
+a group are closer to its own words than to the words of the other groups.
+
+{same}
 
 ## Models compared
 
 {comparison}
 
-WAIC is doubtful where the log likelihood of some rows varies a lot. Leaving out whole attributes,
-which is what matters if the lists are samples of attributes:
+WAIC is doubtful where the log likelihood of some rows varies a lot. With whole attributes left
+out, which is what matters if the lists are samples of attributes:
 
 {left_out}
+
+Both tables are about prediction. The lead model was chosen by the coverage of its intervals, not
+by these tables: see [calibration](../../docs/concepts/calibration.md).
 
 ## Table
 
@@ -54,7 +63,8 @@ which is what matters if the lists are samples of attributes:
 
 ## Diagnostics
 
-{diagnostics} The draws are kept in single precision.
+{diagnostics} The draws are kept in single
+precision, those of `u` and `v` rounded to four decimals.
 
 ## How to rebuild
 
@@ -64,7 +74,7 @@ which is what matters if the lists are samples of attributes:
 import bayesbias as bb
 
 table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("{study}"))
-fit = bb.fit(table, "crossed", engine="exact", chains={chains}, draws={draws}, seed={seed})
+fit = bb.fit(table, "{lead}", engine="exact", chains={chains}, draws={draws}, seed={seed})
 ```
 
 Seed {seed}, {versions}. The file `{study}.nc` has the draws, the table, the model and all versions
@@ -83,14 +93,17 @@ def markdown(frame: pd.DataFrame, digits: int) -> str:
 def build(study: str) -> bb.Fit:
     """Fit the model that is kept of a study."""
     table = bb.distance_table(bb.load_embedding("demo"), bb.load_study(study))
-    return bb.fit(table, "crossed", engine="exact", chains=CHAINS, draws=DRAWS, seed=SEED)
+    return bb.fit(table, LEAD, engine="exact", chains=CHAINS, draws=DRAWS, seed=SEED)
 
 
 def card(study: str, fit: bb.Fit) -> str:
     """Describe a fit."""
     fits = {name: bb.fit(fit.table, name, engine="exact", seed=SEED) for name in MODELS}
-    contrasts = bb.overview(fits["crossed"]).contrasts
-    by_group = fits["crossed"].contrasts(by="protected_group").drop(columns="contrast")
+    lead = fits[LEAD]
+    contrasts = bb.overview(lead).contrasts
+    asked = ("associated - none", "associated - human", "associated - different")
+    by_group = pd.concat([lead.contrasts(contrast, by="protected_group") for contrast in asked])
+    same = lead.contrasts("associated - different", by="attribute_group").drop(columns="contrast")
     comparison = bb.compare(fits).rename_axis("model").reset_index()
     left_out = bb.compare(fits, "loo", by="word_to_compare").rename_axis("model").reset_index()
     by = fit.table.groupby(["protected_group", "connection"], observed=True)["cosine_distance"]
@@ -100,6 +113,7 @@ def card(study: str, fit: bb.Fit) -> str:
     versions = fit.provenance["versions"]
     return CARD.format(
         study=study,
+        lead=LEAD,
         rows=len(fit.table),
         protected=len(groups),
         attributes=fit.table["word_to_compare"].nunique(),
@@ -107,6 +121,7 @@ def card(study: str, fit: bb.Fit) -> str:
         spec=fit.spec,
         contrasts=markdown(contrasts, 3),
         by_group=markdown(by_group, 3),
+        same=markdown(same, 3),
         comparison=markdown(comparison, 1),
         left_out=markdown(left_out, 1),
         table=markdown(table, 3),
@@ -124,7 +139,9 @@ def main() -> None:
     TARGET.mkdir(parents=True, exist_ok=True)
     for study in STUDIES:
         fit = build(study)
-        replace(fit, posterior=fit.posterior.astype("float32")).save(TARGET / f"{study}.nc")
+        small = fit.posterior.astype("float32")
+        small = small.assign({name: small[name].round(4) for name in ("u", "v")})
+        replace(fit, posterior=small).save(TARGET / f"{study}.nc")
         (TARGET / f"{study}.md").write_text(card(study, fit), "utf-8")
         print(f"{study}: {(TARGET / f'{study}.nc').stat().st_size / 1e6:.1f} MB")
 

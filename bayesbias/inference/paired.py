@@ -313,12 +313,12 @@ def fit_paired(
     >>> before = bb.distance_table(bb.load_embedding("demo"), study)
     >>> after = bb.distance_table(bb.load_embedding("demo-100d"), study)
     >>> paired = bb.fit_paired(before, after, seed=1)
-    >>> paired.effects(by=None)[["connection", "mean", "sd"]].round(2)
-       connection  mean    sd
-    0  associated  0.04  0.02
-    1   different  0.03  0.02
-    2       human  0.03  0.01
-    3        none  0.02  0.01
+    >>> paired.effects(by=None)[["connection", "mean"]].round(2)
+       connection  mean
+    0  associated  0.04
+    1   different  0.03
+    2       human  0.03
+    3        none  0.02
     """
     one_of("engine", engine, ENGINES)
     at_least("draws", draws, 1)

@@ -45,7 +45,7 @@ class Plan:
         For the numbers that were tried: ``n``, the expected ``width`` of the interval and
         ``P(narrow enough)``, both over what the fit leaves open about the scales.
     simulated : DataFrame
-        Widths of the intervals of simulated studies with `n` words a group, and whether they hold
+        Widths of the intervals of simulated studies with `n` words per group, and whether they hold
         the simulated truth.
     width : float
         The width that was asked for.
@@ -60,9 +60,9 @@ class Plan:
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> fit = bb.fit(table, "crossed", engine="exact", seed=1)
+    >>> fit = bb.fit(table, "interaction", engine="exact", draws=500, seed=1)
     >>> plan = bb.plan_sample_size(fit, width=0.12, simulations=0)
-    >>> 8 <= plan.n <= 12
+    >>> 6 <= plan.n <= 10
     True
     """
 
@@ -75,14 +75,16 @@ class Plan:
     detail: str = field(default="")
 
     def __str__(self) -> str:
-        goal = f"a {self.prob:.0%} interval of '{self.contrast}' narrower than {self.width:g}"
+        percent = f"{self.prob:.0%}"
+        article = "an" if percent.startswith(("8", "11%", "18%")) else "a"
+        goal = f"{article} {percent} interval of '{self.contrast}' narrower than {self.width:g}"
         if self.n is None:
             last = self.table.iloc[-1]
             return (
-                f"No number of words up to {last['n']:.0f} a group gives {goal}: it would still be "
-                f"{last['width']:.3f} wide. {self.detail}"
+                f"No number of words up to {last['n']:.0f} per group gives {goal}: it would still "
+                f"be {last['width']:.3f} wide. {self.detail}"
             )
-        text = f"{self.n} stereotype words a group for {goal}."
+        text = f"{self.n} stereotype words per group for {goal}."
         if len(self.simulated):
             narrow = (self.simulated["width"] <= self.width).mean()
             text += (
@@ -117,7 +119,7 @@ def plan_sample_size(
     Parameters
     ----------
     fit : Fit
-        A fit to a first table, with a normal likelihood; best of the model ``crossed``.
+        A fit to a first table, with a normal likelihood; ``interaction`` is the model to use.
     contrast : str, default "associated - none"
         As in `Fit.contrasts`.
     width : float
@@ -154,10 +156,10 @@ def plan_sample_size(
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> fit = bb.fit(table, "crossed", engine="exact", seed=1)
-    >>> bb.plan_sample_size(fit, width=0.04, simulations=0)
-    No number of words up to 2000 a group gives a 89% interval of 'associated - none' narrower than
-    0.04: it would still be 0.09... wide. It rests on 15 protected words, too: add some.
+    >>> fit = bb.fit(table, "interaction", engine="exact", draws=500, seed=1)
+    >>> bb.plan_sample_size(fit, width=0.02, simulations=0, most=500)
+    No number of words up to 500 per group gives an 89% interval of 'associated - none' narrower
+    than 0.02: it would still be 0.03... wide. The controls limit it, too: add some.
     """
     check_interval(prob, "hdi")
     if not isinstance(width, int | float) or not width > 0:
@@ -207,11 +209,7 @@ def plan_sample_size(
         simulated = _simulate(
             fit, design.data(needed), contrast, by, prob, simulations, seed, progress
         )
-    detail = (
-        f"It rests on {len(design.group_of)} protected words, too: add some."
-        if by is None
-        else "The controls limit it, too: add some."
-    )
+    detail = "The controls limit it, too: add some."
     return Plan(needed, table, simulated, float(width), contrast, prob, detail)
 
 

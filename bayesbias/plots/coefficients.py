@@ -70,7 +70,7 @@ def plot_coefficients(fit: Fit, *, prob: float = 0.89, ax: Axes | None = None) -
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> ax = bb.plot_coefficients(bb.fit(table, "crossed", engine="exact", draws=500))
+    >>> ax = bb.plot_coefficients(bb.fit(table, "interaction", engine="exact", draws=500))
     >>> [label.get_text() for label in ax.get_yticklabels()][0]
     'associated stereotypes'
     """
@@ -80,7 +80,7 @@ def plot_coefficients(fit: Fit, *, prob: float = 0.89, ax: Axes | None = None) -
     if not names:
         raise SpecError(
             f"model {spec.name!r} has no coefficients of connections for the whole data set; fit "
-            "model 'connection' or 'crossed', or use plot_means()."
+            "model 'connection' or 'interaction', or use plot_means()."
         )
     parts = {k: part for name in names for k, part in _blocks(fit, name, prob).items()}
     order = {

@@ -139,7 +139,7 @@ def means_of(fit: Fit, by: By, prob: float, embedding: str | None = None) -> pd.
     if "protected_word" not in array.dims and by not in array.dims:
         raise SpecError(
             f"model {fit.spec.name!r} does not tell protected words apart, so there is nothing to "
-            "draw; fit model 'crossed', for instance."
+            "draw; fit model 'interaction', for instance."
         )
     if "embedding" in array.dims:
         name = choose("embedding", embedding, array["embedding"].to_numpy().tolist())

@@ -25,7 +25,7 @@ def test_more_words_give_narrower_intervals(fit: bb.Fit) -> None:
     by_n = plan.table.set_index("n")["P(narrow enough)"]
     assert by_n[plan.n] >= 0.5
     assert by_n[plan.n - 1] < 0.5
-    assert str(plan).startswith(f"{plan.n} stereotype words a group for a 89% interval")
+    assert str(plan).startswith(f"{plan.n} stereotype words per group for an 89% interval")
 
 
 @pytest.mark.slow
@@ -55,8 +55,8 @@ def test_what_cannot_be_had(fit: bb.Fit) -> None:
     plan = bb.plan_sample_size(fit, width=0.001, most=64)
     assert plan.n is None
     assert len(plan.simulated) == 0
-    assert "No number of words up to 64 a group" in str(plan)
-    assert "rests on 12 protected words" in str(plan)
+    assert "No number of words up to 64 per group" in str(plan)
+    assert "The controls limit it, too" in str(plan)
 
 
 def test_more_controls_help(fit: bb.Fit) -> None:
