@@ -35,13 +35,14 @@ from bayesbias.inference.gaussian import Block
 from bayesbias.inference.hmc import Chains
 from bayesbias.inference.log_posterior import LogPosterior
 
-#: How the second sampler is run. Each round has so many draws of each chain; it stops when R-hat
-#: and effective sample sizes are good, at the latest after all rounds.
-HMC: dict[str, Any] = {"chains": 16, "warm": 100, "round": 250, "rounds": 8}
+#: How the second sampler is run. From each start go several chains, which count as one for R-hat
+#: (Margossian et al. 2024). Each round has so many draws of each chain; it stops when R-hat and
+#: effective sample sizes are good, at the latest after all rounds.
+HMC: dict[str, Any] = {"starts": 8, "chains": 8, "warm": 60, "round": 60, "rounds": 12}
 #: At how many exact draws, and at how many points far from them, the densities are compared.
 POINTS: dict[str, int] = {"draws": 10, "far": 6}
 #: The largest difference of log densities from a constant, relative to their size.
-SAME_DENSITY = 1e-7
+SAME_DENSITY = 1e-8
 #: How far the mean of the noise may be from 0, and its standard deviation from 1, beyond Monte
 #: Carlo error.
 SAME_NOISE = 0.02
@@ -64,7 +65,7 @@ STATISTICS = {
 # How much farther from their mean than the exact draws the chains, and the far points, start.
 _OVERDISPERSION = 2.0
 # Coefficients of all draws that are turned into noise.
-_MOST_NOISE = 10_000_000
+_MOST_NOISE = 2_500_000
 
 
 @dataclass(frozen=True)
@@ -235,53 +236,52 @@ def noise_of_draws(engine: _Engine) -> pd.DataFrame:
 
 def draw_again(engine: _Engine, rng: np.random.Generator, *, progress: bool = False) -> Fit:
     """Draw the scales by Hamiltonian Monte Carlo, and the coefficients given them."""
-    chains = HMC["chains"]
+    starts = HMC["starts"]
     total = HMC["rounds"] * sum(len(block.scales) > 0 for block in engine.blocks)
     with progress_bar("sampling", total=total, show=progress, unit="rounds") as advance:
         found = []
         for block in engine.blocks:
             found.append(_scales_of(block, engine.unknowns[:, block.scales], rng, advance))
-    draws = min((len(one[0]) for one in found if one.shape[2]), default=HMC["round"])
-    unknowns = np.empty((chains * draws, engine.layout.n_scales))
-    deviations = np.empty((chains * draws, engine.layout.n_coefficients))
+    draws = min(one.shape[1] for one in found)
+    unknowns = np.empty((starts * draws, engine.layout.n_scales))
+    deviations = np.empty((starts * draws, engine.layout.n_coefficients))
     for place in engine.unused:
         unknowns[:, place] = np.log(engine.layout.priors[place].draw(rng, len(unknowns)))
     for block, one in zip(engine.blocks, found, strict=True):
         # Of longer chains some draws at equal distances.
         kept = np.linspace(0, one.shape[1] - 1, draws).round().astype(int)
-        at = one[:, kept].reshape(chains * draws, -1)
+        at = one[:, kept].reshape(starts * draws, one.shape[2])
         unknowns[:, block.scales] = at
         for part, values in block.draw(at, rng):
             deviations[part, block.coefficients] = values
     values = engine.as_values(unknowns, deviations)
-    posterior = dataset(engine.spec, engine.data, values, chains)
+    posterior = dataset(engine.spec, engine.data, values, starts)
     return replace(engine.fit, posterior=posterior, provenance={"engine": "hmc", **HMC})
 
 
 def _scales_of(block: Block, exact: Array, rng: np.random.Generator, advance: Any) -> Array:
-    """Draw the unknowns of a block: chains × draws × unknowns."""
-    chains = HMC["chains"]
-    if not len(block.scales):
-        return np.zeros((chains, HMC["round"], 0))
+    """Draw the unknowns of a block: starts × draws of all chains from there × unknowns."""
+    starts, chains, size = HMC["starts"], HMC["chains"], len(block.scales)
+    if not size:
+        return np.zeros((starts, chains * HMC["round"], 0))
     centre = exact.mean(axis=0)
-    picked = exact[rng.choice(len(exact), chains, replace=len(exact) < chains)]
+    picked = exact[rng.choice(len(exact), starts, replace=len(exact) < starts)]
     start = _kept_inside(block, centre + _OVERDISPERSION * (picked - centre))
-    covariance = np.cov(exact.T).reshape(len(centre), -1) + 1e-9 * np.eye(len(centre))
+    start = np.repeat(start, chains, axis=0)
+    covariance = np.cov(exact.T).reshape(size, size) + 1e-9 * np.eye(size)
     sampler = Chains(lambda at: _slope(block, at), start, covariance, rng)
     sampler.run(HMC["warm"], adapt=True)
-    drawn = np.empty((chains, 0, len(centre)))
+    drawn = np.empty((len(start), 0, size))
     for done in range(1, HMC["rounds"] + 1):
         drawn = np.concatenate([drawn, sampler.run(HMC["round"])], axis=1)
         advance(1)
-        # While the chains are still on their way, the first half does not count.
-        later = drawn[:, HMC["round"] * (done // 2) :]
-        names = [str(place) for place in block.scales]
-        array = xr.DataArray(
-            later, dims=("chain", "draw", "quantity"), coords={"quantity": names}, name="draws"
-        )
-        if not _problems(_convergence(array)):
-            break
-    return later
+        # If chains were still on their way at first, their second half is what counts.
+        for kept in (drawn, drawn[:, HMC["round"] * (done // 2) :]):
+            result = kept.reshape(starts, -1, size)
+            array = xr.DataArray(result, dims=("chain", "draw", "quantity"), name="draws")
+            if not _problems(_convergence(array)):
+                return result
+    return result
 
 
 def _slope(block: Block, at: Array) -> tuple[Array, Array]:
@@ -360,7 +360,7 @@ def _problems(table: pd.DataFrame) -> list[str]:
 def _convergence(array: xr.DataArray) -> pd.DataFrame:
     found = convergence(array.to_dataset())
     values = {key: value["draws"].to_numpy() for key, value in found.items()}
-    return pd.DataFrame(values, index=array["quantity"].to_numpy())
+    return pd.DataFrame(values, index=[str(name) for name in array["quantity"].to_numpy()])
 
 
 def compare_draws(exact: Fit, again: Fit) -> pd.DataFrame:
@@ -454,10 +454,8 @@ def conclusion(found: Confirmation) -> dict[str, Any]:
         "density": {
             "points": len(density),
             "far": int((density["point"] == "far").sum()),
-            "largest": float(density["difference"].abs().max()),
+            "largest": float(density.loc[density["point"] == "draw", "difference"].abs().max()),
             "relative": float(density["relative"].max()),
-            "smallest": float(density["model"].min()),
-            "highest": float(density["model"].max()),
         },
         "coefficients": {
             "values": int(noise["n"].sum()),
@@ -466,8 +464,9 @@ def conclusion(found: Confirmation) -> dict[str, Any]:
         },
         "sampler_ok": not wrong,
         "quantities": len(health),
-        "chains": int(sizes["chain"]),
-        "draws": int(sizes["draw"]),
+        "starts": int(sizes["chain"]),
+        "chains": int(sizes["chain"] * HMC["chains"]),
+        "draws": int(sizes["draw"] // HMC["chains"]),
         "quantity": str(largest["quantity"]),
         "statistic": str(largest["statistic"]),
         "largest_difference": float(largest["difference"]),

@@ -53,6 +53,9 @@ _WORKS = {
     "vehtari-rhat": "Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), Rank-normalization, "
     "folding, and localization: an improved R-hat for assessing convergence of MCMC, *Bayesian "
     "Analysis* 16(2), 667–718, [doi:10.1214/20-BA1221](https://doi.org/10.1214/20-BA1221).",
+    "margossian": "Margossian et al. (2024), Nested R-hat: Assessing the convergence of Markov "
+    "chain Monte Carlo when running many short chains, *Bayesian Analysis*, "
+    "[doi:10.1214/24-BA1453](https://doi.org/10.1214/24-BA1453).",
     "neal": "Neal (2011), MCMC using Hamiltonian dynamics, in *Handbook of Markov Chain Monte "
     "Carlo*, CRC Press, [arXiv:1206.1901](https://arxiv.org/abs/1206.1901).",
 }
@@ -108,10 +111,12 @@ def _methods(audit: Audit) -> Iterator[str | Block]:
             f"{POINTS['far']} points far from them; they must differ by a constant. Given the "
             "scales, the draws of the coefficients were standardised; they must have mean 0 and "
             "standard deviation 1. The scales were drawn again by Hamiltonian Monte Carlo "
-            f"([Neal](#ref-neal)): {HMC['chains']} chains started from exact draws, moved twice as "
-            f"far from their mean, and ran in rounds of {HMC['round']} draws after {HMC['warm']} "
-            f"warm-up steps, until R-hat was below {R_HAT_MAX:g} and the effective sample sizes "
-            f"reached {ESS_MIN} ([Vehtari et al.](#ref-vehtari-rhat)). Compared are contrasts of "
+            f"([Neal](#ref-neal)): {HMC['chains']} chains from each of {HMC['starts']} exact "
+            f"draws, moved twice as far from their mean, ran in rounds of {HMC['round']} draws "
+            f"after {HMC['warm']} warm-up steps, until R-hat between starts "
+            f"([Margossian et al.](#ref-margossian)) was below {R_HAT_MAX:g} and the effective "
+            f"sample sizes reached {ESS_MIN} ([Vehtari et al.](#ref-vehtari-rhat)). Compared are "
+            "contrasts of "
             "the data set and of groups, and the parameters that belong to no single word, among "
             "them all scales. They agree if means, standard deviations and the ends of 89% "
             f"equal-tailed intervals, minus {ERRORS:g} Monte Carlo standard errors, differ by no "

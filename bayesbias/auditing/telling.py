@@ -217,14 +217,14 @@ def confirmed(found: Mapping[str, Any] | None) -> Iterator[str]:
     if "density" in found["disagree"]:
         yield (
             f"The density that the exact engine draws from is not that of {found['model']}: at "
-            f"{density['points']} points their logarithms differ from a constant by up to "
-            f"{density['largest']:.2g}."
+            f"{density['points']} points the difference of their logarithms is not constant (by a "
+            f"part of {density['relative']:.1g} of the log density)."
         )
     else:
         yield (
             f"The density that the exact engine draws from is that of {found['model']}, computed "
-            f"row by row: at {density['points']} points their logarithms differ by the same "
-            f"constant, within {density['largest']:.0e}."
+            f"row by row: at {density['points']} points the difference of their logarithms is "
+            f"constant (to a part of {density['relative']:.0e} of the log density)."
         )
     if "coefficients" in found["disagree"]:
         yield "Given the scales, the draws of the coefficients do not follow this density."

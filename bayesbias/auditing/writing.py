@@ -592,9 +592,10 @@ def _diagnostics(part: AuditPart) -> _Blocks:
         ]
         density, noise = found["density"], found["coefficients"]
         text = (
-            f"The log density of {literal(found['model'])}, computed row by row, minus that which "
-            f"the exact engine draws from is the same at {density['points']} points (of which "
-            f"{density['far']} far from the draws) up to {density['largest']:.1g}. Given the "
+            f"The log density of {literal(found['model'])}, computed row by row, and that which "
+            f"the exact engine draws from were compared at {density['points']} points, "
+            f"{density['far']} of them far from the draws: apart from a constant they differ by "
+            f"at most {density['relative']:.0e} of the log density. Given the "
             f"scales, the standardised draws of the coefficients have means of at most "
             f"{noise['mean']:.3f} and standard deviations of 1 up to "
             f"{abs(noise['sd'] - 1):.3f}.\n\n"

@@ -9,9 +9,10 @@ import numpy as np
 from bayesbias._arrays import Array
 
 # A quarter of a turn of a round density: a draw then hardly depends on the one before.
-_PATH = 1.8
+_PATH = 1.57
 _LONGEST = 12
-_ACCEPT = 0.85
+_ACCEPT = 0.8
+_SHORT = 0.2
 
 
 class Chains:
@@ -56,18 +57,21 @@ class Chains:
         kept = np.empty((draws, *self._at.shape))
         chances = np.empty(draws)
         for i in range(draws):
-            chances[i] = self._move()
+            # Short steps on the way help chains that start where the density bends sharply.
+            short = adapt and i % 3 == 2
+            chances[i] = self._move(_SHORT if short else 1.0)
             kept[i] = self._at
-            if adapt:
+            if adapt and not short:
                 self.step *= np.exp((chances[i] - _ACCEPT) / (1 + i) ** 0.6)
         self.acceptance = float(chances.mean())
         return kept.swapaxes(0, 1)
 
-    def _move(self) -> float:
+    def _move(self, part: float) -> float:
         """Move all chains along a path, where it is accepted; return how likely that was."""
         # Paths of different lengths, or they could come back to where they began.
         step = self.step * self._rng.uniform(0.8, 1.2)
-        steps = int(np.clip(np.round(_PATH * self._rng.uniform(0.7, 1.3) / step), 1, _LONGEST))
+        steps = int(np.clip(np.round(_PATH * self._rng.uniform(0.8, 1.2) / step), 1, _LONGEST))
+        step *= part
         momentum = self._rng.standard_normal(self._at.shape)
         before = self._value - 0.5 * (momentum**2).sum(axis=1)
         at, value, gradient = self._at, self._value, self._gradient
