@@ -22,7 +22,7 @@ import pandas as pd
 import xarray as xr
 from threadpoolctl import threadpool_limits
 
-from bayesbias._arrays import Array
+from bayesbias._arrays import Array, Codes
 from bayesbias._compat import convergence
 from bayesbias._progress import progress_bar
 from bayesbias._validate import quoted
@@ -160,14 +160,14 @@ class _Engine:
         for block in self.blocks:
             at = unknowns[:, block.scales]
             total += block.log_density(at)
-            for part in _batches(block, np.isfinite(total)):
+            for part in _batches(block, np.flatnonzero(np.isfinite(total))):
                 own = deviations[np.ix_(part, block.coefficients)]
                 total[part] += block.whiten(block.solve(at[part]), own)[1]
         return total
 
 
-def _batches(block: Block, which: Array) -> Iterator[Array]:
-    places = np.flatnonzero(which)
+def _batches(block: Block, places: Codes) -> Iterator[Codes]:
+    """Return some of the draws, as many at a time as the block can take."""
     for start in range(0, len(places), block.batch):
         yield places[start : start + block.batch]
 
@@ -221,7 +221,7 @@ def noise_of_draws(engine: _Engine) -> pd.DataFrame:
     sums = np.zeros((2, size))
     for block in engine.blocks:
         at = engine.unknowns[:draws][:, block.scales]
-        for part in _batches(block, np.ones(draws, dtype=bool)):
+        for part in _batches(block, np.arange(draws)):
             own = engine.deviations[np.ix_(part, block.coefficients)]
             noise, _ = block.whiten(block.solve(at[part]), own)
             sums[:, block.coefficients] += [noise.sum(axis=0), (noise**2).sum(axis=0)]
@@ -254,8 +254,8 @@ def draw_again(engine: _Engine, rng: np.random.Generator, *, progress: bool = Fa
         unknowns[:, block.scales] = at
         for part, values in block.draw(at, rng):
             deviations[part, block.coefficients] = values
-    values = engine.as_values(unknowns, deviations)
-    posterior = dataset(engine.spec, engine.data, values, starts)
+    drawn = engine.as_values(unknowns, deviations)
+    posterior = dataset(engine.spec, engine.data, drawn, starts)
     return replace(engine.fit, posterior=posterior, provenance={"engine": "hmc", **HMC})
 
 

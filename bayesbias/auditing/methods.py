@@ -105,9 +105,9 @@ def _methods(audit: Audit) -> Iterator[str | Block]:
     )
     if options["confirm"]:
         yield (
-            "**Check of the draws.** The exact draws of the leading model were checked in three ways. "
-            "The log posterior density of all rows, computed row by row, and the log density that "
-            f"the exact engine draws from were evaluated at {POINTS['draws']} draws and "
+            "**Check of the draws.** The exact draws of the leading model were checked in three "
+            "ways. The log posterior density, computed row by row, and the log density that the "
+            f"exact engine draws from were evaluated at {POINTS['draws']} draws and "
             f"{POINTS['far']} points far from them; they must differ by a constant. Given the "
             "scales, the draws of the coefficients were standardised; they must have mean 0 and "
             "standard deviation 1. The scales were drawn again by Hamiltonian Monte Carlo "

@@ -82,9 +82,9 @@ def audit(
     """Audit embeddings: distances, models, contrasts, metrics, word lists, figures, a report.
 
     All models are fitted exactly and compared; the exact draws of the leading model are checked
-    against its density and a second sampler. Everything is written to a folder of open files. A second call
-    does only what is not done: a step is done again if what it depends on has changed, or if one
-    of its files has; an interrupted audit goes on where it was.
+    against its density and a second sampler. Everything is written to a folder of open files. A
+    second call does only what is not done: a step is done again if what it depends on has changed,
+    or if one of its files has; an interrupted audit goes on where it was.
 
     Parameters
     ----------

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from bayesbias._arrays import Array
 from bayesbias._progress import progress_bar
 from bayesbias._validate import one_of
 from bayesbias.errors import MissingDependencyError, warn

@@ -31,7 +31,7 @@ def rows_for(spec: ModelSpec) -> pd.DataFrame:
 
 
 def test_models() -> None:
-    assert {"baseline", "crossed", "interaction", "embeddings"} <= set(NORMAL)
+    assert {"baseline", "crossed", "interaction"} <= set(NORMAL)
 
 
 @pytest.mark.parametrize("name", NORMAL)
@@ -42,7 +42,10 @@ def test_it_is_the_density_of_the_pymc_model(name: str, errors: bool) -> None:
     if errors:
         rows = rows.assign(standard_error=0.02)
     data = model_data(spec, rows)
-    model = remove_value_transforms(build_pymc_model(spec, data))
+    model = build_pymc_model(spec, data)
+    # Transforms are not removed from a model with initial values.
+    model.rvs_to_initial_values.update(dict.fromkeys(model.rvs_to_initial_values))
+    model = remove_value_transforms(model)
     log_density = model.compile_logp(mode="FAST_COMPILE")
     rng = np.random.default_rng(1)
     values = {
@@ -56,7 +59,8 @@ def test_it_is_the_density_of_the_pymc_model(name: str, errors: bool) -> None:
     for i in range(2):
         expected = log_density({key: value[i] for key, value in values.items()})
         expected += sum(log[i].sum() for log in logs)  # the density of the logarithms
-        assert found[i] == pytest.approx(float(expected), rel=1e-9)
+        # PyMC computes the mean of Exponential(5) in single precision.
+        assert found[i] == pytest.approx(float(expected), rel=1e-8)
 
 
 @pytest.mark.parametrize("family", [name for name, f in FAMILIES.items() if not f.correlation])
