@@ -45,7 +45,7 @@ def fit_one(name: str, seed: int, draws: int, **size: int) -> dict[str, Any]:
 
     found: dict[str, Any] = {"model": name, "seed": seed, "rows": len(table), "problem": ""}
     again = table.duplicated(["embedding", "protected_word", "word_to_compare"]).any()
-    original, exact.draw_scales = exact.draw_scales, watched
+    vars(exact)["draw_scales"] = watched
     start = time.process_time()
     try:
         data = model_data(spec, table)
@@ -59,7 +59,7 @@ def fit_one(name: str, seed: int, draws: int, **size: int) -> dict[str, Any]:
             # Identical outcomes of one pair: a residual scale of zero may be the right answer.
             found["refused"], found["problem"] = True, ""
     finally:
-        exact.draw_scales = original
+        vars(exact)["draw_scales"] = draw_scales
     found["seconds"] = time.process_time() - start
     found["above_mode"] = max((s.best - s.mode for s in seen), default=0.0)
     found["unknowns"] = max((s.draws.shape[1] for s in seen), default=0)
@@ -107,7 +107,7 @@ def report(name: str, table: pd.DataFrame) -> None:
         if column not in table:
             table[column] = np.nan
     chains = (table["scale_sampler"] == "hmc").mean()
-    slowest = table.loc[table["seconds"].idxmax()]
+    slowest = table.sort_values("seconds").iloc[-1]
     print(
         f"{name:13} {len(table):5} tables, {int((table['problem'] != '').sum())} failed, "
         f"{int(table['refused'].notna().sum())} refused for duplicated rows, "

@@ -1,50 +1,51 @@
-"""The best model once more, by NUTS, and whether both engines have the same posterior.
+"""The leading model checked against its own definition, and drawn a second time.
 
-NUTS samples the density itself, written out row by row, which the exact engine never evaluates. It
-starts from the exact draws, twice as far from their mean as they are, in coordinates that the exact
-covariance has made round. That spares the long warm-up and changes nothing about what is sampled.
-It draws in rounds and stops when there are enough draws of what is compared.
+The exact engine integrates coefficients out, draws scales by rejection, and then coefficients given
+scales. Three checks cover all of it:
+
+- Density: at draws, and at points far from them, the density that the engine draws from must be
+  that of the model, written out row by row, up to a constant.
+- Coefficients: given their scales, all draws of the coefficients are turned back into the noise
+  that they were made of, which must have mean 0 and standard deviation 1.
+- Scales: another sampler, Hamiltonian Monte Carlo, draws the scales from the same density, starting
+  far from the exact draws. What follows from both must agree.
 """
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.linalg import solve_triangular
-from scipy.linalg.blas import dtrmv
-from sklearn.covariance import ledoit_wolf
 from threadpoolctl import threadpool_limits
 
-from bayesbias._arrays import Array
-from bayesbias._compat import convergence, mean_sizes
+from bayesbias._arrays import Array, Codes
+from bayesbias._compat import convergence
 from bayesbias._progress import progress_bar
 from bayesbias._validate import quoted
 from bayesbias.constants import CONNECTIONS
 from bayesbias.inference import Fit
+from bayesbias.inference.compiled import compile_model, parent_index
 from bayesbias.inference.data import dataset
 from bayesbias.inference.diagnostics import ESS_MIN, R_HAT_MAX
+from bayesbias.inference.gaussian import Block
+from bayesbias.inference.hmc import Chains
 from bayesbias.inference.log_posterior import LogPosterior
-from bayesbias.inference.nuts import ChainDraws, sample_density
 
-#: How NUTS is run. Each round has so many draws of each chain; it stops when R-hat and effective
-#: sample sizes are good, at the latest after all rounds.
-NUTS: dict[str, Any] = {
-    "sampler": "nutpie",
-    "chains": 4,
-    "tune": 50,
-    "round": 400,
-    "rounds": 6,
-    "target_accept": 0.65,
-    # Coordinates are round already, and what decides is how the spread of the chains compares,
-    # which longer paths do not help: half the work of a depth of four for as many draws.
-    "max_depth": 3,
-}
+#: How the second sampler is run. From each start go several chains, which count as one for R-hat
+#: (Margossian et al. 2024). Each round has so many draws of each chain; it stops when R-hat and
+#: effective sample sizes are good, at the latest after all rounds.
+HMC: dict[str, Any] = {"starts": 8, "chains": 8, "warm": 60, "round": 60, "rounds": 12}
+#: At how many exact draws, and at how many points far from them, the densities are compared.
+POINTS: dict[str, int] = {"draws": 10, "far": 6}
+#: The largest difference of log densities from a constant, relative to their size.
+SAME_DENSITY = 1e-8
+#: How far the mean of the noise may be from 0, and its standard deviation from 1, beyond Monte
+#: Carlo error.
+SAME_NOISE = 0.02
 #: A difference of this part of the posterior standard deviation, or less, does not matter for any
 #: purpose of an audit.
 AGREED = 0.1
@@ -61,119 +62,241 @@ STATISTICS = {
     "upper": f"{TAILS[1]:.1%} quantile",
 }
 
-# How much farther from the mean than the exact draws the chains start.
+# How much farther from their mean than the exact draws the chains, and the far points, start.
 _OVERDISPERSION = 2.0
-# Up to this many unknowns their covariance is used; beyond, only their variances.
-_DENSE = 1500
+# Coefficients of all draws that are turned into noise.
+_MOST_NOISE = 2_500_000
 
 
-def sample_again(exact: Fit, *, seed: int, progress: bool = False) -> Fit:
-    """Sample the posterior of an exact fit with NUTS, as long as what is compared needs."""
-    density = LogPosterior(exact.spec, exact.data)
-    start = density.coordinates({p.name: exact.draws(p.name) for p in exact.spec.parameters})
-    centre = start.mean(axis=0)
-    root = _Root(start - centre)
-    at = np.random.default_rng(seed).choice(len(start), NUTS["chains"], replace=False)
-    states = root.solve(_OVERDISPERSION * (start[at] - centre))
+@dataclass(frozen=True)
+class Confirmation:
+    """What the checks of an exact fit found.
 
-    def rounded(z: Array) -> tuple[float, Array]:
-        value, slope = density(centre + root.times(z))
-        return value, root.transposed(slope)
+    Attributes
+    ----------
+    density : DataFrame
+        One row per point: the log densities and how far their difference is from the constant.
+    noise : DataFrame
+        One row per parameter: mean and standard deviation of the noise, with their errors.
+    comparison : DataFrame
+        One row per quantity and statistic, see `compare_draws`.
+    second : Fit
+        The draws of the other sampler.
+    """
 
-    parts: list[list[ChainDraws]] = []
-    total = NUTS["rounds"] * NUTS["chains"]
+    density: pd.DataFrame
+    noise: pd.DataFrame
+    comparison: pd.DataFrame
+    second: Fit
+
+
+def confirm(exact: Fit, *, seed: int, progress: bool = False) -> Confirmation:
+    """Check an exact fit: its density, its coefficients and its scales."""
+    engine = _Engine(exact)
+    rng = np.random.default_rng(seed)
     # The products are small: threads of the BLAS would only wait for each other.
-    with (
-        threadpool_limits(1, "blas"),
-        progress_bar("sampling", total=total, show=progress, unit="parts") as advance,
-    ):
-        for own in np.random.SeedSequence(seed).spawn(NUTS["rounds"]):
-            parts.append([])
-            for state, of_chain in zip(states, own.generate_state(len(states)), strict=True):
-                parts[-1].append(
-                    sample_density(
-                        rounded,
-                        state,
-                        draws=NUTS["round"],
-                        tune=NUTS["tune"],
-                        seed=int(of_chain),
-                        target_accept=NUTS["target_accept"],
-                        max_depth=NUTS["max_depth"],
-                    )
-                )
-                advance(1)
-            states = np.array([chain.draws[-1] for chain in parts[-1]])
-            chains = [np.concatenate([part[c].draws for part in parts]) for c in range(len(states))]
-            x = centre + np.array([root.all_times(chain) for chain in chains])
-            made = _as_fit(exact, density, x, parts, seed)
-            if not problems(made, _convergence(quantities(made))):
-                break
-    return made
+    with threadpool_limits(1, "blas"):
+        density = compare_densities(engine, rng)
+        noise = noise_of_draws(engine)
+        second = draw_again(engine, rng, progress=progress)
+    return Confirmation(density, noise, compare_draws(exact, second), second)
 
 
-class _Root:
-    """A root of the covariance of draws: lower triangular, or of many unknowns diagonal."""
+class _Engine:
+    """The exact engine's view of a fit: unknowns, deviations and blocks.
 
-    def __init__(self, away: Array) -> None:
-        self.sd = away.std(axis=0)
-        self.lower: Array | None = None
-        if len(self.sd) <= _DENSE:
-            covariance, _ = ledoit_wolf(away / self.sd, assume_centered=True)
-            lower = self.sd[:, None] * np.linalg.cholesky(covariance)
-            self.lower = np.asfortranarray(lower)  # as BLAS wants it
+    The unknowns are the logarithms of the scales. A coefficient that is pooled towards others
+    stands for its deviation from them.
+    """
 
-    def times(self, z: Array) -> Array:
-        """Return the root times a vector."""
-        return self.sd * z if self.lower is None else np.asarray(dtrmv(self.lower, z, lower=1))
-
-    def transposed(self, z: Array) -> Array:
-        """Return the transposed root times a vector."""
-        if self.lower is None:
-            return self.times(z)
-        return np.asarray(dtrmv(self.lower, z, lower=1, trans=1))
-
-    def all_times(self, z: Array) -> Array:
-        """Return the root times each of several vectors."""
-        return self.sd * z if self.lower is None else np.asarray(z @ self.lower.T)
-
-    def solve(self, x: Array) -> Array:
-        """Return what the root times is each of several vectors."""
-        if self.lower is None:
-            return np.asarray(x / self.sd)
-        return np.asarray(solve_triangular(self.lower, x.T, lower=True).T)
-
-
-def _as_fit(
-    exact: Fit, density: LogPosterior, x: Array, parts: list[list[ChainDraws]], seed: int
-) -> Fit:
-    """Lay draws out as those of any fit; chains × draws × coordinates."""
-    chains, draws, size = x.shape
-    values = density.shaped(x.reshape(-1, size))
-    posterior = dataset(exact.spec, exact.data, values, chains)
-    recorded = {
-        name: (
-            ("chain", "draw"),
-            np.concatenate([[chain.stats[name] for chain in part] for part in parts], axis=1),
+    def __init__(self, exact: Fit) -> None:
+        self.fit, self.spec, self.data = exact, exact.spec, exact.data
+        compiled = compile_model(self.spec, self.data)
+        self.layout, self.blocks = compiled.layout, compiled.blocks
+        self.values = {p.name: exact.draws(p.name) for p in self.spec.parameters}
+        self.unknowns = self._joined(
+            self.layout.scales, {name: np.log(self.values[name]) for name in self.layout.scales}
         )
-        for name in parts[0][0].stats
-    }
-    coords = {name: posterior[name] for name in ("chain", "draw")}
-    kept = ("versions", "table_sha256")
-    provenance: dict[str, Any] = {
-        "engine": "nuts",
-        "sampler": NUTS["sampler"],
-        "seed": seed,
-        "draws": draws,
-        "chains": chains,
-        "tune": NUTS["tune"],
-        "target_accept": NUTS["target_accept"],
-        "interrupted": False,
-        "started_from": "the exact draws",
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "python": platform.python_version(),
-        **{name: exact.provenance[name] for name in kept if name in exact.provenance},
-    }
-    return Fit(exact.spec, exact.table, posterior, xr.Dataset(recorded, coords=coords), provenance)
+        deviations = {}
+        for name in self.layout.coefficients:
+            own = np.array(self.values[name], dtype=float).reshape(len(self.unknowns), -1)
+            deviations[name] = own - self._pooled_towards(name, self.values)
+        self.deviations = self._joined(self.layout.coefficients, deviations)
+        used = np.concatenate([block.scales for block in self.blocks])
+        # Nothing depends on these: they keep their prior.
+        self.unused = np.setdiff1d(np.arange(self.layout.n_scales), used)
+
+    def _joined(self, places: Mapping[str, slice], values: Mapping[str, Array]) -> Array:
+        draws = len(next(iter(self.values.values())))
+        parts = [values[name].reshape(draws, -1) for name in places]
+        return np.concatenate([np.zeros((draws, 0)), *parts], axis=1)
+
+    def _pooled_towards(self, name: str, values: Mapping[str, Array]) -> Array:
+        """Return the sum of what the values of a parameter are pooled towards."""
+        total = np.zeros((1, 1))
+        for parent in self.spec[name].prior.mean:
+            index = parent_index(self.spec, self.data, name, parent)
+            total = total + values[parent].reshape(len(values[parent]), -1)[:, index]
+        return total
+
+    def as_values(self, unknowns: Array, deviations: Array) -> dict[str, Array]:
+        """Return draws of each parameter, in its shape."""
+        result: dict[str, Array] = {}
+        for p in self.spec.parameters:
+            if p.name in self.layout.scales:
+                own = np.exp(unknowns[:, self.layout.scales[p.name]])
+            else:
+                own = deviations[:, self.layout.coefficients[p.name]]
+                own = own + self._pooled_towards(p.name, result)
+            result[p.name] = own.reshape(len(own), *self.data.shape(p.by))
+        return result
+
+    def log_density(self, unknowns: Array, deviations: Array) -> Array:
+        """Return the log density that the engine draws from, up to a constant."""
+        total = np.zeros(len(unknowns))
+        for place in self.unused:
+            x = unknowns[:, place]
+            total += self.layout.priors[place].log_density(np.exp(x)) + x
+        for block in self.blocks:
+            at = unknowns[:, block.scales]
+            total += block.log_density(at)
+            for part in _batches(block, np.flatnonzero(np.isfinite(total))):
+                own = deviations[np.ix_(part, block.coefficients)]
+                total[part] += block.whiten(block.solve(at[part]), own)[1]
+        return total
+
+
+def _batches(block: Block, places: Codes) -> Iterator[Codes]:
+    """Return some of the draws, as many at a time as the block can take."""
+    for start in range(0, len(places), block.batch):
+        yield places[start : start + block.batch]
+
+
+def compare_densities(engine: _Engine, rng: np.random.Generator) -> pd.DataFrame:
+    """Compare the engine's log density with the model's, row by row, at draws and far points.
+
+    ``difference`` is that of the two log densities minus its median, ``relative`` the same relative
+    to the size of the log density, 1 at least.
+    """
+    unknowns, deviations = engine.unknowns, engine.deviations
+    n_draws, n_far = POINTS["draws"], POINTS["far"]
+    picked = rng.choice(len(unknowns), n_draws + n_far, replace=len(unknowns) < n_draws + n_far)
+    far = np.arange(len(picked)) >= n_draws
+    x, y = unknowns[picked], deviations[picked]
+    # Far points have coefficients that do not belong to their scales, too.
+    centre = unknowns.mean(axis=0)
+    x[far] = centre + _OVERDISPERSION * (x[far] - centre)
+    for block in engine.blocks:
+        x[:, block.scales] = _kept_inside(block, x[:, block.scales])
+    middle = deviations.mean(axis=0)
+    y[far] = middle + _OVERDISPERSION * (y[far][::-1] - middle)
+    written = LogPosterior(engine.spec, engine.data)(engine.as_values(x, y))
+    drawn = engine.log_density(x, y)
+    difference = written - drawn
+    difference -= np.median(difference[~far])
+    return pd.DataFrame(
+        {
+            "point": np.where(far, "far", "draw"),
+            "model": written,
+            "engine": drawn,
+            "difference": difference,
+            "relative": np.abs(difference) / np.maximum(np.abs(written), 1.0),
+        }
+    )
+
+
+def _kept_inside(block: Block, at: Array) -> Array:
+    """Return unknowns no lower than where the engine finds any density."""
+    return np.maximum(at, block.floor + 1.5)
+
+
+def noise_of_draws(engine: _Engine) -> pd.DataFrame:
+    """Turn the coefficients of the draws back into noise; return its mean and spread by parameter.
+
+    ``beyond`` is how far the mean is from 0, or the standard deviation from 1, minus three Monte
+    Carlo standard errors.
+    """
+    size = max(engine.layout.n_coefficients, 1)
+    draws = min(len(engine.unknowns), max(200, _MOST_NOISE // size))
+    sums = np.zeros((2, size))
+    for block in engine.blocks:
+        at = engine.unknowns[:draws][:, block.scales]
+        for part in _batches(block, np.arange(draws)):
+            own = engine.deviations[np.ix_(part, block.coefficients)]
+            noise, _ = block.whiten(block.solve(at[part]), own)
+            sums[:, block.coefficients] += [noise.sum(axis=0), (noise**2).sum(axis=0)]
+    rows = []
+    for name, place in engine.layout.coefficients.items():
+        n = draws * (place.stop - place.start)
+        mean, sd = sums[0, place].sum() / n, np.sqrt(sums[1, place].sum() / n)
+        off = (abs(mean) - ERRORS / np.sqrt(n), abs(sd - 1) - ERRORS / np.sqrt(2 * n))
+        rows.append((name, n, mean, sd, max(0.0, *off)))
+    return pd.DataFrame(rows, columns=["parameter", "n", "mean", "sd", "beyond"])
+
+
+def draw_again(engine: _Engine, rng: np.random.Generator, *, progress: bool = False) -> Fit:
+    """Draw the scales by Hamiltonian Monte Carlo, and the coefficients given them."""
+    starts = HMC["starts"]
+    total = HMC["rounds"] * sum(len(block.scales) > 0 for block in engine.blocks)
+    with progress_bar("sampling", total=total, show=progress, unit="rounds") as advance:
+        found = []
+        for block in engine.blocks:
+            found.append(_scales_of(block, engine.unknowns[:, block.scales], rng, advance))
+    draws = min(one.shape[1] for one in found)
+    unknowns = np.empty((starts * draws, engine.layout.n_scales))
+    deviations = np.empty((starts * draws, engine.layout.n_coefficients))
+    for place in engine.unused:
+        unknowns[:, place] = np.log(engine.layout.priors[place].draw(rng, len(unknowns)))
+    for block, one in zip(engine.blocks, found, strict=True):
+        # Of longer chains some draws at equal distances.
+        kept = np.linspace(0, one.shape[1] - 1, draws).round().astype(int)
+        at = one[:, kept].reshape(starts * draws, one.shape[2])
+        unknowns[:, block.scales] = at
+        for part, values in block.draw(at, rng):
+            deviations[part, block.coefficients] = values
+    drawn = engine.as_values(unknowns, deviations)
+    posterior = dataset(engine.spec, engine.data, drawn, starts)
+    return replace(engine.fit, posterior=posterior, provenance={"engine": "hmc", **HMC})
+
+
+def _scales_of(block: Block, exact: Array, rng: np.random.Generator, advance: Any) -> Array:
+    """Draw the unknowns of a block: starts × draws of all chains from there × unknowns."""
+    starts, chains, size = HMC["starts"], HMC["chains"], len(block.scales)
+    if not size:
+        return np.zeros((starts, chains * HMC["round"], 0))
+    centre = exact.mean(axis=0)
+    picked = exact[rng.choice(len(exact), starts, replace=len(exact) < starts)]
+    start = _kept_inside(block, centre + _OVERDISPERSION * (picked - centre))
+    start = np.repeat(start, chains, axis=0)
+    covariance = np.cov(exact.T).reshape(size, size) + 1e-9 * np.eye(size)
+    sampler = Chains(lambda at: _slope(block, at), start, covariance, rng)
+    sampler.run(HMC["warm"], adapt=True)
+    drawn = np.empty((len(start), 0, size))
+    for done in range(1, HMC["rounds"] + 1):
+        drawn = np.concatenate([drawn, sampler.run(HMC["round"])], axis=1)
+        advance(1)
+        # If chains were still on their way at first, their second half is what counts.
+        for kept in (drawn, drawn[:, HMC["round"] * (done // 2) :]):
+            result = kept.reshape(starts, -1, size)
+            array = xr.DataArray(result, dims=("chain", "draw", "quantity"), name="draws")
+            if not _problems(_convergence(array)):
+                return result
+    return result
+
+
+def _slope(block: Block, at: Array) -> tuple[Array, Array]:
+    """Return the log density of unknowns and its gradient; no density outside."""
+    values, slopes = np.full(len(at), -np.inf), np.zeros_like(at)
+    which = np.flatnonzero(block.inside(at))
+    if not len(which):
+        return values, slopes
+    try:
+        values[which], slopes[which] = block.gradient(at[which])
+    except np.linalg.LinAlgError:
+        if len(at) > 1:  # one of them is beyond what the digits allow
+            parts = [_slope(block, at[i : i + 1]) for i in range(len(at))]
+            return np.concatenate([v for v, _ in parts]), np.concatenate([g for _, g in parts])
+    return values, slopes
 
 
 def quantities(fit: Fit) -> xr.DataArray:
@@ -216,15 +339,9 @@ def _quantities(fit: Fit) -> Iterator[tuple[list[str], Array]]:
         yield names, values.reshape(*values.shape[:2], -1)
 
 
-def problems(nuts: Fit, table: pd.DataFrame) -> list[str]:
-    """Return what speaks against the draws of NUTS: nothing, if they will do.
-
-    `table` has R-hat and effective sample sizes, one row per quantity.
-    """
+def _problems(table: pd.DataFrame) -> list[str]:
+    """Return what speaks against the draws of chains: nothing, if they will do."""
     found = []
-    diverging = int(nuts.sample_stats["diverging"].sum())
-    if diverging:
-        found.append(f"{diverging} divergences: NUTS could not follow the posterior everywhere")
     high = table.index[~(table["r_hat"] < R_HAT_MAX)]
     if len(high):
         found.append(
@@ -243,24 +360,26 @@ def problems(nuts: Fit, table: pd.DataFrame) -> list[str]:
 def _convergence(array: xr.DataArray) -> pd.DataFrame:
     found = convergence(array.to_dataset())
     values = {key: value["draws"].to_numpy() for key, value in found.items()}
-    return pd.DataFrame(values, index=array["quantity"].to_numpy())
+    return pd.DataFrame(values, index=[str(name) for name in array["quantity"].to_numpy()])
 
 
-def compare_engines(exact: Fit, nuts: Fit) -> pd.DataFrame:
-    """Return means, standard deviations and quantiles of all that is compared, by both engines.
+def compare_draws(exact: Fit, again: Fit) -> pd.DataFrame:
+    """Return means, standard deviations and quantiles of all that is compared, of both draws.
 
-    One row per quantity and statistic. ``difference`` is NUTS minus exact in posterior standard
+    One row per quantity and statistic. ``difference`` is second minus exact in posterior standard
     deviations, ``error`` its Monte Carlo standard error, and ``beyond`` what of the difference
     three of these errors do not explain.
     """
-    first, second = quantities(exact), quantities(nuts)
+    first, second = quantities(exact), quantities(again)
     health = _convergence(second)
     a, b = (array.to_numpy().reshape(-1, array.sizes["quantity"]) for array in (first, second))
+    # With fewer draws of the scales than of the coefficients, each was used several times.
+    independent = min(len(a), int(exact.provenance.get("scale_draws", len(a))))
     sd = np.where(a.std(axis=0) > 0, a.std(axis=0), 1.0)
-    squares = (second - second.mean(["chain", "draw"])) ** 2
+    squares = _convergence((second - second.mean(["chain", "draw"])) ** 2)
     sizes = {
         "mean": health["ess_mean"],
-        "sd": mean_sizes(squares),
+        "sd": squares["ess_mean"],
         "lower": health["ess_tail"],
         "upper": health["ess_tail"],
     }
@@ -268,8 +387,8 @@ def compare_engines(exact: Fit, nuts: Fit) -> pd.DataFrame:
     for name in STATISTICS:
         one, other = _statistic(a, name), _statistic(b, name)
         difference = (other - one) / sd
-        ours = _unit_error(a, name, sd) / np.sqrt(len(a))
-        theirs = _unit_error(b, name, sd) / np.sqrt(np.asarray(sizes[name]))
+        ours = _unit_error(a, name, sd) / np.sqrt(independent)
+        theirs = _unit_error(b, name, sd) / np.sqrt(sizes[name].to_numpy())
         error = np.hypot(ours, theirs)
         frames.append(
             pd.DataFrame(
@@ -277,7 +396,7 @@ def compare_engines(exact: Fit, nuts: Fit) -> pd.DataFrame:
                     "quantity": first["quantity"].to_numpy(),
                     "statistic": name,
                     "exact": one,
-                    "nuts": other,
+                    "second": other,
                     "posterior_sd": sd,
                     "difference": difference,
                     "error": error,
@@ -315,33 +434,51 @@ def _unit_error(draws: Array, name: str, sd: Array) -> Array:
     return np.asarray(np.sqrt(p * (1 - p)) * (ends[1] - ends[0]) / rare / sd)
 
 
-def conclusion(table: pd.DataFrame, nuts: Fit) -> dict[str, Any]:
-    """Return in a few numbers whether the engines agree."""
+def conclusion(found: Confirmation) -> dict[str, Any]:
+    """Return in a few numbers whether the exact fit stood all checks."""
+    table, density, noise = found.comparison, found.density, found.noise
+    same = {
+        "density": bool((density["relative"] <= SAME_DENSITY).all()),
+        "coefficients": bool((noise["beyond"] <= SAME_NOISE).all()),
+        "draws": bool((table["beyond"] <= AGREED).all()),
+    }
     largest = table.iloc[int(table["difference"].abs().to_numpy().argmax())]
-    worst = table.iloc[int(table["beyond"].to_numpy().argmax())]
-    found = problems(nuts, table.drop_duplicates("quantity").set_index("quantity"))
-    sizes = nuts.posterior.sizes
+    health = table[table["statistic"] == "mean"].set_index("quantity")
+    wrong = _problems(health)
+    sizes = found.second.posterior.sizes
     by = table.groupby("statistic")
     return {
-        "model": nuts.spec.name,
-        "agrees": bool((table["beyond"] <= AGREED).all()),
-        "sampler_ok": not found,
-        "quantities": int(table["quantity"].nunique()),
-        "chains": int(sizes["chain"]),
-        "draws": int(sizes["draw"]),
+        "model": found.second.spec.name,
+        "agrees": all(same.values()),
+        "disagree": [name for name, fine in same.items() if not fine],
+        "density": {
+            "points": len(density),
+            "far": int((density["point"] == "far").sum()),
+            "largest": float(density.loc[density["point"] == "draw", "difference"].abs().max()),
+            "relative": float(density["relative"].max()),
+        },
+        "coefficients": {
+            "values": int(noise["n"].sum()),
+            "mean": float(noise["mean"].abs().max()),
+            "sd": float(noise["sd"].iloc[int((noise["sd"] - 1).abs().to_numpy().argmax())]),
+        },
+        "sampler_ok": not wrong,
+        "quantities": len(health),
+        "starts": int(sizes["chain"]),
+        "chains": int(sizes["chain"] * HMC["chains"]),
+        "draws": int(sizes["draw"] // HMC["chains"]),
         "quantity": str(largest["quantity"]),
         "statistic": str(largest["statistic"]),
         "largest_difference": float(largest["difference"]),
         "error": float(largest["error"]),
-        "beyond": float(worst["beyond"]),
+        "beyond": float(table["beyond"].max()),
         "largest": {
             name: float(by["difference"].get_group(name).abs().max()) for name in STATISTICS
         },
         "noticeable": {
             name: float(AGREED + ERRORS * by["error"].get_group(name).max()) for name in STATISTICS
         },
-        "r_hat": float(table["r_hat"].max()),
-        "ess": float(table[["ess_bulk", "ess_tail"]].to_numpy().min()),
-        "divergences": int(nuts.sample_stats["diverging"].sum()),
-        "problems": found,
+        "r_hat": float(health["r_hat"].max()),
+        "ess": float(health[["ess_bulk", "ess_tail"]].to_numpy().min()),
+        "problems": wrong,
     }

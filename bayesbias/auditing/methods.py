@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from bayesbias import __version__
-from bayesbias.auditing.confirming import AGREED, ERRORS, NUTS
+from bayesbias.auditing.confirming import AGREED, ERRORS, HMC, POINTS
 from bayesbias.auditing.result import Audit
 from bayesbias.auditing.steps import CHAINS
 from bayesbias.debias import DEBIASERS
@@ -53,8 +53,11 @@ _WORKS = {
     "vehtari-rhat": "Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), Rank-normalization, "
     "folding, and localization: an improved R-hat for assessing convergence of MCMC, *Bayesian "
     "Analysis* 16(2), 667–718, [doi:10.1214/20-BA1221](https://doi.org/10.1214/20-BA1221).",
-    "hoffman": "Hoffman & Gelman (2014), The No-U-Turn sampler, *Journal of Machine Learning "
-    "Research* 15, 1593–1623, [jmlr.org](https://www.jmlr.org/papers/v15/hoffman14a.html).",
+    "margossian": "Margossian et al. (2024), Nested R-hat: Assessing the convergence of Markov "
+    "chain Monte Carlo when running many short chains, *Bayesian Analysis*, "
+    "[doi:10.1214/24-BA1453](https://doi.org/10.1214/24-BA1453).",
+    "neal": "Neal (2011), MCMC using Hamiltonian dynamics, in *Handbook of Markov Chain Monte "
+    "Carlo*, CRC Press, [arXiv:1206.1901](https://arxiv.org/abs/1206.1901).",
 }
 
 
@@ -104,15 +107,20 @@ def _methods(audit: Audit) -> Iterator[str | Block]:
     )
     if options["confirm"]:
         yield (
-            "**Check by sampling.** The best model was sampled a second time by the No-U-Turn "
-            f"sampler ([Hoffman & Gelman](#ref-hoffman); {NUTS['sampler']}), from the log "
-            "posterior density of all rows and its gradient. The exact engine uses neither. "
-            f"{NUTS['chains']} chains started from exact draws, moved twice as far from their "
-            f"mean, and drew in rounds of {NUTS['round']} after {NUTS['tune']} warm-up steps, "
-            f"until R-hat was below {R_HAT_MAX:g} and the effective sample sizes reached {ESS_MIN} "
-            "([Vehtari et al.](#ref-vehtari-rhat)) for all that is compared: contrasts of the "
-            "data set and of groups, and the parameters that belong to no single word, among them "
-            "all scales. The engines agree if means, standard deviations and the ends of 89% "
+            "**Check of the draws.** The exact draws of the leading model were checked in three "
+            "ways. The log posterior density, computed row by row, and the log density that the "
+            f"exact engine draws from were evaluated at {POINTS['draws']} draws and "
+            f"{POINTS['far']} points far from them; they must differ by a constant. Given the "
+            "scales, the draws of the coefficients were standardised; they must have mean 0 and "
+            "standard deviation 1. The scales were drawn again by Hamiltonian Monte Carlo "
+            f"([Neal](#ref-neal)): {HMC['chains']} chains from each of {HMC['starts']} exact "
+            f"draws, moved twice as far from their mean, ran in rounds of {HMC['round']} draws "
+            f"after {HMC['warm']} warm-up steps, until R-hat between starts "
+            f"([Margossian et al.](#ref-margossian)) was below {R_HAT_MAX:g} and the effective "
+            f"sample sizes reached {ESS_MIN} ([Vehtari et al.](#ref-vehtari-rhat)). Compared are "
+            "contrasts of "
+            "the data set and of groups, and the parameters that belong to no single word, among "
+            "them all scales. They agree if means, standard deviations and the ends of 89% "
             f"equal-tailed intervals, minus {ERRORS:g} Monte Carlo standard errors, differ by no "
             f"more than {AGREED:g} posterior standard deviations."
         )

@@ -98,11 +98,8 @@ class AuditPart:
 
     @cached_property
     def fits(self) -> Mapping[str, Fit]:
-        """The fit of each model; that of the other engine is called ``crossed (nuts)``, say."""
-        files = {name: paths[0] for name, paths in self._named("fit").items()}
-        if "confirmation" in self.steps:
-            files[f"{self.best} (nuts)"] = self._files("confirmation")[0]
-        return _Fits(files)
+        """The fit of each model, loaded when it is used."""
+        return _Fits({name: paths[0] for name, paths in self._named("fit").items()})
 
     @cached_property
     def comparison(self) -> pd.DataFrame:
@@ -154,7 +151,7 @@ class AuditPart:
 
     @cached_property
     def confirmation(self) -> Mapping[str, Any] | None:
-        """Whether NUTS has the same posterior; None if it was not asked."""
+        """Whether the exact draws of the leading model stood all checks; None if not checked."""
         if "confirmation" not in self.steps:
             return None
         return dict(read_json(self.folder / "confirmation.json"))
@@ -315,7 +312,7 @@ class Audit:
 
     @property
     def confirmation(self) -> Mapping[str, Any] | None:
-        """Whether NUTS has the same posterior; None if it was not asked."""
+        """Whether the exact draws of the leading model stood all checks; None if not checked."""
         return self._only.confirmation
 
     @property

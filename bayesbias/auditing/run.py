@@ -83,9 +83,10 @@ def audit(
 
     All models are fitted and compared. Means and contrasts are from the model ``interaction``,
     whose intervals hold the truth as often as they say; that was not chosen by how well it predicts
-    this table. Everything is written to a folder of open files. A second call
-    does only what is not done: a step is done again if what it depends on has changed, or if one
-    of its files has; an interrupted audit goes on where it was.
+    this table. Its exact draws are checked against its density and a second sampler. Everything is
+    written to a folder of open files. A second call does only what is not done: a step is done
+    again if what it depends on has changed, or if one of its files has; an interrupted audit goes
+    on where it was.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def audit(
         Methods of debiasing (`DEBIASERS`) to tell the effects of. They learn from the pairs or sets
         published for a built-in study, else from the words in the same places of the groups.
     confirm : bool, default True
-        Whether the best model is sampled with NUTS, too.
+        Whether the exact draws of the leading model are checked.
     silhouettes : bool, default True
         Whether random parts of the lists are measured, to see how robust they are.
     force : bool, default False

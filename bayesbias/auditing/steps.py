@@ -13,7 +13,7 @@ import pandas as pd
 
 from bayesbias import plots
 from bayesbias.auditing import figures
-from bayesbias.auditing.confirming import NUTS, compare_engines, conclusion, sample_again
+from bayesbias.auditing.confirming import HMC, POINTS, conclusion, confirm
 from bayesbias.auditing.debiasing import Method
 from bayesbias.auditing.effects import coefficients_table, contrasts_table, diagnostics_table
 from bayesbias.auditing.folder import Folder
@@ -27,6 +27,7 @@ from bayesbias.evaluation.measuring import Settings, measure
 from bayesbias.evaluation.study_queries import study_queries
 from bayesbias.inference import Fit, ModelSpec, compare, fit, load_fit, overview
 from bayesbias.inference.fitting import table_hash
+from bayesbias.inference.log_posterior import is_written_out
 from bayesbias.metrics import Metric, WEATEffectSize
 from bayesbias.table import write_table
 from bayesbias.words import Query, Study, check_words
@@ -75,7 +76,7 @@ class Part:
         for spec in self.options.models:
             self.fit(spec)
         self.compare()
-        if self.options.confirm and self._engine(self.best) == "exact":
+        if self.options.confirm and self._can_confirm(self.lead):
             self.confirm()
         self.tell_effects()
         self.score()
@@ -216,20 +217,24 @@ class Part:
         """The model that means and contrasts are from."""
         return leading(self.options.models, self._order)
 
+    def _can_confirm(self, name: str) -> bool:
+        """Return whether a model was fitted exactly and its density is written out."""
+        return self._engine(name) == "exact" and is_written_out(self._spec(name))
+
     def confirm(self) -> None:
-        """Sample the best model with NUTS, and compare the posteriors of both engines."""
+        """Check the exact fit of the leading model: its density and its draws."""
 
-        def make(path: Path, numbers: Path, told: Path) -> None:
-            exact = self.fitted(self.best)
-            nuts = sample_again(exact, seed=self.options.seed, progress=self.options.progress)
-            nuts.save(path)
-            table = compare_engines(exact, nuts)
-            write_csv(table, numbers)
-            write_json(conclusion(table, nuts), told)
+        def make(numbers: Path, points: Path, told: Path) -> None:
+            found = confirm(
+                self.fitted(self.lead), seed=self.options.seed, progress=self.options.progress
+            )
+            write_csv(found.comparison, numbers)
+            write_csv(found.density, points)
+            write_json(conclusion(found), told)
 
-        inputs = {"fit": self.keys[f"fit {self.best}"], **NUTS, "seed": self.options.seed}
-        name = f"fits/{self._fit_names[self.best]}-nuts.nc"
-        self._step("confirmation", inputs, (name, "confirmation.csv", "confirmation.json"), make)
+        inputs = {"fit": self.keys[f"fit {self.lead}"], **HMC, **POINTS, "seed": self.options.seed}
+        files = ("confirmation.csv", "confirmation_density.csv", "confirmation.json")
+        self._step("confirmation", inputs, files, make)
 
     def tell_effects(self) -> None:
         """Write contrasts, means, coefficients and the overview."""

@@ -101,7 +101,7 @@ def _section(name: str, audit: Audit, write: Callable[[AuditPart], _Blocks]) -> 
 def _summary(part: AuditPart) -> _Blocks:
     if part.confirmation is not None and not part.confirmation["agrees"]:
         yield Notice(
-            "The two engines do not agree on the posterior of the best model; see "
+            "The exact draws of the leading model fail their checks; see "
             "[diagnostics](#diagnostics).",
             "warning",
         )
@@ -613,19 +613,31 @@ def _diagnostics(part: AuditPart) -> _Blocks:
             f"- {literal(name)}: {largest[key]:.2f} ({limits[key]:.2f})"
             for key, name in STATISTICS.items()
         ]
+        density, noise = found["density"], found["coefficients"]
         text = (
-            f"NUTS drew {found['chains']} chains of {found['draws']:,} draws (largest R-hat "
-            f"{found['r_hat']:.3f}, smallest effective sample size {found['ess']:,.0f}, "
-            f"{found['divergences']} divergences). Compared were {found['quantities']} quantities: "
+            f"The log density of {literal(found['model'])}, computed row by row, and that which "
+            f"the exact engine draws from were compared at {density['points']} points, "
+            f"{density['far']} of them far from the draws: apart from a constant they differ by "
+            f"at most {density['relative']:.0e} of the log density. Given the "
+            f"scales, the standardised draws of the coefficients have means of at most "
+            f"{noise['mean']:.3f} and standard deviations of 1 up to "
+            f"{abs(noise['sd'] - 1):.3f}.\n\n"
+            f"Hamiltonian Monte Carlo drew the scales again in {found['chains']} chains of "
+            f"{found['draws']:,} draws (largest R-hat {found['r_hat']:.3f}, smallest effective "
+            f"sample size {found['ess']:,.0f}). Compared were {found['quantities']} quantities: "
             "contrasts of the data set and of groups, and all parameters that belong to no single "
             "word. Largest difference from the exact draws in posterior standard deviations, and "
             "in parentheses the difference that would have counted as a disagreement:\n\n"
             + "\n".join(rows)
         )
-        title = "The engines agree" if found["agrees"] else "The engines do not agree"
+        title = (
+            "The exact draws passed their checks"
+            if found["agrees"]
+            else f"The exact draws fail checks of: {', '.join(found['disagree'])}"
+        )
         yield Notice(text, kind, title)  # type: ignore[arg-type]
         for problem in found["problems"]:
-            yield Notice(literal(problem), "warning", "Problems of the draws of NUTS")
+            yield Notice(literal(problem), "warning", "Problems of the second sampler")
     frame = part.diagnostics
     columns: dict[str, Column | str] = {
         "model": "Model",

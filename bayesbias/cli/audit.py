@@ -65,7 +65,7 @@ _WIDTH = 100
     "--confirm/--no-confirm",
     default=True,
     show_default=True,
-    help="Sample the best model with NUTS, too.",
+    help="Check the draws of the leading model.",
 )
 @click.option(
     "--silhouettes/--no-silhouettes",

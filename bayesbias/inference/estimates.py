@@ -40,7 +40,8 @@ class Layers:
     def covariate(self, name: str) -> xr.DataArray:
         """Return the mean of a covariate by protected word and connection; lists count equally."""
         share = self.lists.sel(protected_group=self.group_of).drop_vars("protected_group")
-        return xr.dot(self.covariates[name], share, dim="word_class")
+        result: xr.DataArray = xr.dot(self.covariates[name], share, dim="word_class")
+        return result
 
     @classmethod
     def of_table(cls, table: pd.DataFrame, data: ModelData) -> Layers:

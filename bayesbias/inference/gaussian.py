@@ -424,6 +424,60 @@ class Block:
         result += self.shift
         return result
 
+    def whiten(self, at: Solution, values: Array) -> tuple[Array, Array]:
+        """Return coefficients as the noise they would be drawn from, and their log density.
+
+        Parameters
+        ----------
+        at : Solution
+            For each draw of the unknowns.
+        values : array
+            Draws × the block's coefficients.
+
+        Returns
+        -------
+        noise : array
+            Draws × the block's coefficients: independent and standard normal if the coefficients
+            are drawn given the unknowns.
+        log_density : array
+            Of the coefficients given the unknowns, up to a constant.
+        """
+        draws = len(values)
+        left = values - self.shift
+        noise = np.zeros_like(left)
+        total = np.log(np.diagonal(at.cholesky, axis1=1, axis2=2)).sum(axis=1)
+        apart = []
+        # The mean of merged units is among the coordinates that come before it.
+        for deviation in reversed(self.deviations):
+            own = left[:, deviation.coefficients]
+            mean = own.mean(axis=1, keepdims=True)
+            left[:, deviation.coefficients[0]] = mean[:, 0]
+            apart.append(own - mean)
+        dense = left[:, self.dense]
+        upper = at.cholesky.transpose(0, 2, 1)
+        noise[:, self.dense] = (upper @ (dense - at.mean)[..., None])[..., 0]
+        augmented = np.concatenate([-dense, np.ones((draws, 1))], axis=1)
+        for cluster, root, half in zip(self.clusters, at.roots, at.halves, strict=True):
+            n, k, _ = cluster.shape
+            own = left[:, cluster.coordinates.ravel()].reshape(draws, n, k)
+            target = (half @ augmented[:, None, cluster.support, None])[..., 0]
+            lower = np.linalg.inv(root)
+            z = (lower.transpose(0, 1, 3, 2) @ own[..., None])[..., 0] - target
+            noise[:, cluster.coordinates.ravel()] = z.reshape(draws, -1)
+            total -= np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=(1, 2))
+        for deviation, root, own in zip(
+            self.deviations, at.deviation_roots, reversed(apart), strict=True
+        ):
+            n, k, _ = deviation.shape
+            ties = deviation.ties(at.entries, deviation.linear)
+            target = (ties @ augmented[:, None, deviation.columns, None])[..., 0]
+            z = own @ np.linalg.inv(root) - target @ root.transpose(0, 2, 1)
+            # Deviations from a mean: one fewer is free. The first unit's noise is that of the mean.
+            free = linalg.helmert(n) @ z
+            noise[:, deviation.coefficients[1:].ravel()] = free.reshape(draws, -1)
+            total -= (n - 1) * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+        return noise, total - 0.5 * (noise**2).sum(axis=1)
+
     def predict(self, at: Solution, weights: Array) -> tuple[Array, Array]:
         """Return mean and covariance of weighted sums of the coefficients.
 
@@ -473,8 +527,8 @@ class Block:
             scaled = of_units[:, some].transpose(1, 0, 2) @ root[:, some].transpose(0, 1, 3, 2)
             flat = scaled.transpose(0, 2, 1, 3).reshape(draws, n_sums, -1)
             covariance += flat @ flat.transpose(0, 2, 1)
-            ties = half[:, some].reshape(draws, -1, half.shape[3])
-            on_dense[:, :, cluster.support] += _signed(flat @ ties)
+            tied = half[:, some].reshape(draws, -1, half.shape[3])
+            on_dense[:, :, cluster.support] += _signed(flat @ tied)
         on_dense[:, :, :d] += left[:, self.dense]
         onto = on_dense[:, :, :d].transpose(0, 2, 1)
         half = _solve_lower(at.cholesky, onto)
@@ -696,7 +750,7 @@ class _Entries:
         code = [np.where(x >= 0, x, n + n_columns + x) for x in (row, column)]
         size = n + n_columns
         key, inverse = np.unique((entry * size + code[0]) * size + code[1], return_inverse=True)
-        total = np.bincount(inverse, value)
+        total: Array = np.bincount(inverse, value).astype(np.float64)
         rest, second = np.divmod(key, size)
         number, first = np.divmod(rest, size)
         place = np.concatenate([np.where(position >= 0, position, -2 - np.arange(n)), columns])

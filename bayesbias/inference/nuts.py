@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from bayesbias._arrays import Array
 from bayesbias._progress import progress_bar
 from bayesbias._validate import one_of
 from bayesbias.errors import MissingDependencyError, warn
@@ -224,92 +223,6 @@ def sample_nuts(
     }
     coords = {name: posterior[name] for name in ("chain", "draw")}
     return NutsDraws(posterior, xr.Dataset(by_chain, coords=coords), interrupted)
-
-
-@dataclass(frozen=True)
-class ChainDraws:
-    """What NUTS drew in one chain: draws × coordinates, and statistics of each draw."""
-
-    draws: Array
-    stats: dict[str, npt.NDArray[Any]]
-
-
-def sample_density(
-    density: Callable[[Array], tuple[float, Array]],
-    start: Array,
-    *,
-    draws: int,
-    tune: int,
-    seed: int,
-    target_accept: float,
-    max_depth: int = _MAX_TREE_DEPTH,
-) -> ChainDraws:
-    """Sample a log density with nutpie: one chain, nothing to compile.
-
-    Parameters
-    ----------
-    density : callable
-        Returns the log density and its gradient at coordinates.
-    start : array
-        Where the chain starts.
-    draws, tune : int
-        Draws, and warm-up steps before them.
-    seed : int
-        The same seed gives the same draws.
-    target_accept : float
-        Target of the acceptance rate.
-    max_depth : int, default 10
-        A path has at most two to the power of this many steps.
-
-    Returns
-    -------
-    ChainDraws
-        The draws after the warm-up.
-    """
-    import nutpie
-    import pyarrow as pa
-    from nutpie.compiled_pyfunc import from_pyfunc
-
-    model = from_pyfunc(
-        ndim=len(start),
-        make_logp_fn=lambda: density,
-        make_expand_fn=lambda *_: lambda x: {"x": x},
-        expanded_dtypes=[np.dtype(np.float64)],
-        expanded_shapes=[(len(start),)],
-        expanded_names=["x"],
-        make_initial_point_fn=lambda _: np.ascontiguousarray(start),
-    )
-    running = nutpie.sample(
-        model,
-        draws=draws,
-        tune=tune,
-        chains=1,
-        cores=1,
-        seed=seed,
-        target_accept=target_accept,
-        maxdepth=max_depth,
-        save_warmup=True,
-        progress_bar=False,
-        return_raw_trace=True,
-        blocking=False,
-    )
-    try:
-        while True:
-            try:
-                trace = running.wait(timeout=_POLL)
-                break
-            except TimeoutError:
-                pass  # so that Ctrl-C is heard
-    except BaseException:
-        running.cancel()
-        raise
-    drawn, stats = (pa.record_batch(batches[0]) for batches in trace.get_arrow_trace())
-    x = drawn.column("x").slice(tune, draws).flatten().to_numpy(zero_copy_only=False)
-    kept = {name: stats.column(_NUTPIE_NAMES.get(name, name)).slice(tune, draws) for name in _STATS}
-    return ChainDraws(
-        x.reshape(draws, -1),
-        {name: column.to_numpy(zero_copy_only=False) for name, column in kept.items()},
-    )
 
 
 @contextmanager

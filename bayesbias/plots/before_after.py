@@ -84,7 +84,7 @@ def plot_before_after(
     one_of("by", by, ("protected_word", "protected_group"))
     check_interval(prob, "hdi")
     before = means_of(paired.before, by, prob)
-    after = paired.means_after(by=by, prob=prob)  # type: ignore[arg-type]
+    after = paired.means_after(by=by, prob=prob)
     order, there = by_group(before, paired.before, by)
     rows = Rows.of(order, len(there), between=_BETWEEN, headed=by == "protected_word")
     many = len(rows.names) >= MANY

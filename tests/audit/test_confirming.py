@@ -1,91 +1,187 @@
-"""NUTS from the exact draws: it has the same posterior, and it notices when it has not."""
+"""The checks of the exact draws: right ones pass, wrong ones do not."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from simulated import simulated_table
 
 import bayesbias as bb
+from bayesbias._arrays import Array
 from bayesbias.auditing import confirming
-from bayesbias.auditing.confirming import compare_engines, conclusion, quantities, sample_again
+from bayesbias.auditing.confirming import (
+    SAME_DENSITY,
+    compare_draws,
+    conclusion,
+    confirm,
+    quantities,
+)
+from bayesbias.inference import exact as exact_engine
+from bayesbias.inference.gaussian import Block, Solution
+from bayesbias.inference.scales import ScaleDraws
+
+MODELS = ["baseline", "connection", "separate", "hierarchical", "interaction"]
+
+
+def fitted(model: str = "crossed", seed: int = 0) -> bb.Fit:
+    return bb.fit(simulated_table(seed), model, engine="exact", draws=1000, seed=0)
 
 
 @pytest.fixture(scope="module")
 def exact() -> bb.Fit:
-    return bb.fit(simulated_table(0), "crossed", engine="exact", draws=1000, seed=0)
+    return fitted()
 
 
 @pytest.fixture(scope="module")
-def nuts(exact: bb.Fit) -> bb.Fit:
-    return sample_again(exact, seed=1)
+def confirmed(exact: bb.Fit) -> confirming.Confirmation:
+    return confirm(exact, seed=1)
 
 
-def changed(fit: bb.Fit, name: str, factor: float = 1.0, shift: float = 0.0) -> bb.Fit:
-    """Return a fit whose draws of one parameter are spread and moved."""
-    draws = fit.posterior[name]
-    centre = draws.mean(["chain", "draw"])
-    moved = centre + factor * (draws - centre) + shift
-    return replace(fit, posterior=fit.posterior.assign({name: moved.transpose(*draws.dims)}))
-
-
-def test_the_engines_agree(exact: bb.Fit, nuts: bb.Fit) -> None:
-    found = conclusion(compare_engines(exact, nuts), nuts)
-    assert found["agrees"]
-    assert found["sampler_ok"]
+def test_right_draws_pass(confirmed: confirming.Confirmation) -> None:
+    found = conclusion(confirmed)
+    assert found["agrees"], found
+    assert not found["disagree"]
+    assert found["sampler_ok"], found["problems"]
+    assert found["density"]["points"] == 16
+    assert found["density"]["relative"] < 1e-11
+    assert found["coefficients"]["sd"] == pytest.approx(1, abs=0.03)
     assert found["r_hat"] < 1.01
     assert found["ess"] >= 400
-    assert found["divergences"] == 0
     assert found["largest"]["mean"] < 0.2
-    assert nuts.provenance["engine"] == "nuts"
-    assert nuts.provenance["started_from"] == "the exact draws"
-    assert nuts.posterior.sizes["draw"] % confirming.NUTS["round"] == 0
+    assert found["chains"] == 64
+    far = confirmed.density["point"] == "far"
+    assert confirmed.density.loc[far, "model"].max() < confirmed.density.loc[~far, "model"].min()
 
 
-def test_the_same_seed_gives_the_same_draws(exact: bb.Fit, nuts: bb.Fit) -> None:
-    np.testing.assert_array_equal(sample_again(exact, seed=1).draws("theta"), nuts.draws("theta"))
+def test_the_same_seed_gives_the_same_draws(
+    exact: bb.Fit, confirmed: confirming.Confirmation
+) -> None:
+    again = confirm(exact, seed=1)
+    np.testing.assert_array_equal(again.second.draws("theta"), confirmed.second.draws("theta"))
 
 
-@pytest.mark.parametrize("model", ["baseline", "connection", "separate", "hierarchical"])
+@pytest.mark.parametrize("model", MODELS)
 def test_other_models(model: str) -> None:
-    made = bb.fit(simulated_table(1), model, engine="exact", draws=1000, seed=0)
-    again = sample_again(made, seed=0)
-    found = conclusion(compare_engines(made, again), again)
+    found = conclusion(confirm(fitted(model, 1), seed=0))
     assert found["agrees"], found
     assert found["sampler_ok"], found["problems"]
+    assert found["density"]["relative"] < 1e-10
+
+
+def test_known_errors() -> None:
+    table = simulated_table(0).assign(standard_error=0.03)
+    made = bb.fit(table, "interaction", engine="exact", draws=500, seed=0)
+    found = conclusion(confirm(made, seed=0))
+    assert found["agrees"], found
+    assert found["density"]["relative"] < 1e-10
+
+
+# Wrong engines.
+
+
+def test_a_wrong_prior(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exponent of the prior of the scales that is a little off, or no Jacobian."""
+    real = Block._log_prior
+
+    def wrong(self: Block, at: Array) -> Array:
+        return real(self, at) - 0.01 * at.sum(axis=1)
+
+    monkeypatch.setattr(Block, "_log_prior", wrong)
+    found = conclusion(confirm(fitted(), seed=0))
+    assert "density" in found["disagree"]
+    assert not found["agrees"]
+    assert found["density"]["relative"] > 100 * SAME_DENSITY
+
+
+def test_scales_that_are_shifted(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = exact_engine.draw_scales
+
+    def wrong(*args: Any, **options: Any) -> ScaleDraws:
+        found = real(*args, **options)
+        moved = found.draws.copy()
+        moved[:, -1] += 0.3 * moved[:, -1].std()
+        return replace(found, draws=moved)
+
+    monkeypatch.setattr(exact_engine, "draw_scales", wrong)
+    found = conclusion(confirm(fitted(), seed=0))
+    assert found["disagree"] == ["draws"]
+
+
+@pytest.mark.parametrize("model", ["crossed", "interaction"])
+def test_coefficients_with_too_large_a_variance(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Loud:
+        """Noise with a variance of 1.1."""
+
+        def __init__(self, rng: np.random.Generator) -> None:
+            self.rng = rng
+
+        def standard_normal(self, shape: tuple[int, ...]) -> Array:
+            return np.sqrt(1.1) * self.rng.standard_normal(shape)
+
+    real = Block._draw
+    monkeypatch.setattr(Block, "_draw", lambda self, at, rng: real(self, at, Loud(rng)))  # type: ignore[arg-type]
+    found = conclusion(confirm(fitted(model), seed=0))
+    assert found["disagree"] == ["coefficients"]
+    assert found["coefficients"]["sd"] == pytest.approx(np.sqrt(1.1), abs=0.02)
+
+
+def test_a_covariance_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The draws follow it, but it is not that of the model."""
+    real = Block.solve
+
+    def wrong(self: Block, at: Array) -> Solution:
+        solved = real(self, at)
+        return replace(solved, cholesky=solved.cholesky / np.sqrt(1.1))
+
+    monkeypatch.setattr(Block, "solve", wrong)
+    found = conclusion(confirm(fitted(), seed=0))
+    assert "density" in found["disagree"]
+    assert "coefficients" not in found["disagree"]
+
+
+def test_coefficients_with_a_wrong_mean(exact: bb.Fit) -> None:
+    own = exact.posterior["connection"] == "associated"
+    theta = exact.posterior["theta"]
+    moved = (theta + 0.2 * theta.std(["chain", "draw"])).where(own, theta).transpose(*theta.dims)
+    wrong = replace(exact, posterior=exact.posterior.assign(theta=moved))
+    assert "coefficients" in conclusion(confirm(wrong, seed=0))["disagree"]
 
 
 @pytest.mark.parametrize(
     ("name", "factor", "shift", "statistic"),
-    [("theta", 1.0, 0.05, ""), ("tau", 1.0, 0.05, "mean"), ("tau", 1.6, 0.0, "sd"),
-     ("bar", 0.6, 0.0, "lower"), ("s", 1.8, 0.0, "upper")],
+    [("tau", 1.0, 0.05, "mean"), ("tau", 1.6, 0.0, "sd"), ("bar", 0.6, 0.0, "lower"),
+     ("s", 1.8, 0.0, "upper")],
 )  # fmt: skip
-def test_a_wrong_engine_is_noticed(
-    exact: bb.Fit, nuts: bb.Fit, name: str, factor: float, shift: float, statistic: str
+def test_draws_that_differ(
+    exact: bb.Fit,
+    confirmed: confirming.Confirmation,
+    name: str,
+    factor: float,
+    shift: float,
+    statistic: str,
 ) -> None:
-    """NUTS does not depend on the draws that it starts from, beyond where it starts."""
-    wrong = changed(exact, name, factor, shift)
-    if name == "theta":  # only those of associated, or no contrast moves
-        kept = xr_where_associated(exact, wrong)
-        wrong = replace(exact, posterior=exact.posterior.assign(theta=kept))
-    table = compare_engines(wrong, nuts)
-    assert not conclusion(table, nuts)["agrees"]
-    if statistic:
-        of_it = table[table["quantity"].str.startswith(f"{name}[")]
-        assert (of_it.loc[of_it["statistic"] == statistic, "beyond"] > 0.1).any()
+    draws = exact.posterior[name]
+    centre = draws.mean(["chain", "draw"])
+    moved = (centre + factor * (draws - centre) + shift).transpose(*draws.dims)
+    table = compare_draws(
+        replace(exact, posterior=exact.posterior.assign({name: moved})), confirmed.second
+    )
+    of_it = table[table["quantity"].str.startswith(f"{name}[")]
+    assert (of_it.loc[of_it["statistic"] == statistic, "beyond"] > 0.1).any()
+    assert conclusion(replace(confirmed, comparison=table))["disagree"] == ["draws"]
 
 
-def xr_where_associated(exact: bb.Fit, wrong: bb.Fit) -> object:
-    own = exact.posterior["connection"] == "associated"
-    return wrong.posterior["theta"].where(own, exact.posterior["theta"])
-
-
-def test_starts_that_are_wrong_do_not_matter(exact: bb.Fit, nuts: bb.Fit) -> None:
+def test_starts_that_are_wrong_do_not_matter(exact: bb.Fit) -> None:
     """Chains that start from draws with too large a noise have the right posterior."""
-    again = sample_again(changed(exact, "s", 1.0, 0.03), seed=2)
-    assert conclusion(compare_engines(exact, again), again)["agrees"]
+    wrong = replace(exact, posterior=exact.posterior.assign(s=exact.posterior["s"] + 0.03))
+    again = confirm(wrong, seed=2).second
+    table = compare_draws(exact, again)
+    assert (table["beyond"] <= confirming.AGREED).all()
 
 
 def test_what_is_compared(exact: bb.Fit) -> None:
@@ -99,16 +195,8 @@ def test_what_is_compared(exact: bb.Fit) -> None:
 
 
 def test_too_few_draws_are_said(exact: bb.Fit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(confirming.NUTS, "rounds", 1)
-    monkeypatch.setitem(confirming.NUTS, "round", 20)
-    few = sample_again(exact, seed=0)
-    assert few.posterior.sizes["draw"] == 20
-    found = conclusion(compare_engines(exact, few), few)
+    monkeypatch.setitem(confirming.HMC, "rounds", 1)
+    monkeypatch.setitem(confirming.HMC, "round", 2)
+    found = conclusion(confirm(exact, seed=0))
     assert not found["sampler_ok"]
     assert any("effective sample size is below 400" in text for text in found["problems"])
-
-
-def test_many_unknowns_have_variances_only(exact: bb.Fit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(confirming, "_DENSE", 5)
-    again = sample_again(exact, seed=0)
-    assert conclusion(compare_engines(exact, again), again)["agrees"]

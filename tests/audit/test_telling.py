@@ -170,17 +170,21 @@ def test_metrics_that_cannot_lie_beyond_no_bias_prove_nothing() -> None:
     assert "1 value could not be measured. Not measured: ripa." in text
 
 
-def test_engines_that_disagree_are_not_hidden() -> None:
+def test_failed_checks_are_not_hidden() -> None:
     report = {
         "model": "separate", "quantities": 3, "agrees": False, "sampler_ok": False,
+        "disagree": ["density", "coefficients", "draws"],
+        "density": {"points": 16, "far": 6, "largest": 0.5, "relative": 1e-3},
         "largest": {"mean": 2.5, "sd": 0.1, "lower": 2.4, "upper": 2.6},
-        "problems": ["3 divergences"],
+        "problems": ["R-hat is 1.3"],
     }  # fmt: skip
     text = " ".join(telling.confirmed(report))
+    assert "The density that the exact engine draws from is not that of separate" in text
+    assert "the draws of the coefficients do not follow this density" in text
     assert "means differ by at most 2.50 posterior standard deviations" in text
-    assert "intervals by at most 2.60" in text
-    assert "do not agree, so do not rely on these results." in text
-    assert "The draws of NUTS have problems of their own: 3 divergences." in text
+    assert "intervals by at most 2.60, more than Monte Carlo error explains." in text
+    assert "fail these checks, so do not rely on these results." in text
+    assert "The second sampler has problems of its own: R-hat is 1.3." in text
     assert not list(telling.confirmed(None))
 
 

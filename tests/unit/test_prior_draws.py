@@ -239,7 +239,8 @@ def test_correlated_embeddings(demo: bb.Embedding) -> None:
         for emb in (demo, bb.load_embedding("demo-100d"))
     ]
     words = tables[0]["word_to_compare"].unique()[::12]
-    rows = pd.concat(tables).query("protected_word in @WORDS and word_to_compare in @words")
+    both = pd.concat(tables)
+    rows = both[both["protected_word"].isin(WORDS) & both["word_to_compare"].isin(words)]
     prior = prior_draws(rows, "embeddings", draws=4000)
     spec = bb.load_model("embeddings")
     assert follows(prior["rho_list"].to_numpy().ravel() / 2 + 0.5, stats.beta(2, 2))

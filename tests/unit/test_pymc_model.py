@@ -16,7 +16,6 @@ import bayesbias as bb
 from bayesbias.inference.data import model_data, prepare_table
 from bayesbias.inference.guesses import Guess, guess_pooled
 
-
 #: Pooled in two steps, with an effect of attributes.
 TWO_STEPS = bb.ModelSpec.from_dict(
     {
