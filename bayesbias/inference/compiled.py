@@ -539,7 +539,7 @@ def _split(
     edges: list[tuple[Codes, Codes]] = []
     for r in records:
         flat = r.terms.reshape(len(r), -1)
-        used = r.columns[:, :, :-1].any(axis=1)
+        used = np.asarray(r.columns[:, :, :-1].any(axis=1))
         first = flat.max(axis=1, initial=-1)
         alone = first < 0
         if used.shape[1]:

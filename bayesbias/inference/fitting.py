@@ -268,7 +268,8 @@ def _report(result: Fit) -> None:
     notes = data_notes(result)
     if notes:
         warn(f"model {result.spec.name!r}: {'; '.join(notes)}")
-    if result.provenance["engine"] == "nuts":
+    # Independent draws have nothing to converge, and need no looking into.
+    if result.provenance["engine"] == "nuts" or result.provenance.get("scale_sampler") == "hmc":
         found = result.diagnostics()
         if not found.ok:
             warn(f"model {result.spec.name!r} is not to be relied on: {'; '.join(found.problems)}")

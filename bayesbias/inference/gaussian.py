@@ -802,14 +802,14 @@ def _clusters(
         # The slopes and the outcome come last.
         inner = np.setdiff1d(np.flatnonzero(union), columns)
         support = np.concatenate([inner, columns])
-        place = np.full(d + 1, -1)
-        place[support] = np.arange(len(support))
+        position = np.full(d + 1, -1)
+        position[support] = np.arange(len(support))
         row_of = np.full(len(units), -1)
         row_of[some] = np.arange(len(some))
         here = tied[row_of[of_unit] >= 0]
         at = row_of[number[unit[-2 - rows[here]]]] * k + slot[-2 - rows[here]]
         coupling = sparse.csr_matrix(
-            (value[here], (entry[here], at * len(support) + place[cols[here]])),
+            (value[here], (entry[here], at * len(support) + position[cols[here]])),
             shape=(n_entries, len(some) * k * len(support)),
         )
         inside = within[row_of[number[unit[-2 - rows[within]]]] >= 0]
