@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.constants import CONNECTIONS
-from bayesbias.errors import DataError
+from bayesbias.errors import DataError, SpecError
 from bayesbias.inference import Fit, t_contrasts
 
 #: What a contrast is of. The last compares groups on the stereotypes of one of them.
@@ -44,8 +44,8 @@ def contrasts_table(
                 continue
             try:
                 part = fit.contrasts(contrast, by=by, prob=prob, rope=rope)
-            except DataError:
-                continue  # no two groups share attributes
+            except (DataError, SpecError):
+                continue  # groups share no attributes, or the model does not distinguish lists
             names = part[by].astype(str) if by else pd.Series([""])
             _beside(part, names, fit.table, equal, contrast, by, prob)
             part.insert(1, "level", level)

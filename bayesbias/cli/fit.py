@@ -55,14 +55,15 @@ def fitting_options(command: F) -> F:
     return command
 
 
-@click.command(epilog="Example: bayesbias fit table.csv --model crossed --out religion.nc")
+@click.command(epilog="Example: bayesbias fit table.csv --by protected_group --out religion.nc")
 @click.argument("table", metavar="TABLE")
 @click.option(
     "-m",
     "--model",
-    default="crossed",
+    default="interaction",
     show_default=True,
-    help="baseline, connection, separate, hierarchical, crossed, embeddings, or a TOML file.",
+    help="baseline, connection, separate, hierarchical, crossed, interaction, embeddings, or a "
+    "TOML file.",
 )
 @click.option(
     "--likelihood", type=click.Choice(["normal", "student_t"]), help="Instead of the model's own."
@@ -90,12 +91,20 @@ def fitting_options(command: F) -> F:
     "--contrast",
     default="associated - none",
     show_default=True,
-    help="The contrast to print; below 0 is bias.",
+    help="The contrast to print; below 0 is closer.",
 )
 @click.option(
     "--by",
-    type=click.Choice(["protected_word", "protected_group", "embedding"]),
-    help="One contrast for each.",
+    type=click.Choice(["protected_word", "protected_group", "attribute_group", "embedding"]),
+    help="One contrast for each; attribute_group compares groups on the same attributes.",
+)
+@click.option(
+    "--covariate",
+    "covariates",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column of numbers to add a slope for, such as log_frequency; may be given several "
+    "times.",
 )
 @click.option("--rope", type=float, help="Differences smaller than this do not matter.")
 @click.option(
@@ -114,6 +123,7 @@ def fit(
     show: str,
     contrast: str,
     by: str | None,
+    covariates: tuple[str, ...],
     rope: float | None,
     prob: float,
     out: str | None,
@@ -143,6 +153,7 @@ def fit(
             likelihood=likelihood,
             residual=residual,
             priors=_priors(priors),
+            covariates=covariates,
         )
     if out is not None:
         result.save(out)
@@ -162,14 +173,14 @@ def fit(
     say(str(result.diagnostics()), quiet)
 
 
-@click.command(epilog="Example: bayesbias compare table.csv -m separate -m crossed")
+@click.command(epilog="Example: bayesbias compare table.csv -m crossed -m interaction")
 @click.argument("sources", nargs=-1, required=True, metavar="TABLE | FIT...")
 @click.option(
     "-m",
     "--model",
     "models",
     multiple=True,
-    default=("baseline", "connection", "separate", "hierarchical", "crossed"),
+    default=("baseline", "connection", "separate", "hierarchical", "crossed", "interaction"),
     show_default=True,
     help="Model to fit to the table; may be given several times.",
 )

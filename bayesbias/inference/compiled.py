@@ -571,7 +571,7 @@ def _split(
         for r in records:
             flat = r.terms.reshape(len(r), -1).max(axis=1, initial=-1)
             if len(slopes):
-                used = r.columns[:, :, :-1].any(axis=1)
+                used = np.asarray(r.columns[:, :, :-1].any(axis=1))
                 flat = np.where(flat < 0, slopes[used.argmax(axis=1)], flat)
             own_records.append(r.take(block[flat] == number))
         own_patterns = [[p for p in side if block[p.ids[0, 0]] == number] for side in split]

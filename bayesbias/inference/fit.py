@@ -325,6 +325,12 @@ class Fit:
         names = ["protected_group", "word_class", "connection"]
         pairs = self.table[names].astype("str").drop_duplicates()
         groups = list(dict.fromkeys(self.groups().to_numpy().tolist()))
+        if len(groups) > 2 and "word_class" not in self.spec.factors:
+            raise SpecError(
+                f"model {self.spec.name!r} has one mean for the stereotypes of all other groups, so "
+                f"it cannot compare {len(groups)} groups on the same attributes; use model "
+                "'interaction'."
+            )
         over = ["word_to_compare", *(["protected_word"] if words == "population" else [])]
         parts = []
         for group in groups:
