@@ -55,9 +55,9 @@ class Fit:
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> fit = bb.fit(table, "crossed", engine="exact", seed=1)
+    >>> fit = bb.fit(table, draws=500, seed=1)
     >>> fit
-    <Fit crossed: 4185 distances, 15 protected words, 4 × 2000 draws, exact engine>
+    <Fit interaction: 4185 distances, 15 protected words, 4 × 500 draws, exact engine>
     """
 
     spec: ModelSpec
@@ -327,8 +327,8 @@ class Fit:
         groups = list(dict.fromkeys(self.groups().to_numpy().tolist()))
         if len(groups) > 2 and "word_class" not in self.spec.factors:
             raise SpecError(
-                f"model {self.spec.name!r} has one mean for the stereotypes of all other groups, so "
-                f"it cannot compare {len(groups)} groups on the same attributes; use model "
+                f"model {self.spec.name!r} has one mean for the stereotypes of all other groups, "
+                f"so it cannot compare {len(groups)} groups on the same attributes; use model "
                 "'interaction'."
             )
         over = ["word_to_compare", *(["protected_word"] if words == "population" else [])]

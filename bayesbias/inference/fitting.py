@@ -114,12 +114,12 @@ def fit(
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> fit = bb.fit(table, "crossed", seed=1)
+    >>> fit = bb.fit(table, seed=1)
     >>> fit
-    <Fit crossed: 4185 distances, 15 protected words, 4 × 2000 draws, exact engine>
-    >>> fit.contrasts("associated - none")[["contrast", "mean", "sd"]].round(2)
-                contrast  mean    sd
-    0  associated - none  -0.1  0.05
+    <Fit interaction: 4185 distances, 15 protected words, 4 × 2000 draws, exact engine>
+    >>> fit.contrasts("associated - none")[["contrast", "mean"]].round(2)
+                contrast  mean
+    0  associated - none  -0.1
     """
     one_of("engine", engine, ENGINES)
     one_of("sampler", sampler, SAMPLERS)

@@ -43,12 +43,11 @@ class Overview:
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> found = bb.overview(bb.fit(table, "crossed", engine="exact", seed=1))
-    >>> found.contrasts[["contrast", "mean", "sd"]].round(2)
-                     contrast  mean    sd
-    0       associated - none -0.10  0.05
-    1      associated - human  0.02  0.06
-    2  associated - different -0.05  0.04
+    >>> found = bb.overview(bb.fit(table, seed=1))
+    >>> found.contrasts.iloc[[0, 2]][["contrast", "mean"]].round(2)
+                     contrast  mean
+    0       associated - none -0.10
+    2  associated - different -0.05
     """
 
     contrasts: pd.DataFrame
