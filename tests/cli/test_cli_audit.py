@@ -145,7 +145,7 @@ def test_the_demo(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=os.environ)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith(f"Report: {Path('bayesbias-audit') / 'report.html'}\n")
-    assert "the two agree" in done.stdout.replace("\n", " ")
+    assert "no more than Monte Carlo error explains" in done.stdout.replace("\n", " ")
     record = json.loads((tmp_path / "bayesbias-audit" / "audit.json").read_text("utf-8"))
     assert record["parts"] == [{"embedding": "demo", "study": "religion", "folder": ""}]
-    assert len(record["options"]["models"]) == 5
+    assert len(record["options"]["models"]) == 6
