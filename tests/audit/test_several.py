@@ -80,7 +80,8 @@ def test_one_more_embedding_takes_over_what_is_done(
     (folder / "mine.txt").write_text("mine")
     (folder / "scores.csv").write_text("edited")
     bb.audit([wood, forest("second", 1)], trees, out=folder, **QUICK)
-    assert fitted == [*(f"second {name}" for name in QUICK["models"]), "forest/second embeddings"]
+    # Each model, and the leading one once more at equal frequency.
+    assert fitted == [*(f"second {name}" for name in QUICK["models"]), "second hierarchical"]
     new = files(folder)
     for name in ("fits/hierarchical.nc", "contrasts.csv", "figures/means.png"):
         assert new[f"forest/trees/{name}"] == old[name]

@@ -50,8 +50,9 @@ def test_marks_are_the_means_before_and_after(paired: bb.PairedFit) -> None:
     ax = bb.plot_before_after(paired)
     words = [label.get_text() for label in ax.get_yticklabels()]
     for connection in CONNECTION_STYLES:
-        for fit, places in zip((paired.before, paired.after), marks(ax, connection), strict=True):
-            means = fit.means().query("connection == @connection").set_index("protected_word")
+        tables = (paired.before.means(), paired.means_after())
+        for table, places in zip(tables, marks(ax, connection), strict=True):
+            means = table.query("connection == @connection").set_index("protected_word")
             np.testing.assert_allclose(places[:, 0], means.loc[words, "mean"])
     assert len(words) == 8
 
@@ -61,9 +62,8 @@ def test_lines_are_the_intervals(paired: bb.PairedFit) -> None:
     ends = np.concatenate(
         [[s[:, 0] for s in c.get_segments()] for c in ax.collections if hasattr(c, "get_segments")]
     )
-    wanted = np.concatenate(
-        [f.means(prob=0.5)[["lower", "upper"]] for f in (paired.before, paired.after)]
-    )
+    tables = (paired.before.means(prob=0.5), paired.means_after(prob=0.5))
+    wanted = np.concatenate([table[["lower", "upper"]] for table in tables])
     np.testing.assert_allclose(np.sort(ends, axis=0), np.sort(wanted, axis=0))
 
 
