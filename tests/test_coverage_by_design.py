@@ -51,6 +51,7 @@ def small(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return script
 
 
+@pytest.mark.slow
 def test_t_intervals_cover_and_runs_continue(small: ModuleType, tmp_path: Path) -> None:
     options: dict[str, Any] = {"designs": ["tiny"], "seed": 1, "out": tmp_path, "progress": False}
     first = small.run(["separate"], tables=4, jobs=1, **options)

@@ -32,6 +32,7 @@ def test_tables_that_once_failed(name: str, seed: int) -> None:
     assert fit_one(name, seed, 200)["problem"] == ""
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
 @pytest.mark.parametrize("seed", range(100, 108))
 @pytest.mark.parametrize("name", MODELS)

@@ -73,6 +73,7 @@ def test_wilsons_interval() -> None:
 # Engines that are right, and others
 
 
+@pytest.mark.slow
 def test_the_exact_engine_is_calibrated(table: pd.DataFrame) -> None:
     found = bb.calibrate("separate", table, simulations=150, draws=199, seed=1)
     assert (found.table["verdict"] == "no departure").all()
@@ -98,6 +99,7 @@ def broken(change: Any) -> Any:
     return sample
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "verdict"),
     [
@@ -151,6 +153,7 @@ def test_nuts(table: pd.DataFrame) -> None:
 # Long runs
 
 
+@pytest.mark.slow
 def test_processes_do_not_matter(table: pd.DataFrame) -> None:
     one, two = (
         bb.calibrate("crossed", table, simulations=6, draws=50, seed=4, n_jobs=n) for n in (1, 2)
@@ -170,6 +173,7 @@ bb.calibrate("crossed", table, truth="posterior", simulations=400, draws=50, see
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on(table: pd.DataFrame, tmp_path: Path) -> None:
     out = tmp_path / "run"
     paths = [str(Path(bb.__file__).parents[1]), str(Path(__file__).parents[1])]

@@ -538,6 +538,7 @@ def test_every_pymc_model_has_the_density_of_its_spec(
     assert float(found) == pytest.approx(expected, rel=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", ["none", "few"])
 def test_the_pymc_model_of_correlated_embeddings(errors: str) -> None:
     """Its density is that of multivariate normals, by SciPy, also where rows are missing."""
