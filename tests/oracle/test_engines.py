@@ -54,6 +54,7 @@ def test_engines_agree_with_the_default_settings(religion: pd.DataFrame, model: 
     agree(nuts, bb.fit(religion, model, engine="exact", seed=2))
 
 
+@pytest.mark.filterwarnings("ignore:model 'interaction'")  # of one group only
 def test_engines_agree_on_differences(religion: pd.DataFrame) -> None:
     """With the words of one group only `tau` is hard to know, and `theta` to sample."""
     group = religion["protected_group"].cat.categories[0]
