@@ -106,11 +106,10 @@ def decompose_gaps(
 
     Notes
     -----
-    Attributes are taken for independent draws from their lists. With :math:`d` the difference of
-    the mean covariates and :math:`b` the slope, which least squares makes independent of the means,
-    :math:`\mathrm{var}(\mathrm{rest}) = s_1^2/n_1 + s_2^2/n_2 + d^2\,\mathrm{var}(b)` with
-    :math:`s` the residual standard deviations, and
-    :math:`\mathrm{var}(\mathrm{explained}) = d^2\,\mathrm{var}(b) + b^2\,\mathrm{var}(d)`.
+    Attributes are taken for independent draws from their lists. With ``d`` the difference of the
+    mean covariates, ``b`` the slope, which least squares makes independent of the means, and ``s``
+    the residual standard deviations, ``var(rest) = s1²/n1 + s2²/n2 + d² var(b)`` and
+    ``var(explained) = d² var(b) + b² var(d)``.
     Intervals use Student's t with the degrees of freedom of Welch and Satterthwaite.
 
     In ``associated - different`` without `by` the same attributes are on both sides, so that their
