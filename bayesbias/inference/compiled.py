@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from bayesbias._arrays import Array, Codes
-from bayesbias.errors import DataError, SpecError
+from bayesbias.errors import DataError, EngineError
 from bayesbias.inference.data import ModelData
 from bayesbias.inference.gaussian import Block
 from bayesbias.inference.precisions import ClassGroup, correlation_matrix, lkj_exponents
@@ -105,9 +105,12 @@ class Design:
 
 def layout(spec: ModelSpec, data: ModelData) -> Layout:
     """Lay the parameters of a model out, or say why the model is not of this kind."""
-    reason = exact_refuses(spec)
-    if reason:
-        raise SpecError(f"{reason}; use engine='nuts'.")
+    reason = exact_supports(spec)
+    if reason is not None:
+        raise EngineError(
+            f"the exact engine cannot fit model {spec.name!r}: {reason}; use engine='auto' or "
+            "engine='nuts'."
+        )
     places: dict[bool, dict[str, slice]] = {True: {}, False: {}}
     end = {True: 0, False: 0}
     priors: list[Prior] = []
@@ -134,10 +137,29 @@ def layout(spec: ModelSpec, data: ModelData) -> Layout:
     )
 
 
-def exact_refuses(spec: ModelSpec) -> str | None:
-    """Return why a model cannot be integrated, or None if it can."""
+def exact_supports(spec: ModelSpec) -> str | None:
+    """Return why the exact engine cannot fit a model; None if it can.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+        The model.
+
+    Returns
+    -------
+    str or None
+        The reason, as the end of a sentence.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from bayesbias.inference.compiled import exact_supports
+    >>> exact_supports(bb.load_model("crossed"))
+    >>> exact_supports(bb.load_model("crossed").vary(likelihood="student_t"))
+    "its likelihood is 'student_t', not 'normal'"
+    """
     if spec.likelihood != "normal":
-        return f"engine 'exact' is for a normal likelihood, and this one is {spec.likelihood!r}"
+        return f"its likelihood is {spec.likelihood!r}, not 'normal'"
     return None
 
 

@@ -17,6 +17,7 @@ import xarray as xr
 from bayesbias._arrays import Array
 from bayesbias._validate import at_least, one_of
 from bayesbias.errors import EngineError, SpecError, warn
+from bayesbias.inference.compiled import exact_supports
 from bayesbias.inference.data import ModelData, dataset, model_data, prepare_table
 from bayesbias.inference.diagnostics import data_notes
 from bayesbias.inference.exact import sample_exactly
@@ -213,46 +214,14 @@ def fit_rows(
     return result
 
 
-def exact_supports(spec: ModelSpec) -> str | None:
-    """Return why the exact engine cannot fit a model; None if it can.
-
-    Parameters
-    ----------
-    spec : ModelSpec
-        The model.
-
-    Returns
-    -------
-    str or None
-        The reason, as the end of a sentence.
-
-    Examples
-    --------
-    >>> import bayesbias as bb
-    >>> from bayesbias.inference.fitting import exact_supports
-    >>> exact_supports(bb.load_model("crossed"))
-    >>> exact_supports(bb.load_model("crossed").vary(likelihood="student_t"))
-    "its likelihood is 'student_t', not 'normal'"
-    """
-    if spec.likelihood != "normal":
-        return f"its likelihood is {spec.likelihood!r}, not 'normal'"
-    return None
-
-
 def _draw_exactly(
     spec: ModelSpec, data: ModelData, engine: Engine, draws: int, seed: int, progress: bool
 ) -> tuple[Engine, tuple[dict[str, Array], dict[str, float | str]] | None]:
     """Return the engine to use, and the draws if it is the exact one."""
     if engine == "nuts":
         return "nuts", None
-    reason = exact_supports(spec)
-    if reason is not None:
-        if engine == "auto":
-            return "nuts", None
-        raise EngineError(
-            f"the exact engine cannot fit model {spec.name!r}: {reason}; use engine='auto' or "
-            "engine='nuts'."
-        )
+    if engine == "auto" and exact_supports(spec) is not None:
+        return "nuts", None
     try:
         rng = np.random.default_rng(seed)
         return "exact", sample_exactly(spec, data, draws, rng, progress=progress)

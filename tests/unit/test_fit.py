@@ -12,8 +12,8 @@ from simulated import simulated_table
 
 import bayesbias as bb
 from bayesbias._intervals import interval
+from bayesbias.inference.compiled import exact_supports
 from bayesbias.inference.data import ModelData, model_data, prepare_table
-from bayesbias.inference.fitting import exact_supports
 
 
 @pytest.fixture(scope="module")

@@ -336,5 +336,5 @@ def test_a_mean_that_is_in_twice(kind: str) -> None:
 
 def test_only_for_a_normal_likelihood() -> None:
     spec = bb.load_model("separate").vary(likelihood="student_t")
-    with pytest.raises(bb.SpecError, match="'exact' is for a normal likelihood.*'student_t'.*nuts"):
+    with pytest.raises(bb.SpecError, match="its likelihood is 'student_t', not 'normal'.*nuts"):
         compile_model(spec, model_data(spec, make_table()))
