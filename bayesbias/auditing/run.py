@@ -275,23 +275,25 @@ def _write_report(folder: Path, target: Path) -> None:
 
 def _table(embedding: Embedding, study: Study, options: Options) -> tuple[pd.DataFrame, list[str]]:
     """Return the distances, and what there is to be warned of."""
-    looking_up: dict[str, Any] = {
-        "fallbacks": options.fallbacks,
-        "lost_vocabulary_threshold": options.lost_vocabulary_threshold,
-    }
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", BayesBiasWarning)
-        table = distance_table(embedding, study, **looking_up)
-    warned = [str(one.message) for one in caught]
-    try:
+
+    def build(covariates: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BayesBiasWarning)
-            table = distance_table(embedding, study, covariates=[FREQUENCY], **looking_up)
+            table = distance_table(
+                embedding,
+                study,
+                covariates=covariates,
+                fallbacks=options.fallbacks,
+                lost_vocabulary_threshold=options.lost_vocabulary_threshold,
+            )
+        return table, list(dict.fromkeys(str(one.message) for one in caught))
+
+    try:
+        return build([FREQUENCY])
     except DataError as err:
-        warned.append(f"Contrasts at equal frequency are not given: {err}")
-    else:
-        warned = list(dict.fromkeys(str(one.message) for one in caught))
-    return table, warned
+        # What is wrong with the words themselves is raised again here.
+        table, warned = build([])
+        return table, [*warned, f"Contrasts at equal frequency are not given: {err}"]
 
 
 def _places(names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:

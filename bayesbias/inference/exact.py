@@ -14,7 +14,7 @@ from bayesbias.errors import DataError
 from bayesbias.inference.compiled import Compiled, compile_model, parent_index
 from bayesbias.inference.data import ModelData
 from bayesbias.inference.gaussian import START, Block
-from bayesbias.inference.precisions import correlation_matrix
+from bayesbias.inference.precisions import correlation_matrix, pairs_of_matrices
 from bayesbias.inference.scales import Target, draw_scales
 from bayesbias.inference.spec import ModelSpec
 
@@ -184,9 +184,7 @@ def _correlations(values: Array, shape: tuple[int, ...], levels: int) -> Array:
     """Return the correlation of each pair of levels from the transformed partial ones."""
     n_pairs = levels * (levels - 1) // 2
     matrices = correlation_matrix(values.reshape(-1, n_pairs), levels)
-    i, j = np.tril_indices(levels, -1)
-    result: Array = matrices[:, i, j].reshape(len(values), *shape, n_pairs)
-    return result
+    return pairs_of_matrices(matrices).reshape(len(values), *shape, n_pairs)
 
 
 def _put(

@@ -84,13 +84,7 @@ class PairedFit:
             that the distance is nearer to 1, unrelated, than it was.
         """
         check_interval(prob, kind)
-        moved = self._cells(self.difference, by)
-        before, after = self._cells(self.before, by), self._cells(self.after, by)
-        d, b, a = (flat(x).reshape(x.shape[0] * x.shape[1], -1) for x in (moved, before, after))
-        d = np.column_stack([_coupled(b[:, j], a[:, j], d[:, j]) for j in range(d.shape[1])])
-        names = [str(dim) for dim in moved.dims[2:]]
-        index = pd.MultiIndex.from_product([moved[n].to_numpy() for n in names], names=names)
-        result = index.to_frame(index=False)
+        result, b, d = self._before_and_change(by)
         result["before"], result["after"] = b.mean(axis=0), (b + d).mean(axis=0)
         result = pd.concat([result, describe(d, prob, kind)], axis=1)
         result["P(>0)"] = (d > 0).mean(axis=0)
@@ -117,14 +111,8 @@ class PairedFit:
             The level of `by`, ``connection``, ``mean``, ``sd``, ``lower``, ``upper``.
         """
         check_interval(prob, kind)
-        cells = [self._cells(fit, by) for fit in (self.difference, self.before, self.after)]
-        d, b, a = (flat(x).reshape(x.shape[0] * x.shape[1], -1) for x in cells)
-        after = [b[:, j] + _coupled(b[:, j], a[:, j], d[:, j]) for j in range(d.shape[1])]
-        levels = [cells[0][by].to_numpy(), cells[0]["connection"].to_numpy()]
-        index = pd.MultiIndex.from_product(levels, names=[by, "connection"])
-        return pd.concat(
-            [index.to_frame(index=False), describe(np.column_stack(after), prob, kind)], axis=1
-        )
+        levels, b, d = self._before_and_change(by)
+        return pd.concat([levels, describe(b + d, prob, kind)], axis=1)
 
     def gap_closed(
         self,
@@ -220,6 +208,15 @@ class PairedFit:
             },
             name="width of the paired interval / of two separate fits",
         )
+
+    def _before_and_change(self, by: By | None) -> tuple[pd.DataFrame, Array, Array]:
+        """Return the level of each mean, and its draws before and of the change, in one order."""
+        cells = [self._cells(fit, by) for fit in (self.difference, self.before, self.after)]
+        d, b, a = (flat(x).reshape(x.shape[0] * x.shape[1], -1) for x in cells)
+        d = np.column_stack([_coupled(b[:, j], a[:, j], d[:, j]) for j in range(d.shape[1])])
+        names = [str(dim) for dim in cells[0].dims[2:]]
+        index = pd.MultiIndex.from_product([cells[0][n].to_numpy() for n in names], names=names)
+        return index.to_frame(index=False), b, d
 
     @staticmethod
     def _gap(fit: Fit, contrast: str, by: By | None) -> xr.DataArray:
