@@ -101,9 +101,10 @@ def _methods(audit: Audit) -> Iterator[str | Block]:
         "deviance scale, lower is better; a difference is called clear if it is larger than two "
         "of its standard errors and than 8, below which these are too uncertain "
         "([Sivula et al.](#ref-sivula)). Means and contrasts are not from the model that predicts "
-        "best but from *interaction*, where it was fitted: with lists drawn from large pools of "
-        "words, its 89% intervals of group contrasts hold the pool's own contrast in 86 to 95% of "
-        "tables, those of models that predict well in as few as half."
+        "best but from *interaction*, where it was fitted. With lists drawn from large pools of "
+        "words, two designs with 40 tables each, its 89% intervals of group contrasts held the "
+        "pool's own contrast in 87 to 97% of cases, those of *crossed*, which also predicts well, "
+        "in 31 to 88%."
     )
     if options["confirm"]:
         yield (

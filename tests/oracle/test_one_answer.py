@@ -26,7 +26,7 @@ def tables(study: str, second: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     return bb.distance_table(demo, lists), bb.distance_table(other, lists)
 
 
-# The other two pairs take minutes in the joint model; they agree as well.
+# The other two pairs take minutes in the joint model.
 @pytest.mark.parametrize(("study", "second"), [("religion", "demo-100d"), ("gender", "debiased")])
 def test_joint_model_and_differences_agree(study: str, second: str) -> None:
     before, after = tables(study, second)
@@ -42,7 +42,7 @@ def test_joint_model_and_differences_agree(study: str, second: str) -> None:
         by = joint.contrast_draws(contrast, by="embedding")
         moved = (by.sel(embedding=names[1]) - by.sel(embedding=names[0])).to_numpy().ravel()
         sd = change.std()
-        # A tenth of a standard deviation, and the Monte Carlo errors of some hundred draws.
+        # A tenth of a standard deviation, and three Monte Carlo errors of 400 effective draws.
         assert abs(change.mean() - moved.mean()) < 0.1 * sd + 3 * sd / np.sqrt(400), contrast
         # How the means of three lists are correlated is hardly known, which widens the joint one.
         assert 0.8 < moved.std() / sd < 1.7, contrast
