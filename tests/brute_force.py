@@ -308,11 +308,11 @@ class OneAtATime:
     def __init__(self) -> None:
         self.used = 0
 
-    def standard_normal(self, shape: tuple[int, int]) -> np.ndarray:
+    def standard_normal(self, shape: tuple[int, int, int]) -> np.ndarray:
         noise = np.zeros(shape)
-        place = np.arange(shape[1])
-        noise[1 + self.used + place, place] = 1
-        self.used += shape[1]
+        place = np.arange(shape[2])
+        noise[1 + self.used + place, 0, place] = 1
+        self.used += shape[2]
         return noise
 
 

@@ -252,8 +252,8 @@ def draw_again(engine: _Engine, rng: np.random.Generator, *, progress: bool = Fa
         kept = np.linspace(0, one.shape[1] - 1, draws).round().astype(int)
         at = one[:, kept].reshape(starts * draws, one.shape[2])
         unknowns[:, block.scales] = at
-        for part, values in block.draw(at, rng):
-            deviations[part, block.coefficients] = values
+        for rows, values in block.draw(at, rng):
+            deviations[rows[:, None], block.coefficients] = values
     drawn = engine.as_values(unknowns, deviations)
     posterior = dataset(engine.spec, engine.data, drawn, starts)
     return replace(engine.fit, posterior=posterior, provenance={"engine": "hmc", **HMC})

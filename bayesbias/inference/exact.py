@@ -22,11 +22,12 @@ _log = logging.getLogger(__name__)
 
 # What a block may cost, in units of a multiplication: a few seconds. A costlier one has fewer
 # draws of its scales, each with several draws of the coefficients.
-_BUDGET = 2e10
+_BUDGET = 1e10
 _FEWEST_SCALES = 200
 _MOST_SCALES = 4000
 #: Multiplications in a second, roughly; only for what is told of the time left.
-_SPEED = 1e10
+_SPEED = 6.5e9
+_OVERHEAD = 0.3  # seconds, however small the table
 _LONG = 60.0
 #: Coefficients of attributes that take more than this are kept in single precision.
 _LARGE = 100_000_000
@@ -87,10 +88,10 @@ def sample_exactly(
             # With fewer draws of the scales than asked for, each has several of the coefficients.
             repeats = -(-draws // distinct)
             for rows, values in block.draw(own[:distinct], rng, repeats):
-                some = values[: max(0, draws - rows.start)]
-                rows = slice(rows.start, rows.start + len(some))
-                _put(result, where.coefficients, rows, block.coefficients, some)
-                advance(len(some))
+                asked = rows < draws
+                some = (rows, values) if asked.all() else (rows[asked], values[asked])
+                _put(result, where.coefficients, some[0], block.coefficients, some[1])
+                advance(len(rows))
     for p in spec.parameters:
         for parent in p.prior.mean:
             result[p.name] += result[parent][:, parent_index(spec, data, p.name, parent)]
@@ -164,7 +165,7 @@ def estimated_seconds(compiled: Compiled, draws: int) -> float:
         pilot = float(np.clip(_BUDGET / block.cost / 10, 250, 2000))
         evaluations = 3 * _n_scales(block, draws) + 3 * pilot + 500
         total += evaluations * block.cost + draws * 600.0 * len(block.coefficients)
-    return total / _SPEED
+    return total / _SPEED + _OVERHEAD
 
 
 def _bar(stack: ExitStack, compiled: Compiled, draws: int, progress: bool) -> Callable[[int], None]:
@@ -188,9 +189,15 @@ def _correlations(values: Array, shape: tuple[int, ...], levels: int) -> Array:
 
 
 def _put(
-    result: dict[str, Array], places: dict[str, slice], rows: slice, which: Codes, values: Array
+    result: dict[str, Array],
+    places: dict[str, slice],
+    rows: Codes | slice,
+    which: Codes,
+    values: Array,
 ) -> None:
     """Put values, numbered over all parameters, where they belong."""
+    if not isinstance(rows, slice) and rows[-1] - rows[0] + 1 == len(rows):
+        rows = slice(int(rows[0]), int(rows[-1]) + 1)
     for name, place in places.items():
         here = (which >= place.start) & (which < place.stop)
         if not here.any():
@@ -202,4 +209,5 @@ def _put(
         if whole and here[source].all():
             result[name][rows, own[0] : own[-1] + 1] = values[:, source]
         else:
-            result[name][rows, own] = values[:, here]
+            where = rows if isinstance(rows, slice) else rows[:, None]
+            result[name][where, own] = values[:, here]

@@ -29,13 +29,17 @@ START = 14.0 - 0.7
 _RANGE = 20.0
 _ROUNDING = 1e-14
 # With fewer coordinates than this one dense matrix is quicker than eliminating units from it.
-_FEW = 30
+_FEW = 50
 # Up to this size a triangular system is solved for all draws at once, column by column.
 _SMALL = 64
 # Up to this size the Cholesky factors of many matrices are computed number by number.
 _TINY = 8
 
 
+# Slots tied to more than this share of what their cluster is tied to count as tied to all of it.
+_NARROW = 0.7
+# To go to another run of neighbouring coordinates takes as long as to pick this many numbers.
+_RUN = 150
 # Up to this many numbers a linear map is kept as a dense matrix, which is quicker to apply.
 _DENSE = 200_000
 
@@ -65,18 +69,74 @@ class Linear:
 
 
 @dataclass(frozen=True)
+class _Slots:
+    """Coordinates of each unit that are tied to the same columns of its cluster."""
+
+    slots: Codes  # of a unit
+    columns: Codes  # of the cluster
+
+
+@dataclass(frozen=True)
 class _Cluster:
-    """Units of the same size that are tied to nearly the same dense coordinates."""
+    """Units of the same size that are tied to nearly the same dense coordinates.
+
+    The coordinates of a unit that are tied to the fewest others come first: so eliminated, an
+    attribute's effect in one group stays tied to that group's words. Dense coordinates to which
+    all units are tied in the same way (a word's two effects that always occur together) share a
+    column.
+    """
 
     coordinates: Codes  # units × size, of the block
     support: Codes  # dense coordinates; the slopes and the outcome come last
+    column: Codes  # of each of them
     own: Linear  # units · size · size
-    coupling: Linear  # units · size · support
+    coupling: Linear  # units · size · columns
+    parts: list[_Slots]  # all slots, by what they are tied to
+    runs: list[tuple[slice, slice]]  # of dense coordinates and their columns
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Units, size, support."""
-        return (*self.coordinates.shape, len(self.support))
+        """Units, size, columns."""
+        return (*self.coordinates.shape, int(self.column[-1]) + 1)
+
+    @property
+    def cost(self) -> float:
+        """Roughly how many multiplications it takes to eliminate the units."""
+        n, k, m = self.shape
+        squares = sum(len(part.slots) * len(part.columns) ** 2 for part in self.parts)
+        work = n * (k * k * (k + m) + squares) + 10.0 * self.coupling.nnz
+        return float(work + 3 * len(self.support) ** 2)
+
+    def subtract(self, h: Array, product: Array) -> None:
+        """Subtract products of the columns from the lower triangle of the dense matrix."""
+        if not self._by_runs(len(h)):
+            spread = product[:, self.column[:, None], self.column]
+            h[:, self.support[:, None], self.support] -= spread
+            return
+        for i, (rows, of_rows) in enumerate(self.runs):
+            for columns, of_columns in self.runs[: i + 1]:
+                h[:, rows, columns] -= product[:, of_rows, of_columns]
+
+    def collect(self, matrix: Array) -> Array:
+        """Add up a matrix of the dense coordinates over those that share a column."""
+        m = self.shape[2]
+        if not self._by_runs(len(matrix)):
+            onto = self.onto_columns
+            return np.asarray(onto.T @ matrix[:, self.support[:, None], self.support] @ onto)
+        result = np.zeros((len(matrix), m, m))
+        for rows, of_rows in self.runs:
+            for columns, of_columns in self.runs:
+                result[:, of_rows, of_columns] += matrix[:, rows, columns]
+        return result
+
+    def _by_runs(self, draws: int) -> bool:
+        """Return whether it is quicker to go run by run than to pick each coordinate."""
+        return _RUN * len(self.runs) ** 2 < draws * len(self.support) ** 2
+
+    @property
+    def onto_columns(self) -> Array:
+        """Return the matrix, of zeros and ones, that adds up the support's coordinates."""
+        return np.equal.outer(self.column, np.arange(self.shape[2])).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -182,17 +242,19 @@ class Block:
             entries.add(r, entry_of, keep)
         entries.add_scatter(scatter.total[:, keep][:, :, keep], entry_of)
         rows, cols, e, value = entries.finish(position, columns, eliminated)
+        clusters = []
+        if eliminated is not None:
+            drafts = _drafts(left[~is_dense], eliminated, rows, cols, e, value, d, columns)
+            order = _ordered(drafts, d, columns)
+            dense, rank = dense[order[:d]], np.argsort(order)
+            rows, cols = (np.where(x >= 0, rank[np.maximum(x, 0)], x) for x in (rows, cols))
+            clusters = [draft.cluster(rank, local, columns, n_entries) for draft in drafts]
         inside = (rows >= 0) & (cols >= 0)
         size = d + 1
         matrix = sparse.csr_matrix(
             (value[inside], (e[inside], rows[inside] * size + cols[inside])),
             shape=(n_entries, size * size),
         )
-        clusters = []
-        if eliminated is not None:
-            clusters = _clusters(
-                left[~is_dense], eliminated, local, rows, cols, e, value, d, columns, n_entries
-            )
         deviations = [
             _deviations(pattern, local, columns, keep, entry_of, n_entries, side == 0)
             for side in reversed(range(len(patterns)))
@@ -234,8 +296,7 @@ class Block:
         d = len(self.dense) + 1
         total = d**3 / 3 + 10.0 * self.matrix.nnz
         for cluster in self.clusters:
-            n, k, m = cluster.shape
-            total += n * k * (k * k + k * m + m * m) + 10.0 * cluster.coupling.nnz
+            total += cluster.cost
         for deviation in self.deviations:
             total += 10.0 * deviation.summed.nnz + deviation.shape[1] ** 3
         return total + 2000.0
@@ -261,12 +322,7 @@ class Block:
             root = _inverse_cholesky(own)
             half = root @ cluster.coupling(entries).reshape(draws, n, k, m)
             log_density += np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=(1, 2))
-            flat = half.reshape(draws, n * k, m)
-            product = flat.transpose(0, 2, 1) @ flat
-            if m == d + 1:
-                h -= product
-            else:
-                h[:, cluster.support[:, None], cluster.support] -= product
+            cluster.subtract(h, _squares(cluster, half))
             roots.append(root)
             halves.append(half)
         deviation_roots: list[Array] = []
@@ -280,7 +336,7 @@ class Block:
             flat = half.reshape(draws, -1, v)
             h[:, deviation.columns[:, None], deviation.columns] -= flat.transpose(0, 2, 1) @ flat
             deviation_roots.append(root)
-        matrix, linear = h[:, :d, :d], h[:, :d, d]
+        matrix, linear = h[:, :d, :d], h[:, d, :d]
         # What is left may be smaller than the rounding of what it is the difference of.
         matrix[:, np.arange(d), np.arange(d)] *= 1 + _ROUNDING * 10
         cholesky = np.linalg.cholesky(matrix)
@@ -340,16 +396,28 @@ class Block:
         adjoint *= -0.5
         by_entry = self.matrix.pull_back(adjoint.reshape(draws, -1))
         for cluster, root, half in zip(self.clusters, solved.roots, solved.halves, strict=True):
-            n, k, m = cluster.shape
-            here = adjoint[:, cluster.support[:, None], cluster.support]
-            solution = root.transpose(0, 1, 3, 2) @ half
-            weighted = (solution.reshape(draws, n * k, m) @ here).reshape(draws, n, k, m)
+            n, _, m = cluster.shape
+            here = cluster.collect(adjoint)
+            by_half = np.zeros_like(half)
+            for part in cluster.parts:
+                tied = part.columns
+                if len(tied) == m:
+                    product = _part(half, part) @ here
+                    by_half[:, :, part.slots] = product.reshape(draws, n, len(part.slots), m)
+                else:
+                    product = _part(half, part) @ here[:, tied[:, None], tied]
+                    product = product.reshape(draws, n, len(part.slots), len(tied))
+                    by_half[:, :, part.slots[:, None], tied] = product
+            transposed = root.transpose(0, 1, 3, 2)
+            weighted = transposed @ by_half
             by_entry += cluster.coupling.pull_back(-2 * weighted.reshape(draws, -1))
-            own = weighted @ solution.transpose(0, 1, 3, 2)
-            own -= 0.5 * root.transpose(0, 1, 3, 2) @ root
+            # A slot is tied to all columns that those eliminated into it are tied to, so the lower
+            # triangle has all of its terms, and the upper one may not.
+            lower = np.tril(by_half @ half.transpose(0, 1, 3, 2))
+            symmetric = lower + np.tril(lower, -1).transpose(0, 1, 3, 2)
+            own = transposed @ (symmetric - 0.5 * np.eye(symmetric.shape[-1])) @ root
             by_entry += cluster.own.pull_back(own.reshape(draws, -1))
         for deviation, root in zip(self.deviations, solved.deviation_roots, strict=True):
-            _, k, _ = deviation.shape
             here = adjoint[:, deviation.columns[:, None], deviation.columns]
             inverse_own = root.transpose(0, 2, 1) @ root
             solution = inverse_own[:, None] @ deviation.ties(solved.entries, deviation.summed)
@@ -385,42 +453,50 @@ class Block:
 
     def draw(
         self, at: Array, rng: np.random.Generator, repeats: int = 1
-    ) -> Iterator[tuple[slice, Array]]:
-        """Draw the coefficients for each row of unknowns; yields them batch by batch.
+    ) -> Iterator[tuple[Codes, Array]]:
+        """Draw the coefficients for each row of unknowns; yields rows and values, in batches.
 
         The second set for each row follows the first of all rows, and so on.
         """
-        step = min(self.batch, max(1, _BUDGET // len(self.coefficients)))
+        size = len(self.coefficients)
+        at_once = min(repeats, max(1, _BUDGET // size))
+        step = min(self.batch, max(1, _BUDGET // (size * at_once)))
         for start in range(0, len(at), step):
             part = slice(start, min(start + step, len(at)))
             solved = self.solve(at[part])
-            for repeat in range(repeats):
-                first = repeat * len(at)
-                yield slice(first + part.start, first + part.stop), self._draw(solved, rng)
+            for first in range(0, repeats, at_once):
+                values = self._draw(solved, rng, min(at_once, repeats - first))
+                before = (first + np.arange(values.shape[1])) * len(at)
+                rows = before + np.arange(part.start, part.stop)[:, None]
+                yield rows.ravel(), values.reshape(rows.size, size)
 
-    def _draw(self, at: Solution, rng: np.random.Generator) -> Array:
+    def _draw(self, at: Solution, rng: np.random.Generator, repeats: int) -> Array:
+        """Return draws × repeats × coefficients."""
         draws, d = len(at.mean), len(self.dense)
-        result = np.zeros((draws, len(self.coefficients)))
-        noise = rng.standard_normal((draws, d))
-        dense = at.mean + _solve_upper(at.cholesky, noise)
-        result[:, self.dense] = dense
-        augmented = np.concatenate([-dense, np.ones((draws, 1))], axis=1)
+        result = np.zeros((draws, repeats, len(self.coefficients)))
+        noise = rng.standard_normal((draws, repeats, d)).transpose(0, 2, 1)
+        dense = at.mean[:, None] + _solve_upper(at.cholesky, noise).transpose(0, 2, 1)
+        result[:, :, self.dense] = dense
+        augmented = np.concatenate([-dense, np.ones((draws, repeats, 1))], axis=2)
         for cluster, root, half in zip(self.clusters, at.roots, at.halves, strict=True):
-            n, k, _ = cluster.shape
-            target = half @ augmented[:, None, cluster.support, None]
-            target = target[..., 0] + rng.standard_normal((draws, n * k)).reshape(draws, n, k)
-            own = (root.transpose(0, 1, 3, 2) @ target[..., None])[..., 0]
-            result[:, cluster.coordinates.ravel()] = own.reshape(draws, -1)
+            n, k, m = cluster.shape
+            columns = augmented[:, :, cluster.support] @ cluster.onto_columns
+            target = columns @ half.reshape(draws, n * k, m).transpose(0, 2, 1)
+            target += rng.standard_normal(target.shape)
+            # Unit by unit, the repeats at once.
+            own = target.reshape(draws, repeats, n, k).transpose(0, 2, 1, 3) @ root
+            own = own.transpose(0, 2, 1, 3).reshape(draws, repeats, n * k)
+            result[:, :, cluster.coordinates.ravel()] = own
         for deviation, root in zip(self.deviations, at.deviation_roots, strict=True):
-            n, k, _ = deviation.shape
-            ties = deviation.ties(at.entries, deviation.linear)
-            target = (ties @ augmented[:, None, deviation.columns, None])[..., 0]
-            target = target @ root.transpose(0, 2, 1)
-            target += rng.standard_normal((draws, n * k)).reshape(draws, n, k)
-            own = target @ root
-            own -= own.mean(axis=1, keepdims=True)
-            own += result[:, None, deviation.coefficients[0]]
-            result[:, deviation.coefficients.ravel()] = own.reshape(draws, -1)
+            n, k, v = deviation.shape
+            ties = deviation.ties(at.entries, deviation.linear).reshape(draws, n * k, v)
+            target = augmented[:, :, deviation.columns] @ ties.transpose(0, 2, 1)
+            noise = rng.standard_normal(target.shape).reshape(draws, repeats * n, k)
+            own = target.reshape(noise.shape) @ root.transpose(0, 2, 1) + noise
+            own = (own @ root).reshape(draws, repeats, n, k)
+            own -= own.mean(axis=2, keepdims=True)
+            own += result[:, :, None, deviation.coefficients[0]]
+            result[:, :, deviation.coefficients.ravel()] = own.reshape(draws, repeats, n * k)
         result += self.shift
         return result
 
@@ -460,7 +536,8 @@ class Block:
         for cluster, root, half in zip(self.clusters, at.roots, at.halves, strict=True):
             n, k, _ = cluster.shape
             own = left[:, cluster.coordinates.ravel()].reshape(draws, n, k)
-            target = (half @ augmented[:, None, cluster.support, None])[..., 0]
+            columns = augmented[:, cluster.support] @ cluster.onto_columns
+            target = (half @ columns[:, None, :, None])[..., 0]
             lower = np.linalg.inv(root)
             z = (lower.transpose(0, 1, 3, 2) @ own[..., None])[..., 0] - target
             noise[:, cluster.coordinates.ravel()] = z.reshape(draws, -1)
@@ -528,7 +605,7 @@ class Block:
             flat = scaled.transpose(0, 2, 1, 3).reshape(draws, n_sums, -1)
             covariance += flat @ flat.transpose(0, 2, 1)
             tied = half[:, some].reshape(draws, -1, half.shape[3])
-            on_dense[:, :, cluster.support] += _signed(flat @ tied)
+            on_dense[:, :, cluster.support] += _signed(flat @ tied)[:, :, cluster.column]
         on_dense[:, :, :d] += left[:, self.dense]
         onto = on_dense[:, :, :d].transpose(0, 2, 1)
         half = _solve_lower(at.cholesky, onto)
@@ -543,6 +620,25 @@ class Block:
             part = slice(start, start + self.batch)
             result[part] = self.predict(self.solve(at[part]), weights[None])[1][:, 0, 0]
         return result
+
+
+def _part(half: Array, part: _Slots) -> Array:
+    """Return draws × units and slots × columns."""
+    draws, n, k, m = half.shape
+    picked = half
+    if len(part.slots) < k or len(part.columns) < m:
+        picked = half[:, :, part.slots[:, None], part.columns]
+    return picked.reshape(draws, n * len(part.slots), len(part.columns))
+
+
+def _squares(cluster: _Cluster, half: Array) -> Array:
+    """Return draws × columns × columns: the products of the columns, added up over the units."""
+    # The widest part comes last, and is tied to all columns.
+    *narrow, wide = (_part(half, part) for part in cluster.parts)
+    total: Array = wide.transpose(0, 2, 1) @ wide
+    for part, flat in zip(cluster.parts, narrow, strict=False):
+        total[:, part.columns[:, None], part.columns] += flat.transpose(0, 2, 1) @ flat
+    return total
 
 
 def _signed(values: Array) -> Array:
@@ -592,16 +688,10 @@ def _inverse(cholesky: Array) -> Array:
 
 def _solve_lower(cholesky: Array, b: Array) -> Array:
     """Solve L x = b for each draw; b is draws × size, or draws × size × columns."""
-    d = b.shape[1]
-    if d > _SMALL:
-        return np.stack(
-            [
-                linalg.solve_triangular(one, right, lower=True, check_finite=False)
-                for one, right in zip(cholesky, b, strict=True)
-            ]
-        )
+    if b.shape[1] > _SMALL:
+        return _solve_one_by_one(cholesky, b, trans=1)
     x = b.copy()
-    for i in range(d):
+    for i in range(b.shape[1]):
         if i:
             x[:, i] -= np.einsum("sj,sj...->s...", cholesky[:, i, :i], x[:, :i])
         x[:, i] = (x[:, i].T / cholesky[:, i, i]).T
@@ -609,20 +699,23 @@ def _solve_lower(cholesky: Array, b: Array) -> Array:
 
 
 def _solve_upper(cholesky: Array, b: Array) -> Array:
-    """Solve L' x = b for each draw."""
+    """Solve L' x = b for each draw; b is draws × size, or draws × size × columns."""
     d = b.shape[1]
     if d > _SMALL:
-        return np.stack(
-            [
-                linalg.solve_triangular(one, right, lower=True, trans="T", check_finite=False)
-                for one, right in zip(cholesky, b, strict=True)
-            ]
-        )
+        return _solve_one_by_one(cholesky, b, trans=0)
     x = b.copy()
     for i in reversed(range(d)):
         if i + 1 < d:
-            x[:, i] -= np.einsum("sj,sj->s", cholesky[:, i + 1 :, i], x[:, i + 1 :])
-        x[:, i] /= cholesky[:, i, i]
+            x[:, i] -= np.einsum("sj,sj...->s...", cholesky[:, i + 1 :, i], x[:, i + 1 :])
+        x[:, i] = (x[:, i].T / cholesky[:, i, i]).T
+    return x
+
+
+def _solve_one_by_one(cholesky: Array, b: Array, trans: int) -> Array:
+    x = np.empty_like(b)
+    for s, (one, right) in enumerate(zip(cholesky, b, strict=True)):
+        # In the order of Fortran the lower factor is the upper one.
+        x[s], _ = linalg.lapack.dtrtrs(one.T, right, lower=0, trans=trans)
     return x
 
 
@@ -757,29 +850,104 @@ class _Entries:
         return place[first], place[second], number, total
 
 
-def _clusters(
+@dataclass(frozen=True)
+class _Draft:
+    """A cluster before the dense coordinates have their order."""
+
+    members: Codes  # units × size: coefficients
+    ties: npt.NDArray[np.bool_]  # size × dense coordinates
+    own: tuple[Codes, Codes, Array]  # entry, units · size · size, value
+    coupling: tuple[Codes, Codes, Codes, Array]  # entry, units · size, dense coordinate, value
+
+    def cluster(self, rank: Codes, local: Codes, columns: Codes, n_entries: int) -> _Cluster:
+        """Return the cluster, given the places of the dense coordinates."""
+        n, k = self.members.shape
+        back = np.argsort(rank)
+        support = np.flatnonzero(self.ties[:, back].any(axis=0))
+        column = _shared_columns(self.coupling, back[support], columns)
+        m = int(column[-1]) + 1
+        place = np.full(len(rank), -1)
+        place[support] = column
+        entry, at, tied, value = self.coupling
+        # Of the coordinates that share a column the first counts.
+        first = np.unique(column, return_index=True)[1]
+        once = np.isin(rank[tied], support[first])
+        coupling = sparse.csr_matrix(
+            (value[once], (entry[once], at[once] * m + place[rank[tied[once]]])),
+            shape=(n_entries, n * k * m),
+        )
+        entry, at, value = self.own
+        own = sparse.csr_matrix((value, (entry, at)), shape=(n_entries, n * k * k))
+        kinds, kind = np.unique(self.ties[:, back[support[first]]], axis=0, return_inverse=True)
+        by_width = np.argsort(kinds.sum(axis=1), kind="stable")
+        parts = [
+            _Slots(np.flatnonzero(kind.ravel() == i), np.flatnonzero(kinds[i])) for i in by_width
+        ]
+        cuts = np.flatnonzero((np.diff(support) != 1) | (np.diff(column) != 1)) + 1
+        runs = [
+            (slice(s[0], s[-1] + 1), slice(c[0], c[-1] + 1))
+            for s, c in zip(np.split(support, cuts), np.split(column, cuts), strict=True)
+        ]
+        return _Cluster(
+            local[self.members], support, column, Linear(own), Linear(coupling), parts, runs
+        )
+
+
+def _shared_columns(
+    coupling: tuple[Codes, Codes, Codes, Array], coordinates: Codes, columns: Codes
+) -> Codes:
+    """Return the column of each coordinate: the same for those tied in the same way."""
+    entry, at, tied, value = coupling
+    order = np.lexsort([at, entry, tied])
+    bounds = np.searchsorted(tied[order], [coordinates, coordinates + 1])
+    # The last digits depend on the order in which something was added up.
+    digits = (value / np.abs(value).max(initial=1e-300) * 1e12).round().astype(np.int64)
+    ties = np.column_stack([entry, at, digits])[order]
+    seen: dict[bytes | int, int] = {}
+    last = set(columns.tolist())
+    return np.array(
+        [
+            seen.setdefault(c if c in last else ties[start:stop].tobytes(), len(seen))
+            for c, start, stop in zip(coordinates.tolist(), *bounds, strict=True)
+        ]
+    )
+
+
+def _ordered(drafts: list[_Draft], d: int, columns: Codes) -> Codes:
+    """Return the dense coordinates, those that the same slots are tied to side by side."""
+    alike = np.unique(np.concatenate([draft.ties for draft in drafts]), axis=1, return_inverse=True)
+    key = np.asarray(alike[1]).ravel().astype(np.int64)
+    key[columns] = key.max() + 1 + np.arange(len(columns))
+    return np.argsort(key, kind="stable")
+
+
+def _drafts(
     coefficients: Codes,
     unit: Codes,
-    local: Codes,
     rows: Codes,
     cols: Codes,
     entry: Codes,
     value: Array,
     d: int,
     columns: Codes,
-    n_entries: int,
-) -> list[_Cluster]:
+) -> list[_Draft]:
     """Arrange the units that are eliminated by what they are tied to."""
     units = np.unique(unit[coefficients])
     number = np.full(int(units.max()) + 1, -1)
     number[units] = np.arange(len(units))
-    order = np.argsort(unit[coefficients], kind="stable")
+    tied = np.flatnonzero((rows <= -2) & (cols >= 0))
+    tie = np.unique((-2 - rows[tied]) * (d + 1) + cols[tied])
+    n_ties = np.bincount(tie // (d + 1), minlength=int(coefficients.max()) + 1)[coefficients]
+    most = np.zeros(len(units), dtype=int)
+    np.maximum.at(most, number[unit[coefficients]], n_ties)
+    # Not sorted by the number itself: the slots of all units are to mean the same.
+    widely = n_ties > _NARROW * most[number[unit[coefficients]]]
+    order = np.lexsort([widely, unit[coefficients]])
     sizes = np.bincount(number[unit[coefficients]])
     members = np.split(coefficients[order], np.cumsum(sizes)[:-1])
     slot = np.full(int(coefficients.max()) + 1, -1)
     for own in members:
         slot[own] = np.arange(len(own))
-    tied = np.flatnonzero((rows <= -2) & (cols >= 0))
     of_unit = number[unit[-2 - rows[tied]]]
     ties = sparse.csr_matrix(
         (np.ones(len(tied), dtype=bool), (of_unit, cols[tied])), shape=(len(units), d + 1)
@@ -797,30 +965,41 @@ def _clusters(
                 break
         else:
             clusters.append((int(sizes[u]), ties[u].copy(), [u]))
-    result = []
-    for k, union, some in clusters:
-        # The slopes and the outcome come last.
-        inner = np.setdiff1d(np.flatnonzero(union), columns)
-        support = np.concatenate([inner, columns])
-        position = np.full(d + 1, -1)
-        position[support] = np.arange(len(support))
+    drafts = []
+    for k, _, some in clusters:
         row_of = np.full(len(units), -1)
         row_of[some] = np.arange(len(some))
         here = tied[row_of[of_unit] >= 0]
         at = row_of[number[unit[-2 - rows[here]]]] * k + slot[-2 - rows[here]]
-        coupling = sparse.csr_matrix(
-            (value[here], (entry[here], at * len(support) + position[cols[here]])),
-            shape=(n_entries, len(some) * k * len(support)),
-        )
+        coupling = (entry[here], at, cols[here], value[here])
         inside = within[row_of[number[unit[-2 - rows[within]]]] >= 0]
         at = row_of[number[unit[-2 - rows[inside]]]] * k + slot[-2 - rows[inside]]
-        own = sparse.csr_matrix(
-            (value[inside], (entry[inside], at * k + slot[-2 - cols[inside]])),
-            shape=(n_entries, len(some) * k * k),
-        )
-        coordinates = np.array([local[members[u]] for u in some])
-        result.append(_Cluster(coordinates, support, Linear(own), Linear(coupling)))
-    return result
+        between = (entry[inside], at * k + slot[-2 - cols[inside]], value[inside])
+        filled = _filled(between[1] % (k * k), coupling[1] % k, coupling[2], columns, k, d)
+        drafts.append(_Draft(np.array([members[u] for u in some]), filled, between, coupling))
+    return drafts
+
+
+def _filled(
+    own: Codes, slots: Codes, tied: Codes, columns: Codes, k: int, d: int
+) -> npt.NDArray[np.bool_]:
+    """Return what each slot is tied to when those before it are eliminated."""
+    linked = np.zeros((k, k), dtype=bool)
+    linked.ravel()[own] = True
+    ties = np.zeros((k, d + 1), dtype=bool)
+    ties[slots, tied] = True
+    ties[:, columns] = True
+    for slot in range(k):
+        later = slot + 1 + np.flatnonzero(linked[slot + 1 :, slot])
+        ties[later] |= ties[slot]
+        linked[np.ix_(later, later)] = True
+    # A few more zeros cost less than one more product. The last slot is tied to everything, or
+    # counts as if it were.
+    union = ties.any(axis=0)
+    wide = ties.sum(axis=1) > _NARROW * union.sum()
+    wide[-1] = True
+    ties[wide] = union
+    return ties
 
 
 def _deviations(

@@ -660,21 +660,31 @@ def _adapted(
     pilot: int,
     rounds: int = _ROUNDS,
 ) -> _Mixture:
-    """Return a proposal with roughly the quantiles and the correlations of the density."""
+    """Return a proposal with roughly the quantiles and the correlations of the density.
+
+    The points of all rounds count, as if they came from the mixture of all proposals so far
+    (adaptive multiple importance sampling; Cornuet et al. 2012).
+    """
+    points, values = np.zeros((0, len(proposal.parts[0].centre))), np.zeros(0)
+    tried: list[_Mixture] = []
     for _ in range(rounds):
         x = proposal.draw(rng, pilot)
-        by_part = proposal.by_part(x)
-        log_proposal = np.logaddexp.reduce(by_part, axis=0)
-        log_weight = target(x) - log_proposal
+        points, values = np.concatenate([points, x]), np.concatenate([values, target(x)])
+        tried.append(proposal)
+        log_proposal = np.logaddexp.reduce([p.log_density(points) for p in tried], axis=0)
+        log_weight = values - log_proposal
         # Tempered while the proposal is still far off, so that many draws count.
         weight = np.exp(log_weight - log_weight.max())
         while weight.sum() ** 2 / (weight**2).sum() < pilot / 20:
             log_weight = log_weight / 2
             weight = np.exp(log_weight - log_weight.max())
         weight /= weight.sum()
-        of_part = np.exp(by_part - log_proposal) * weight
+        by_part = proposal.by_part(points)
+        of_part = np.exp(by_part - np.logaddexp.reduce(by_part, axis=0)) * weight
         share = 0.9 * of_part.sum(axis=1) + 0.1 / len(of_part)
-        parts = [_moved(part, x, own) for part, own in zip(proposal.parts, of_part, strict=True)]
+        parts = [
+            _moved(part, points, own) for part, own in zip(proposal.parts, of_part, strict=True)
+        ]
         proposal = _Mixture(parts, share / share.sum())
     return proposal
 

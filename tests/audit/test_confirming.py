@@ -124,7 +124,7 @@ def test_coefficients_with_too_large_a_variance(
             return np.sqrt(1.1) * self.rng.standard_normal(shape)
 
     real = Block._draw
-    monkeypatch.setattr(Block, "_draw", lambda self, at, rng: real(self, at, Loud(rng)))  # type: ignore[arg-type]
+    monkeypatch.setattr(Block, "_draw", lambda self, at, rng, n: real(self, at, Loud(rng), n))  # type: ignore[arg-type]
     found = conclusion(confirm(fitted(model), seed=0))
     assert found["disagree"] == ["coefficients"]
     assert found["coefficients"]["sd"] == pytest.approx(np.sqrt(1.1), abs=0.02)

@@ -271,8 +271,8 @@ def test_in_small_batches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         rng = np.random.default_rng(1)
         found = [b.log_density(case.log_scales[:, b.scales]) for b in case.compiled.blocks]
         for block in case.compiled.blocks:
-            for part, values in block.draw(case.log_scales[:, block.scales], rng):
-                assert len(range(*part.indices(len(case.log_scales)))) == len(values)
+            for rows, values in block.draw(case.log_scales[:, block.scales], rng):
+                assert len(rows) == len(values)
         args = (case.compiled, case.data, case.log_scales, level, level.max() + 1)
         return [*found, log_density_left_out(*args)]
 

@@ -208,7 +208,8 @@ def test_chains_follow_a_density_that_the_proposal_does_not(
 
     found = draw_scales(Target(log_density, np.zeros(4)), 4000, np.random.default_rng(3))
     assert found.sampler == "hmc"
-    assert found.r_hat < 1.02
+    # Without independent moves, which the engine always makes, chains mix more slowly.
+    assert found.r_hat < (1.02 if offers else 1.05)
     some = found.draws[::4]
     assert_follows(some[:, 0], stats.norm())
     assert_follows(some[:, 1] - 0.5 * some[:, 0] ** 2, stats.norm(0, 0.5))
