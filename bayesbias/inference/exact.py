@@ -196,7 +196,7 @@ def _put(
     values: Array,
 ) -> None:
     """Put values, numbered over all parameters, where they belong."""
-    if not isinstance(rows, slice) and rows[-1] - rows[0] + 1 == len(rows):
+    if not isinstance(rows, slice) and bool((np.diff(rows) == 1).all()):
         rows = slice(int(rows[0]), int(rows[-1]) + 1)
     for name, place in places.items():
         here = (which >= place.start) & (which < place.stop)

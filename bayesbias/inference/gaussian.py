@@ -23,16 +23,17 @@ from bayesbias.inference.priors import Prior
 from bayesbias.inference.records import Pattern, Records, Scatter
 
 # Numbers in the largest temporary array; more evaluations at a time would only cost memory.
-_BUDGET = 1_000_000
+_BUDGET = 4_000_000
 #: Where to start looking for a scale, above the floor: at half of the outcomes' standard deviation.
 START = 14.0 - 0.7
 _RANGE = 20.0
 _ROUNDING = 1e-14
 # With fewer coordinates than this one dense matrix is quicker than eliminating units from it.
-_FEW = 50
+_FEW = 30
 # Up to this size a triangular system is solved for all draws at once, column by column.
 _SMALL = 64
-# Up to this size the Cholesky factors of many matrices are computed number by number.
+# Up to this size the Cholesky factors of many matrices are computed number by number; of fewer
+# matrices than there are steps to take for each, one by one.
 _TINY = 8
 
 
@@ -145,9 +146,7 @@ class _Deviations:
 
     coefficients: Codes  # units × size, of the block
     columns: Codes  # dense coordinates of the slopes and the outcome
-    own: Linear  # size · size
     linear: Linear  # units · size · columns
-    summed: Linear  # the same for few rows with the same sums of products
     first_side: bool  # whether the units are those that were merged first
 
     @property
@@ -155,9 +154,32 @@ class _Deviations:
         """Units, size, columns."""
         return (*self.coefficients.shape, len(self.columns))
 
-    def ties(self, entries: Array, which: Linear) -> Array:
+    def ties(self, entries: Array) -> Array:
         """Return draws × units × size × columns."""
-        return which(entries).reshape(len(entries), -1, *self.shape[1:])
+        return self.linear(entries).reshape(len(entries), *self.shape)
+
+
+@dataclass(frozen=True)
+class _Patterns:
+    """What the density needs to know of the deviations with units of one size.
+
+    Of each pattern a few rows stand for all units: those with the same sums of products.
+    """
+
+    which: Codes  # of the deviations
+    free: Array  # units of each, less one
+    size: int
+    columns: Codes  # dense coordinates of the slopes and the outcome
+    own: Linear  # patterns · size · size
+    rows: Linear  # patterns · size · rows · columns
+
+    def of_own(self, entries: Array) -> Array:
+        """Return draws × patterns × size × size."""
+        return self.own(entries).reshape(len(entries), len(self.which), self.size, self.size)
+
+    def of_rows(self, entries: Array) -> Array:
+        """Return draws × patterns × size × the columns of all rows."""
+        return self.rows(entries).reshape(len(entries), len(self.which), self.size, -1)
 
 
 @dataclass(frozen=True)
@@ -195,6 +217,7 @@ class Block:
     n_entries: int
     clusters: list[_Cluster]
     deviations: list[_Deviations]  # those of the units that were merged last come first
+    patterns: list[_Patterns]  # of all deviations, by the size of their units
 
     @classmethod
     def build(
@@ -255,10 +278,17 @@ class Block:
             (value[inside], (e[inside], rows[inside] * size + cols[inside])),
             shape=(n_entries, size * size),
         )
+        merged = [(p, side == 0) for side in reversed(range(len(patterns))) for p in patterns[side]]
         deviations = [
-            _deviations(pattern, local, columns, keep, entry_of, n_entries, side == 0)
-            for side in reversed(range(len(patterns)))
-            for pattern in patterns[side]
+            _deviations(pattern, local, columns, keep, entry_of, n_entries, first_side)
+            for pattern, first_side in merged
+        ]
+        by_size: dict[int, list[int]] = {}
+        for place, (pattern, _) in enumerate(merged):
+            by_size.setdefault(pattern.ids.shape[1], []).append(place)
+        alike = [
+            _patterns([merged[i][0] for i in which], which, columns, keep, entry_of, n_entries)
+            for which in by_size.values()
         ]
         return cls(
             groups=own_groups,
@@ -275,6 +305,7 @@ class Block:
             n_entries=n_entries,
             clusters=clusters,
             deviations=deviations,
+            patterns=alike,
         )
 
     @property
@@ -285,9 +316,8 @@ class Block:
         for cluster in self.clusters:
             n, k, m = cluster.shape
             size += 2 * n * k * (k + m)
-        for deviation in self.deviations:
-            _, k, _ = deviation.shape
-            size += 2 * deviation.summed.width + k * k
+        for alike in self.patterns:
+            size += 2 * alike.rows.width + alike.own.width
         return max(1, _BUDGET // size)
 
     @property
@@ -297,8 +327,8 @@ class Block:
         total = d**3 / 3 + 10.0 * self.matrix.nnz
         for cluster in self.clusters:
             total += cluster.cost
-        for deviation in self.deviations:
-            total += 10.0 * deviation.summed.nnz + deviation.shape[1] ** 3
+        for alike in self.patterns:
+            total += 10.0 * alike.rows.nnz + len(alike.which) * alike.size**3
         return total + 2000.0
 
     def _entries(self, at: Array) -> tuple[Array, Array]:
@@ -325,17 +355,14 @@ class Block:
             cluster.subtract(h, _squares(cluster, half))
             roots.append(root)
             halves.append(half)
-        deviation_roots: list[Array] = []
-        for deviation in self.deviations:
-            _, k, v = deviation.shape
-            own = deviation.own(entries).reshape(draws, k, k)
-            root = _inverse_cholesky(own)
-            free = len(deviation.coefficients) - 1
-            log_density += free * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-            half = root[:, None] @ deviation.ties(entries, deviation.summed)
-            flat = half.reshape(draws, -1, v)
-            h[:, deviation.columns[:, None], deviation.columns] -= flat.transpose(0, 2, 1) @ flat
-            deviation_roots.append(root)
+        deviation_roots: list[Array] = [np.zeros(0)] * len(self.deviations)
+        for alike in self.patterns:
+            root = _inverse_cholesky(alike.of_own(entries))
+            log_density += np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=2) @ alike.free
+            flat = (root @ alike.of_rows(entries)).reshape(draws, -1, len(alike.columns))
+            h[:, alike.columns[:, None], alike.columns] -= flat.transpose(0, 2, 1) @ flat
+            for place, which in enumerate(alike.which.tolist()):
+                deviation_roots[which] = root[:, place]
         matrix, linear = h[:, :d, :d], h[:, d, :d]
         # What is left may be smaller than the rounding of what it is the difference of.
         matrix[:, np.arange(d), np.arange(d)] *= 1 + _ROUNDING * 10
@@ -417,15 +444,16 @@ class Block:
             symmetric = lower + np.tril(lower, -1).transpose(0, 1, 3, 2)
             own = transposed @ (symmetric - 0.5 * np.eye(symmetric.shape[-1])) @ root
             by_entry += cluster.own.pull_back(own.reshape(draws, -1))
-        for deviation, root in zip(self.deviations, solved.deviation_roots, strict=True):
-            here = adjoint[:, deviation.columns[:, None], deviation.columns]
-            inverse_own = root.transpose(0, 2, 1) @ root
-            solution = inverse_own[:, None] @ deviation.ties(solved.entries, deviation.summed)
-            weighted = solution @ here[:, None]
-            by_entry += deviation.summed.pull_back(-2 * weighted.reshape(draws, -1))
-            own = (weighted @ solution.transpose(0, 1, 3, 2)).sum(axis=1)
-            own -= 0.5 * (len(deviation.coefficients) - 1) * inverse_own
-            by_entry += deviation.own.pull_back(own.reshape(draws, -1))
+        for alike in self.patterns:
+            root = np.stack([solved.deviation_roots[i] for i in alike.which], axis=1)
+            here = adjoint[:, alike.columns[:, None], alike.columns]
+            inverse_own = root.transpose(0, 1, 3, 2) @ root
+            solution = inverse_own @ alike.of_rows(solved.entries)
+            weighted = solution.reshape(draws, -1, len(alike.columns)) @ here
+            by_entry += alike.rows.pull_back(-2 * weighted.reshape(draws, -1))
+            own = weighted.reshape(solution.shape) @ solution.transpose(0, 1, 3, 2)
+            own -= 0.5 * alike.free[:, None, None] * inverse_own
+            by_entry += alike.own.pull_back(own.reshape(draws, -1))
         result = self._prior_gradient(at)
         first_entry, first_class = 0, 0
         for _, group in sorted(self.groups.items()):
@@ -489,7 +517,7 @@ class Block:
             result[:, :, cluster.coordinates.ravel()] = own
         for deviation, root in zip(self.deviations, at.deviation_roots, strict=True):
             n, k, v = deviation.shape
-            ties = deviation.ties(at.entries, deviation.linear).reshape(draws, n * k, v)
+            ties = deviation.ties(at.entries).reshape(draws, n * k, v)
             target = augmented[:, :, deviation.columns] @ ties.transpose(0, 2, 1)
             noise = rng.standard_normal(target.shape).reshape(draws, repeats * n, k)
             own = target.reshape(noise.shape) @ root.transpose(0, 2, 1) + noise
@@ -546,7 +574,7 @@ class Block:
             self.deviations, at.deviation_roots, reversed(apart), strict=True
         ):
             n, k, _ = deviation.shape
-            ties = deviation.ties(at.entries, deviation.linear)
+            ties = deviation.ties(at.entries)
             target = (ties @ augmented[:, None, deviation.columns, None])[..., 0]
             z = own @ np.linalg.inv(root) - target @ root.transpose(0, 2, 1)
             # Deviations from a mean: one fewer is free. The first unit's noise is that of the mean.
@@ -590,7 +618,7 @@ class Block:
             scaled = of_units[:, some] @ root.transpose(0, 2, 1)[:, None]
             flat = scaled.reshape(draws, n_sums, -1)
             covariance += flat @ flat.transpose(0, 2, 1)
-            ties = root[:, None] @ deviation.ties(at.entries, deviation.linear)[:, some]
+            ties = root[:, None] @ deviation.ties(at.entries)[:, some]
             on_dense[:, :, deviation.columns] += _signed(
                 flat @ ties.reshape(draws, -1, ties.shape[3])
             )
@@ -651,9 +679,9 @@ def _inverse_cholesky(matrix: Array) -> Array:
     """Return the inverse of the lower Cholesky factor of each of many small matrices."""
     if matrix.shape[-1] == 1:
         return np.asarray(1 / np.sqrt(matrix))
-    if matrix.shape[-1] > _TINY:
-        return np.linalg.inv(np.linalg.cholesky(matrix))
     k = matrix.shape[-1]
+    if k > _TINY or 6 * matrix.size < k**5:
+        return np.linalg.inv(np.linalg.cholesky(matrix))
     # All matrices at once, number by number: the calls to LAPACK would take longer than the work.
     a = np.ascontiguousarray(matrix.reshape(-1, k, k).transpose(1, 2, 0))
     inverse = np.zeros_like(a)
@@ -1011,27 +1039,60 @@ def _deviations(
     n_entries: int,
     first_side: bool,
 ) -> _Deviations:
-    n, k = pattern.ids.shape
     linear = pattern.linear[:, :, keep]
-    pairs, v = linear.shape[1:]
-    flat = linear.reshape(n, pairs * v)
-    reduced: Array = np.asarray(np.linalg.qr(flat, mode="r")) if n > pairs * v else flat
-    picked = pattern.precision.tocoo()
-    own = sparse.csr_matrix(
-        (picked.data, (entry_of[picked.row], picked.col)), shape=(n_entries, k * k)
+    slot = np.arange(len(linear))[:, None] * pattern.ids.shape[1] + pattern.pair_slot
+    ties = _ties(pattern, linear, slot, entry_of, n_entries, pattern.ids.size)
+    return _Deviations(local[pattern.ids], columns, Linear(ties), first_side)
+
+
+def _patterns(
+    patterns: list[Pattern],
+    which: list[int],
+    columns: Codes,
+    keep: npt.NDArray[np.bool_],
+    entry_of: Codes,
+    n_entries: int,
+) -> _Patterns:
+    """Put the patterns with units of one size together."""
+    k, v = patterns[0].ids.shape[1], len(columns)
+    reduced = []
+    for pattern in patterns:
+        n, pairs = pattern.linear.shape[:2]
+        flat = pattern.linear[:, :, keep].reshape(n, pairs * v)
+        if n > pairs * v:
+            flat = np.asarray(np.linalg.qr(flat, mode="r"))
+        reduced.append(flat.reshape(len(flat), pairs, v))
+    n_rows = max(len(rows) for rows in reduced)
+    own, ties = [], []
+    for pattern, rows in zip(patterns, reduced, strict=True):
+        picked = pattern.precision.tocoo()
+        own.append(
+            sparse.csr_matrix(
+                (picked.data, (entry_of[picked.row], picked.col)), shape=(n_entries, k * k)
+            )
+        )
+        slot = pattern.pair_slot * n_rows + np.arange(len(rows))[:, None]
+        ties.append(_ties(pattern, rows, slot, entry_of, n_entries, k * n_rows))
+    return _Patterns(
+        which=np.array(which),
+        free=np.array([len(pattern.ids) - 1.0 for pattern in patterns]),
+        size=k,
+        columns=columns,
+        own=Linear(sparse.csr_matrix(sparse.hstack(own))),
+        rows=Linear(sparse.csr_matrix(sparse.hstack(ties))),
     )
 
-    def ties(values: Array) -> Linear:
-        rows = len(values)
-        values = values.reshape(rows, pairs, v)
-        at = np.arange(rows)[:, None, None] * k + pattern.pair_slot[:, None]
-        at = at * v + np.arange(v)
-        entry = np.broadcast_to(entry_of[pattern.pair_entry][None, :, None], values.shape)
-        matrix = sparse.csr_matrix(
-            (values.ravel(), (entry.ravel(), at.ravel())), shape=(n_entries, rows * k * v)
-        )
-        return Linear(matrix)
 
-    return _Deviations(
-        local[pattern.ids], columns, Linear(own), ties(flat), ties(reduced), first_side
+def _ties(
+    pattern: Pattern, values: Array, slot: Codes, entry_of: Codes, n_entries: int, n_slots: int
+) -> sparse.csr_matrix:
+    """Return the map from the entries to what the columns add to each slot.
+
+    Values are rows × pairs × columns; the slot is that of each row and pair.
+    """
+    v = values.shape[2]
+    at = slot[:, :, None] * v + np.arange(v)
+    entry = np.broadcast_to(entry_of[pattern.pair_entry][None, :, None], values.shape)
+    return sparse.csr_matrix(
+        (values.ravel(), (entry.ravel(), at.ravel())), shape=(n_entries, n_slots * v)
     )

@@ -139,7 +139,7 @@ def _density(block: Block, at: Solution, alike: _Alike, residual: Array, y: Arra
     if len(alike.rows) > 1:
         for number, units, counts in alike.merged:
             deviation, root = block.deviations[number], at.deviation_roots[number]
-            ties = deviation.ties(at.entries, deviation.linear)[..., -1]
+            ties = deviation.ties(at.entries)[..., -1]
             centre = ties @ (root.transpose(0, 2, 1) @ root)
             apart = centre[:, units] - centre[:, units[:1]]
             expected += np.einsum("slrk,rk->slr", apart, counts)
