@@ -39,6 +39,10 @@ _TINY = 8
 
 # Slots tied to more than this share of what their cluster is tied to count as tied to all of it.
 _NARROW = 0.7
+# As long as the calls for one more cluster take, in multiplications.
+_CALLS = 500_000.0
+# Up to this many kinds of units are compared with each other.
+_KINDS = 300
 # To go to another run of neighbouring coordinates takes as long as to pick this many numbers.
 _RUN = 150
 # Up to this many numbers a linear map is kept as a dense matrix, which is quicker to apply.
@@ -982,19 +986,9 @@ def _drafts(
     ).toarray()
     ties[:, columns] = True
     within = np.flatnonzero((rows <= -2) & (cols <= -2))
-    clusters: list[tuple[int, npt.NDArray[np.bool_], list[int]]] = []
-    for u in range(len(units)):
-        for place, (k, union, some) in enumerate(clusters):
-            both = int((union & ties[u]).sum())
-            new = int(ties[u].sum()) - both
-            if k == sizes[u] and 4 * new <= both and 4 * (int(union.sum()) - both) <= 3 * both:
-                clusters[place] = (k, union | ties[u], some)
-                some.append(u)
-                break
-        else:
-            clusters.append((int(sizes[u]), ties[u].copy(), [u]))
     drafts = []
-    for k, _, some in clusters:
+    for some in _alike(ties, sizes):
+        k = int(sizes[some[0]])
         row_of = np.full(len(units), -1)
         row_of[some] = np.arange(len(some))
         here = tied[row_of[of_unit] >= 0]
@@ -1003,13 +997,86 @@ def _drafts(
         inside = within[row_of[number[unit[-2 - rows[within]]]] >= 0]
         at = row_of[number[unit[-2 - rows[inside]]]] * k + slot[-2 - rows[inside]]
         between = (entry[inside], at * k + slot[-2 - cols[inside]], value[inside])
-        filled = _filled(between[1] % (k * k), coupling[1] % k, coupling[2], columns, k, d)
+        filled = _filled(
+            between[1] % (k * k), coupling[1] % k, coupling[2], columns, k, d, len(some)
+        )
         drafts.append(_Draft(np.array([members[u] for u in some]), filled, between, coupling))
     return drafts
 
 
+def _alike(ties: npt.NDArray[np.bool_], sizes: Codes) -> list[Codes]:
+    """Return which units to eliminate together: those tied to much the same coordinates.
+
+    Ties are units × dense coordinates. Units that are put together are as wide as all their ties,
+    which costs multiplications; those that are not cost calls.
+    """
+    kinds, kind = np.unique(np.column_stack([sizes[:, None], ties]), axis=0, return_inverse=True)
+    kind, k = np.asarray(kind).ravel(), kinds[:, 0].astype(float)
+    width = kinds[:, 1:].astype(np.float32)
+    label = np.arange(len(kinds))
+    if len(kinds) > _KINDS:
+        # Too many to compare them all: first each with what was found before it.
+        label = _similar(width, k)
+    joined = np.unique(label)
+    unions = np.stack([width[label == j].max(axis=0) for j in joined])
+    k = k[joined]
+    counts = np.bincount(np.searchsorted(joined, label[kind]), minlength=len(joined)).astype(float)
+    place = np.searchsorted(joined, label)
+    m = unions.sum(axis=1)
+    gain = _gain(unions, counts, k, m, unions, counts, k, m)
+    np.fill_diagonal(gain, -np.inf)
+    while len(gain) > 1:
+        first, second = np.unravel_index(int(gain.argmax()), gain.shape)
+        if gain[first, second] <= 0:
+            break
+        unions[first] = np.maximum(unions[first], unions[second])
+        counts[first] += counts[second]
+        m[first] = unions[first].sum()
+        place[place == second] = first
+        one = slice(first, first + 1)
+        row = _gain(unions[one], counts[one], k[one], m[one], unions, counts, k, m)[0]
+        row[np.isneginf(gain[first])] = -np.inf
+        gain[first], gain[:, first] = row, row
+        gain[second], gain[:, second], gain[first, first] = -np.inf, -np.inf, -np.inf
+    return [np.flatnonzero(place[kind] == j) for j in np.unique(place)]
+
+
+def _gain(
+    unions: Array,
+    counts: Array,
+    k: Array,
+    m: Array,
+    others: Array,
+    counts_2: Array,
+    k_2: Array,
+    m_2: Array,
+) -> Array:
+    """Return what it saves to put each of some clusters together with each of others."""
+    together = m[:, None] + m_2 - unions @ others.T
+    apart = (counts * m**2)[:, None] + counts_2 * m_2**2
+    more = k_2 * ((counts[:, None] + counts_2) * together**2 - apart)
+    return np.where(k[:, None] == k_2, _CALLS - more, -np.inf)
+
+
+def _similar(width: Array, k: Array) -> Codes:
+    """Return for each row of ties one that it is much like."""
+    label = np.arange(len(width))
+    found: list[tuple[int, Array]] = []
+    for row in range(len(width)):
+        for place, (first, union) in enumerate(found):
+            both = float(union @ width[row])
+            new = float(width[row].sum()) - both
+            if k[first] == k[row] and 8 * new <= both and 4 * (union.sum() - both) <= both:
+                found[place] = (first, np.maximum(union, width[row]))
+                label[row] = first
+                break
+        else:
+            found.append((row, width[row]))
+    return label
+
+
 def _filled(
-    own: Codes, slots: Codes, tied: Codes, columns: Codes, k: int, d: int
+    own: Codes, slots: Codes, tied: Codes, columns: Codes, k: int, d: int, n: int
 ) -> npt.NDArray[np.bool_]:
     """Return what each slot is tied to when those before it are eliminated."""
     linked = np.zeros((k, k), dtype=bool)
@@ -1024,7 +1091,8 @@ def _filled(
     # A few more zeros cost less than one more product. The last slot is tied to everything, or
     # counts as if it were.
     union = ties.any(axis=0)
-    wide = ties.sum(axis=1) > _NARROW * union.sum()
+    m = union.sum()
+    wide = (ties.sum(axis=1) > _NARROW * m) | (n * m**2 < _CALLS / 4)
     wide[-1] = True
     ties[wide] = union
     return ties
