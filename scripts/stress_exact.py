@@ -2,8 +2,9 @@
 
 ``python scripts/stress_exact.py --tables 2000`` draws tables with random layouts
 (`tests/layouts.py`), fits each model with few draws, and prints one line per model. A fit fails if
-it raises an error, needs more than its time budget (10 s, or three times the estimate), if the chains of the fallback have an R-hat of
-1.05 or more, if the search missed a higher mode, or if a draw is not finite.
+it raises an error, needs more than its time budget (10 s, or three times the estimate), if the
+chains of the fallback have an R-hat of 1.05 or more, if the search missed a higher mode, or if a
+draw is not finite.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _BUDGET = 1e10
 _FEWEST_SCALES = 200
 _MOST_SCALES = 4000
 #: Multiplications in a second, roughly; only for what is told of the time left.
-_SPEED = 6.5e9
+_SPEED = 3e9
 _OVERHEAD = 0.3  # seconds, however small the table
 _LONG = 60.0
 #: Coefficients of attributes that take more than this are kept in single precision.
@@ -160,11 +160,11 @@ def estimated_seconds(compiled: Compiled, draws: int) -> float:
     """Return roughly how long drawing takes."""
     total = 0.0
     for block in compiled.blocks:
-        # Three proposals for each draw of the scales, the pilot's, and those of the search, whose
+        # Six proposals for each draw of the scales, the pilot's, and those of the search, whose
         # gradients cost more. A coefficient takes as long as some hundred multiplications.
         pilot = float(np.clip(_BUDGET / block.cost / 10, 250, 2000))
-        evaluations = 3 * _n_scales(block, draws) + 3 * pilot + 500
-        total += evaluations * block.cost + draws * 600.0 * len(block.coefficients)
+        evaluations = 6 * _n_scales(block, draws) + 3 * pilot + 700
+        total += evaluations * block.cost + draws * 300.0 * len(block.coefficients)
     return total / _SPEED + _OVERHEAD
 
 

@@ -34,7 +34,7 @@ _FEW = 30
 _SMALL = 64
 # Up to this size the Cholesky factors of many matrices are computed number by number; of fewer
 # matrices than there are steps to take for each, one by one.
-_TINY = 8
+_TINY = 16
 
 
 # Slots tied to more than this share of what their cluster is tied to count as tied to all of it.

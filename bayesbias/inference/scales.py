@@ -40,8 +40,7 @@ _TWICE = 0.003  # the share of proposals that may be kept more than once
 _FEWEST = 0.01  # with a smaller share of proposals accepted, chains are quicker
 _NOWHERE = 1e10
 _FAR = 100.0
-_PARETO_K_MAX = 0.7
-_PARETO_K_FIRST = 0.5  # of a proposal that does not follow scales towards zero
+_PARETO_K_MAX = 0.5  # above, the variance of the weights is infinite
 _SCAN = 64  # points of the coarse scan
 _STARTS = 2  # of them to search from
 _SEARCHES = 3
@@ -70,7 +69,7 @@ class ScaleDraws:
     acceptance : float
         The share of proposals that were kept.
     pareto_k : float
-        Tail index of the importance weights; above 0.7 the proposal missed some of the density.
+        Tail index of the importance weights; above 0.5 the proposal may have missed some of the density.
     sampler : str
         ``rejection``, or ``hmc`` where chains had to go on from the proposals.
     r_hat : float
@@ -87,9 +86,9 @@ class ScaleDraws:
     mode: float = np.nan
     best: float = np.nan
 
-    def good(self, draws: int, most: float = _PARETO_K_MAX) -> bool:
+    def good(self, draws: int) -> bool:
         """Return whether there are as many draws as asked for, and no part was missed."""
-        return len(self.draws) == draws and self.pareto_k <= most
+        return len(self.draws) == draws and self.pareto_k <= _PARETO_K_MAX
 
 
 @dataclass
@@ -198,8 +197,8 @@ def draw_scales(
             break
         modes = find_modes(target, rng, _STARTS)
     # Independent draws that a proposal with too light a tail cannot spoil.
-    if not result.good(draws, _PARETO_K_FIRST):
-        proposal = _with_arms(target, modes, rng, 2 * pilot)
+    if not result.good(draws):
+        proposal = _with_arms(target, modes, rng, pilot)
         result = _reject(target, proposal, draws, pilot, rng)
     if not result.good(draws):
         result = _hamiltonian(target, proposal, result, draws, rng, longest=2 * pilot)
@@ -261,7 +260,7 @@ def _with_arms(
         heights.append(height)
     share = np.exp(np.array(heights) - max(heights)) + 0.1
     start = _Mixture(parts, share / share.sum())
-    return _adapted(target, start, rng, pilot, rounds=2 * _ROUNDS)
+    return _adapted(target, start, rng, pilot, rounds=_ROUNDS + 2)
 
 
 def _reject(

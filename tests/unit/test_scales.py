@@ -224,7 +224,7 @@ def test_tails_that_no_proposal_has(monkeypatch: pytest.MonkeyPatch) -> None:
         target = Target(lambda x: -0.9 * np.log1p(x**2 / 0.8).sum(axis=1), np.zeros(6))
         found = draw_scales(target, 500, np.random.default_rng(seed))
         assert found.draws.shape == (500, 6)
-        assert found.sampler == "hmc" or found.pareto_k <= 0.7
+        assert found.sampler == "hmc" or found.pareto_k <= 0.5
         samplers.append(found.sampler)
     # Now and then the largest of the weights is missed; no scale has such tails.
     assert samplers.count("hmc") >= 3
