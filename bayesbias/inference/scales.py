@@ -69,7 +69,7 @@ class ScaleDraws:
     acceptance : float
         The share of proposals that were kept.
     pareto_k : float
-        Tail index of the importance weights; above 0.5 the proposal may have missed some of the density.
+        Tail index of the importance weights; above 0.5 the proposal may have missed something.
     sampler : str
         ``rejection``, or ``hmc`` where chains had to go on from the proposals.
     r_hat : float

@@ -23,6 +23,8 @@ from bayesbias.inference import exact as exact_engine
 from bayesbias.inference.gaussian import Block, Solution
 from bayesbias.inference.scales import ScaleDraws
 
+pytestmark = pytest.mark.numpy_only
+
 MODELS = ["baseline", "connection", "separate", "hierarchical", "interaction"]
 
 

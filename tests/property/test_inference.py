@@ -18,6 +18,8 @@ from bayesbias.inference.compiled import compile_model
 from bayesbias.inference.data import ModelData, model_data
 from bayesbias.inference.exact import sample_exactly
 
+pytestmark = pytest.mark.numpy_only
+
 HIERARCHIES = ["baseline", "connection", "separate", "hierarchical", "crossed", "interaction"]
 
 

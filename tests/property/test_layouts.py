@@ -17,6 +17,8 @@ from bayesbias.inference.data import model_data
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 from stress_exact import fit_one
 
+pytestmark = pytest.mark.numpy_only
+
 #: Tables that once went wrong.
 #: crossed 0: one protected word and duplicated rows, so that no noise is needed.
 #: crossed 6: one protected word, so that two scales share one variance; an L-shaped density.

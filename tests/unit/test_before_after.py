@@ -14,6 +14,8 @@ import bayesbias as bb
 from bayesbias.evaluation.changes import COLUMNS
 from bayesbias.evaluation.telling import _counted
 
+pytestmark = pytest.mark.numpy_only
+
 NUMBERS = ["change", "lower", "upper"]
 SETS = "manzini:religion_definitional_sets"
 

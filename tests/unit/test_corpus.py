@@ -28,6 +28,8 @@ from bayesbias.corpus import text as text_module
 from bayesbias.corpus.text import TextFiles, cut, paragraphs
 from bayesbias.corpus.tokens import Tokenizer
 
+pytestmark = pytest.mark.numpy_only
+
 DATA = Path(corpus_module.__file__).parent / "data"
 TEXT = "She is a nurse.\nHe is an engineer!\n\nThe Café’s 2 naïve doctors — don't know_it\n"
 

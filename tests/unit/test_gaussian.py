@@ -16,6 +16,8 @@ from bayesbias.inference.compiled import Compiled, compile_model
 from bayesbias.inference.data import ModelData, model_data
 from bayesbias.inference.leave_out import log_density_left_out
 
+pytestmark = pytest.mark.numpy_only
+
 #: What parameters of these names have besides factors and priors.
 MORE = {
     "slope": {"covariate": "length"},

@@ -29,6 +29,8 @@ from bayesbias.words.building import learning
 from bayesbias.words.building.evaluation import brier, calibration_error, evaluate
 from bayesbias.words.building.lemmas import deal, group_of_lemma, stem
 
+pytestmark = pytest.mark.numpy_only
+
 NAMES = ("female", "male", "neutral")
 
 

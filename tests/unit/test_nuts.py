@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from bayesbias._compat import convergence
 from bayesbias.errors import BayesBiasWarning, MissingDependencyError, SpecError
@@ -212,8 +213,10 @@ def test_the_same_seed_gives_the_same_draws_and_no_output(
     level = logger.level
     capfd.readouterr()
     again = sample(sampler, progress=True)
-    assert again.posterior.identical(first.posterior)
-    assert again.sample_stats.identical(first.sample_stats)
+    # Not to the last digit: compiled code adds numbers up in an order that depends on where they
+    # lie in memory (once in some hundred runs).
+    xr.testing.assert_allclose(again.posterior, first.posterior, rtol=1e-6)
+    xr.testing.assert_allclose(again.sample_stats, first.sample_stats, rtol=1e-6)
     # Neither on standard output nor, where there is no terminal, on standard error.
     assert capfd.readouterr() == ("", "")
     assert logger.level == level

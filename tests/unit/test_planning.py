@@ -10,6 +10,8 @@ from simulated import simulated_table
 
 import bayesbias as bb
 
+pytestmark = pytest.mark.numpy_only
+
 
 @pytest.fixture(scope="module")
 def fit() -> bb.Fit:

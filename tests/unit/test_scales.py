@@ -13,6 +13,8 @@ from scipy import stats
 from bayesbias.inference import scales
 from bayesbias.inference.scales import ScaleDraws, Target, draw_scales, find_modes, pareto_k
 
+pytestmark = pytest.mark.numpy_only
+
 DRAWS = 8000
 
 

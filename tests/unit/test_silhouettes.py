@@ -16,6 +16,8 @@ from scipy.integrate import trapezoid
 import bayesbias as bb
 from bayesbias.evaluation.growth import counts
 
+pytestmark = pytest.mark.numpy_only
+
 QUERIES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "weat": ((5, 7), (4, 6)),
     "weat_es": ((5, 7), (4, 6)),

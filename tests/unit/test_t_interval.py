@@ -10,6 +10,8 @@ from simulated import simulated_table
 
 import bayesbias as bb
 
+pytestmark = pytest.mark.numpy_only
+
 
 def made(
     lists: dict[str, int], controls: dict[str, int], words: dict[str, int], seed: int = 0

@@ -13,6 +13,8 @@ from gensim.utils import PAT_ALPHABETIC
 import bayesbias as bb
 from bayesbias.corpus import tagging
 
+pytestmark = pytest.mark.numpy_only
+
 if TYPE_CHECKING:
     from spacy.language import Language
 
