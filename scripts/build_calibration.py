@@ -159,34 +159,53 @@ def by_design(models: Iterable[str], tables: int, folder: Path, jobs: int) -> st
     )
     result = coverage_by_design.summarise(found)
     result.to_csv(folder / "design" / "coverage.csv", index=False)
-    parts = []
-    for contrast in coverage_by_design.CONTRASTS[:2]:
-        part = result[result["contrast"] == contrast]
-        rows = []
-        for name, design in designs.items():
-            for level in coverage_by_design.LEVELS:
-                here = part[(part["design"] == name) & (part["level"] == level)]
-                if here.empty:
-                    continue
-                row = {
-                    "design": f"{design.study}, {design.note}" + ("" if design.checking else " *"),
-                    "level": LEVELS[level],
-                }
-                for method in part["method"].unique():
-                    cell = here[here["method"] == method]
-                    row[method if method == coverage_by_design.T else f"`{method}`"] = (
-                        f"{cell['coverage'].iloc[0]:.2f} ({cell['relative_width'].iloc[0]:.2f})"
-                        if len(cell)
-                        else ""
-                    )
-                rows.append(row)
-        title = contrast.replace(" - ", " − ").replace("none", "neutral")
-        error = (part["upper"] - part["lower"]).max() / 2
-        parts.append(
-            f"**{title}**, {tables} tables for each design; the Monte Carlo error (95%) is at most "
-            f"±{error:.2f}.\n\n{markdown(pd.DataFrame(rows))}"
-        )
-    return "\n\n".join(parts)
+    methods = list(result["method"].unique())
+    heads = {m: m if m == coverage_by_design.T else f"`{m}`" for m in methods}
+    rows = []
+    for contrast in coverage_by_design.CONTRASTS:
+        for level in coverage_by_design.LEVELS:
+            here = result[(result["contrast"] == contrast) & (result["level"] == level)]
+            if here.empty:
+                continue
+            row = {"contrast": in_words(contrast), "level": LEVELS[level]}
+            for method in methods:
+                own = here[here["method"] == method]
+                row[heads[method]] = (
+                    f"{span(own['coverage'])} ({own['relative_width'].mean():.2f})"
+                    if len(own)
+                    else ""
+                )
+            rows.append(row)
+    groups = result[result["level"] == "protected_group"].set_index(
+        ["design", "contrast", "method"]
+    )
+    by_group = []
+    for name, design in designs.items():
+        for contrast in coverage_by_design.CONTRASTS[:2]:
+            row = {
+                "design": f"{design.study}, {design.note}" + ("" if design.checking else " *"),
+                "contrast": in_words(contrast),
+            }
+            here = groups[(groups["design"] == name) & (groups["contrast"] == contrast)]
+            for method, coverage, width in zip(
+                here["method"], here["coverage"], here["relative_width"], strict=True
+            ):
+                row[heads[method]] = f"{coverage:.2f} ({width:.2f})"
+            by_group.append(row)
+    error = (groups["upper"] - groups["lower"]).max() / 2
+    return (
+        f"From the lowest to the highest coverage of {len(designs)} designs, {tables} tables each; "
+        f"in brackets the mean width as a ratio to that of the t-interval.\n\n"
+        f"{markdown(pd.DataFrame(rows))}\n\n"
+        f"Design by design, at the level of groups. The Monte Carlo error (95%) is at most "
+        f"±{error:.2f}. The designs with * were looked at when models were chosen; the others were "
+        f"kept for checking.\n\n{markdown(pd.DataFrame(by_group))}"
+    )
+
+
+def in_words(contrast: str) -> str:
+    """Return a contrast as the page writes it."""
+    return contrast.replace(" - ", " − ").replace("none", "neutral")
 
 
 def main() -> None:

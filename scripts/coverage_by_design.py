@@ -40,7 +40,8 @@ Array = npt.NDArray[np.float64]
 
 T = "t-interval"
 CONTRASTS = ("associated - none", "associated - different", "associated - human")
-LEVELS = ("protected_word", "protected_group", "attribute_group", "listed words", "new words")
+WHOLE = ("listed words", "new words")
+LEVELS = ("protected_word", "protected_group", "attribute_group", *WHOLE)
 PROB = 0.89
 VOCABULARY = 40_000
 NEUTRAL = slice(1000, 30_000)
@@ -223,23 +224,22 @@ def intervals(method: str, table: pd.DataFrame, seed: int) -> Iterator[dict[str,
     if method != T:
         fit = bb.fit(table, method, engine="exact", draws=500, seed=seed, progress=False)
     for contrast in CONTRASTS:
-        for by in (None, "protected_group", "protected_word", "attribute_group"):
-            if by == "attribute_group" and contrast != CONTRASTS[1]:
+        for level in LEVELS:
+            if level == "attribute_group" and contrast != CONTRASTS[1]:
                 continue
+            by: Any = None if level in WHOLE else level
+            words: Any = "population" if level == "new words" else "listed"
             try:
                 if fit is None:
+                    # It speaks of the listed words; beside new ones it stands for comparison.
                     found = bb.t_contrasts(table, contrast, by=by, prob=PROB)
                 else:
-                    found = fit.contrasts(contrast, by=by, prob=PROB, kind="eti")
+                    found = fit.contrasts(contrast, by=by, words=words, prob=PROB, kind="eti")
             except bb.SpecError:  # a level that the model does not have
                 continue
             for _, row in found.iterrows():
                 ends = {"contrast": contrast, "lower": row["lower"], "upper": row["upper"]}
-                if by is None:
-                    yield {**ends, "level": "listed words", "name": ""}
-                    yield {**ends, "level": "new words", "name": ""}
-                else:
-                    yield {**ends, "level": by, "name": str(row[by])}
+                yield {**ends, "level": level, "name": "" if by is None else str(row[by])}
 
 
 def measure(method: str, drawn: Drawn, seed: int, path: Path) -> None:
