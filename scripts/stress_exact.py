@@ -68,7 +68,7 @@ def fit_one(name: str, seed: int, draws: int, **size: int) -> dict[str, Any]:
     found["unknowns"] = max((s.draws.shape[1] for s in seen), default=0)
     if not found["problem"] and not found.get("refused"):
         if found["seconds"] > max(BUDGET, 3 * found["estimate"]):
-            found["problem"] = f"{found['seconds']:.0f} s, said {found['estimate']:.0f} s"
+            found["problem"] = f"slow: {found['seconds']:.0f} s, said {found['estimate']:.0f} s"
         elif found.get("scale_r_hat", 1.0) >= 1.05:
             found["problem"] = f"R-hat {found['scale_r_hat']:.3f}"
         elif found["above_mode"] > 0.1:

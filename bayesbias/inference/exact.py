@@ -29,6 +29,7 @@ _MOST_SCALES = 4000
 _SPEED = 3e9
 _OVERHEAD = 0.3  # seconds, however small the table
 _LONG = 60.0
+_BAND = 1.5  # on the log scale
 #: Coefficients of attributes that take more than this are kept in single precision.
 _LARGE = 100_000_000
 
@@ -133,8 +134,7 @@ def _draw_unknowns(
     )
     pilot = int(np.clip(_BUDGET / block.cost / 10, 250, 2000))
     found = draw_scales(target, distinct, rng, pilot=pilot)
-    low = ~is_correlation & (found.draws < block.floor + 1.5)
-    if low.any(axis=1).mean() > 0.01:
+    if _has_no_bottom(found.draws[:, ~is_correlation] - block.floor):
         raise DataError(
             f"model {spec.name!r} explains the outcomes without any noise, so that the "
             "posterior of a scale has no bottom; leave a parameter out, or use more rows."
@@ -148,6 +148,18 @@ def _draw_unknowns(
         quality["pareto_k"] = max(float(quality["pareto_k"]), found.pareto_k)
     repeats = -(-draws // distinct)
     return np.tile(found.draws, (repeats, 1))[:draws]
+
+
+def _has_no_bottom(above_floor: Array) -> bool:
+    """Return whether draws of a scale pile up where there is nothing but rounding error.
+
+    A scale that is not needed has a density that falls like the scale itself, so a band of its
+    logarithm has a fifth of the draws of the band above it; only one that grows towards zero has
+    more.
+    """
+    lowest = (above_floor < _BAND).mean(axis=0)
+    above = ((above_floor >= _BAND) & (above_floor < 2 * _BAND)).mean(axis=0)
+    return bool(((lowest > 0.01) & (lowest > above)).any())
 
 
 def _n_scales(block: Block, draws: int) -> int:

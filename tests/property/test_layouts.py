@@ -13,6 +13,7 @@ from layouts import random_table
 import bayesbias as bb
 from bayesbias.inference.compiled import compile_model
 from bayesbias.inference.data import model_data
+from bayesbias.inference.exact import sample_exactly
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 from stress_exact import fit_one
@@ -23,7 +24,14 @@ pytestmark = pytest.mark.numpy_only
 #: crossed 0: one protected word and duplicated rows, so that no noise is needed.
 #: crossed 6: one protected word, so that two scales share one variance; an L-shaped density.
 #: hierarchical 14: means were eliminated in one large unit, which was slow.
-KNOWN = [("crossed", 0), ("crossed", 6), ("hierarchical", 14), ("interaction", 0)]
+#: interaction 67: so little noise that scales which are not needed came near the floor.
+KNOWN = [
+    ("crossed", 0),
+    ("crossed", 6),
+    ("hierarchical", 14),
+    ("interaction", 0),
+    ("interaction", 67),
+]
 SMALL = {"most_words": 8, "most_attributes": 30}
 MODELS = ("baseline", "connection", "separate", "hierarchical", "crossed", "interaction", "paired")
 
@@ -40,7 +48,7 @@ def test_tables_that_once_failed(name: str, seed: int) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_random_layouts(name: str, seed: int) -> None:
     found = fit_one(name, seed, 100, **SMALL)
-    assert found["problem"] in ("", "over its time budget")  # the machine may be busy
+    assert not found["problem"] or found["problem"].startswith("slow")  # the machine may be busy
 
 
 @pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
@@ -58,3 +66,13 @@ def test_density_of_random_layouts(name: str, seed: int) -> None:
     brute = BruteForce(spec, table)
     theirs = [brute.given(by_name(spec, compiled, one)).log_density() for one in at]
     assert ours[1] - ours[0] == pytest.approx(theirs[1] - theirs[0], rel=1e-6, abs=1e-6)
+
+
+def test_outcomes_without_any_noise_are_refused() -> None:
+    """Equal distances in every cell: the residual scale has no bottom."""
+    table = random_table(3, most_words=4, most_attributes=8)
+    cells = table.groupby(["protected_word", "connection"], observed=True)["cosine_distance"]
+    spec = bb.load_model("hierarchical")
+    data = model_data(spec, table.assign(cosine_distance=cells.transform("mean")))
+    with pytest.raises(bb.DataError, match="without any noise"):
+        sample_exactly(spec, data, 200, np.random.default_rng(1))
