@@ -13,14 +13,12 @@ from scipy.sparse import csgraph
 from bayesbias._arrays import Array, Codes
 from bayesbias.errors import DataError, EngineError
 from bayesbias.inference.data import ModelData
-from bayesbias.inference.gaussian import Block
+from bayesbias.inference.gaussian import FLOOR, Block
 from bayesbias.inference.precisions import ClassGroup, correlation_matrix, lkj_exponents
 from bayesbias.inference.priors import Prior
 from bayesbias.inference.records import Pattern, Records, Scatter, collapse, merge
 from bayesbias.inference.spec import ModelSpec
 
-# A scale is not looked for below exp(-14) of the outcomes' standard deviation, nor above exp(26).
-_FLOOR = 14.0
 _WORDS = ("word_to_compare", "protected_word")
 
 
@@ -272,7 +270,7 @@ def compile_model(spec: ModelSpec, data: ModelData) -> Compiled:
     for unit, slot in sides:
         records, found = merge(records, unit, slot, scatter)
         patterns.append(found)
-    floor = np.log(y.std() if np.ptp(y) else 1.0) - _FLOOR
+    floor = np.log(y.std() if np.ptp(y) else 1.0) - FLOOR
     blocks = list(
         _split(
             groups, counts, records, scatter, patterns, sides, where, slopes, shift, float(floor)
@@ -427,6 +425,8 @@ def together(data: ModelData, over: str) -> list[Codes]:
     Rows that are there several times are matched by their order.
     """
     others = [code for name, code in sorted(data.codes.items()) if name != over]
+    if data.pair is not None:
+        others.append(data.pair)
     key = np.zeros(len(data.y), dtype=np.int64)
     for code in others:
         key = np.unique(key * (int(code.max(initial=0)) + 1) + code, return_inverse=True)[1]

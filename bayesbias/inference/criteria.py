@@ -337,9 +337,8 @@ def _loo_rows(fit: Fit) -> Elpd:
 
 def _loo_levels_exactly(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
     compiled = compile_model(fit.spec, fit.data)
-    at = fit.unknowns()
-    every = max(1, len(at) // _SCALE_DRAWS)
-    left_out = log_density_left_out(compiled, fit.data, at[::every], level, len(names)).T
+    at = fit.unknowns(_SCALE_DRAWS)
+    left_out = log_density_left_out(compiled, fit.data, at, level, len(names)).T
     elpd, _, k = _smoothed(left_out, 1.0)
     lppd = np.full(len(names), np.nan)
     if not fit.spec.correlation:

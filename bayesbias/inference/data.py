@@ -41,6 +41,8 @@ class ModelData:
         The known standard error of each outcome.
     covariates : dict
         For each covariate of the model, its value in each row.
+    pair : array or None
+        The pair of words of each row, for a model with correlated residuals.
     """
 
     levels: dict[str, tuple[str, ...]]
@@ -48,6 +50,7 @@ class ModelData:
     y: Array
     error: Array | None
     covariates: dict[str, Array] = field(default_factory=dict)
+    pair: Codes | None = None
 
     def shape(self, by: tuple[str, ...]) -> tuple[int, ...]:
         """Return the shape of a parameter with these factors."""
@@ -138,7 +141,11 @@ def model_data(spec: ModelSpec, table: pd.DataFrame) -> ModelData:
         levels[name], codes[name] = _factor(spec, table, name)
     y = table[column].to_numpy(dtype=np.float64)
     covariates = {name: _covariate(spec, table, name) for name in spec.covariates}
-    data = ModelData(levels, codes, y, _errors(table), covariates)
+    pair = None
+    if spec.correlation:
+        words = table.groupby(["protected_word", "word_to_compare"], observed=True)
+        pair = words.ngroup().to_numpy().astype(np.intp)
+    data = ModelData(levels, codes, y, _errors(table), covariates, pair)
     _check_embeddings(spec, table)
     _check_varies(spec, data)
     return data

@@ -128,7 +128,7 @@ def _draw_unknowns(
         start,
         gradient=block.gradient,
         lower=np.where(is_correlation, -7.5, block.floor + 0.5),
-        upper=np.where(is_correlation, 7.5, block.floor + START + 6.0),
+        upper=np.where(is_correlation, 7.5, block.floor + START + 10.0),
         scale=~is_correlation,
         advance=advance,
     )
@@ -159,7 +159,7 @@ def _has_no_bottom(above_floor: Array) -> bool:
     """
     lowest = (above_floor < _BAND).mean(axis=0)
     above = ((above_floor >= _BAND) & (above_floor < 2 * _BAND)).mean(axis=0)
-    return bool(((lowest > 0.01) & (lowest > above)).any())
+    return bool(((lowest > 0.2) & (lowest > above)).any())
 
 
 def _n_scales(block: Block, draws: int) -> int:

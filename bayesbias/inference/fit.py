@@ -416,8 +416,14 @@ class Fit:
             name="protected_group",
         )
 
-    def unknowns(self) -> Array:
+    def unknowns(self, about: int | None = None) -> Array:
         """Return the draws of the scales and correlations as the exact engine has them.
+
+        Parameters
+        ----------
+        about : int, optional
+            Some of the draws, at least as many as this if there are; none of them twice, as the
+            exact engine has several draws of the coefficients for each of the scales.
 
         Returns
         -------
@@ -436,7 +442,11 @@ class Fit:
                 parts.append(partial.reshape(len(values), -1))
             else:
                 parts.append(np.log(values.reshape(len(values), -1)))
-        return np.concatenate(parts, axis=1)
+        at = np.concatenate(parts, axis=1)
+        if about is None:
+            return at
+        distinct = at[: int(self.provenance.get("scale_draws", len(at)))]
+        return distinct[:: max(1, len(distinct) // about)]
 
     def summary(self, *, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
         """Return every parameter with its interval and its convergence.

@@ -24,8 +24,10 @@ from bayesbias.inference.records import Pattern, Records, Scatter
 
 # Numbers in the largest temporary array; more evaluations at a time would only cost memory.
 _BUDGET = 4_000_000
-#: Where to start looking for a scale, above the floor: at half of the outcomes' standard deviation.
-START = 14.0 - 0.7
+#: A scale is not looked for below exp(-14) of the outcomes' standard deviation, nor above exp(26).
+FLOOR = 14.0
+#: Where to start looking for it, above the floor: at half of the outcomes' standard deviation.
+START = FLOOR - 0.7
 _RANGE = 20.0
 _ROUNDING = 1e-14
 # With fewer coordinates than this one dense matrix is quicker than eliminating units from it.

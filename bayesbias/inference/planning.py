@@ -174,7 +174,7 @@ def plan_sample_size(
         at_least("controls", controls, 1)
     design = _Design.of_fit(fit, controls)
     weights = contrast_weights(contrast, fit.data.levels["connection"])
-    log_scales = _log_scales(fit)
+    log_scales = fit.unknowns(_SCALE_DRAWS)
     tried: dict[int, Array] = {}
 
     def widths(n: int) -> Array:
@@ -292,12 +292,6 @@ class _Design:
         }
         levels = {**self.levels, "word_to_compare": tuple(words)}
         return ModelData(levels, codes, np.zeros(len(rows)), None)
-
-
-def _log_scales(fit: Fit) -> Array:
-    """Return some draws of all scales, in the order of the exact engine."""
-    at = fit.unknowns()
-    return at[:: max(1, len(at) // _SCALE_DRAWS)]
 
 
 def _widths(

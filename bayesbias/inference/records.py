@@ -303,7 +303,7 @@ def _pattern(
 
 
 def _mixed(codes: list[Codes]) -> _Hash:
-    """Return one number for the codes of each place; places differ in it if in any code."""
+    """Return one number for the codes of each place; equal, in all likelihood, if all codes are."""
     result = np.zeros(len(codes[0]), dtype=np.uint64)
     for code in codes:
         result ^= np.asarray(code).astype(np.int64).view(np.uint64)

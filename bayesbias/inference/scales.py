@@ -1,10 +1,12 @@
 """Independent draws of a few scale parameters from a density that can be computed.
 
-A search that cannot miss the mode (several starts after a scan, bounded steps, closed-form
-gradients), a proposal close to the density, then rejection: a draw is kept with the probability of
-its weight over a bound (empirical-supremum rejection sampling; Caffo, Booth & Davis 2002), so the
-draws that are left are independent and follow the density itself, not the proposal.
-Where too few are left, many chains of Hamiltonian Monte Carlo go on from the best of them.
+A search for the modes (several starts after a scan, bounded steps, closed-form gradients, and again
+from any higher point that turns up later), a proposal close to the density, then rejection: a draw
+is kept with the probability of its weight over a bound (empirical-supremum rejection sampling;
+Caffo, Booth & Davis 2002), so the draws that are left are independent. They follow the density as
+far as the bound holds; the few proposals above it may be kept twice.
+Where too few are left, or the weights have heavy tails, many chains of Hamiltonian Monte Carlo go
+on from the best of them.
 """
 
 from __future__ import annotations
@@ -124,6 +126,8 @@ class Target:
     def __call__(self, x: Array) -> Array:
         """Return the log density of each point, and remember the best."""
         values = self.log_density(x)
+        if self.lower is not None and self.upper is not None:
+            values = np.where(((x > self.lower) & (x < self.upper)).all(axis=1), values, -np.inf)
         self.advance(len(x))
         self._remember(x, values)
         return values
@@ -196,6 +200,9 @@ def draw_scales(
         if target.best < max(value for _, value in modes) + _BETTER:
             break
         modes = find_modes(target, rng, _STARTS)
+    else:
+        # The modes that were found last have not been used yet.
+        result = replace(result, pareto_k=np.inf)
     # Independent draws that a proposal with too light a tail cannot spoil.
     if not result.good(draws):
         proposal = _with_arms(target, modes, rng, pilot)
@@ -395,7 +402,7 @@ def _hamiltonian(
     rejected: ScaleDraws,
     draws: int,
     rng: np.random.Generator,
-    longest: int = _HMC_LONGEST,
+    longest: int,
 ) -> ScaleDraws:
     """Run many chains at once, from points resampled by their weights.
 

@@ -217,6 +217,13 @@ class ModelSpec:
                         f"{parameter.name!r} is not one."
                     )
         for parameter in self.parameters:
+            for parent in parameter.prior.mean:
+                if parameter.only is not None or self[parent].only is not None:
+                    raise SpecError(
+                        f"model {self.name!r}: {parameter.name!r} is pooled towards {parent!r}, "
+                        "and one of them is in some rows only ('only'); give the prior a number as "
+                        "its mean."
+                    )
             if parameter.covariate is not None and parameter.prior.is_hyper:
                 raise SpecError(
                     f"model {self.name!r}: {parameter.name!r} is a scale or a correlation, and "

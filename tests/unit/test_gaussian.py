@@ -247,6 +247,45 @@ def test_words_are_merged_where_they_can_be() -> None:
     assert sum(len(block.deviations) for block in many) == 0
 
 
+@pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize("name", ["interaction", "crossed", "two crossed terms"])
+def test_units_put_together_at_any_cost(
+    name: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in large tables: units in many clusters, each slot tied to little."""
+    monkeypatch.setattr(gaussian, "_FEW", 0)
+    monkeypatch.setattr(gaussian, "_CALLS", 0.0)
+    monkeypatch.setattr(gaussian, "_KINDS", 1)
+    case = Case(name, kind)
+    if name == "interaction":
+        assert any(len(c.parts) > 1 for block in case.compiled.blocks for c in block.clusters)
+    case.check_density()
+    case.check_gradient()
+    case.check_coefficients()
+    case.check_left_out("word_to_compare")
+
+
+def test_correlated_residuals_are_matched_by_their_words() -> None:
+    """Also in a model without a factor of attribute words, and in any order of the rows."""
+    spec = own_model(
+        ["m"],
+        m=(["protected_word", "embedding"], "Normal(1, 0.5)"),
+        s=(["embedding"], "Exponential(2)"),
+        rho=([], "LKJ(2)"),
+    )
+    table = make_table(3, embeddings=2)
+    shuffled = bb.check_table(table.sample(frac=1, random_state=1).reset_index(drop=True))
+    at = np.full((1, 3), -1.0)
+    first, second = (
+        sum(
+            block.log_density(at[:, block.scales])
+            for block in compile_model(spec, model_data(spec, rows)).blocks
+        )
+        for rows in (table, shuffled)
+    )
+    np.testing.assert_allclose(first, second, rtol=1e-12)
+
+
 def test_many_distinct_errors() -> None:
     case = Case.of(bb.load_model("crossed"), make_table(4, words=9, errors="many"))
     case.check_density()

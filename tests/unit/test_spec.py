@@ -311,6 +311,16 @@ NORMAL = {"prior": "Normal(0, 1)"}
             "every row",
         ),
         (
+            a_model(
+                mean=["m", "theta"],
+                parameters=parameters(
+                    m={"prior": "Normal(1, 1)"},
+                    theta={"by": ["protected_word"], "prior": "Normal(bar, tau)", "only": "human"},
+                ),
+            ),
+            "'theta' is pooled towards 'bar', and one of them is in some rows only",
+        ),
+        (
             a_model(parameters=parameters(rho={"prior": "LKJ(2)"}), correlation="rho"),
             "'rho' is a correlation; say over which factor",
         ),
