@@ -114,7 +114,7 @@ def audit(
     draws : int, default 1000
         Draws of each of four chains of a fit; metrics have as many in all.
     seed : int, default 0
-        Same seed, same result.
+        Same seed, same result. Metrics use it instead of their own.
     prob : float, default 0.89
         Probability of the intervals.
     rope : float, default 0.05
