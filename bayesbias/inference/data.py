@@ -126,8 +126,11 @@ def _average_replicates(table: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-def model_data(spec: ModelSpec, table: pd.DataFrame) -> ModelData:
-    """Return the rows as the model sees them, or say what keeps them from being modelled."""
+def model_data(spec: ModelSpec, table: pd.DataFrame, *, observed: bool = True) -> ModelData:
+    """Return the rows as the model sees them, or say what keeps them from being modelled.
+
+    Outcomes that are not observed, but only hold the places of some to be drawn, need not vary.
+    """
     column = _OUTCOME_COLUMN[spec.outcome]
     if column not in table.columns:
         raise DataError(
@@ -140,7 +143,8 @@ def model_data(spec: ModelSpec, table: pd.DataFrame) -> ModelData:
     covariates = {name: _covariate(spec, table, name) for name in spec.covariates}
     data = ModelData(levels, codes, y, _errors(table), covariates)
     _check_embeddings(spec, table)
-    _check_varies(spec, data)
+    if observed:
+        _check_varies(spec, data)
     return data
 
 
