@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from bayesbias._arrays import Array, Codes
 from bayesbias._progress import progress_bar
-from bayesbias._validate import did_you_mean, quoted
+from bayesbias._validate import did_you_mean, quoted, true_or_false
 from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.debias.lists import Mask, Words, as_words, find_words
 from bayesbias.debias.to_file import FileTarget
@@ -137,8 +137,10 @@ class Debiaser:
         NotFittedError
             If `fit` was not called.
         SpecError
-            If the number of dimensions differs, or no word is left to be changed.
+            If the number of dimensions differs, no word is left to be changed, or `copy` is
+            neither True nor False.
         """
+        true_or_false("copy", copy)
         self._check_fitted(embedding)
         label = name or f"{embedding.name}_{self.name}"
         chosen = self._chosen(embedding, target, ignore)

@@ -271,6 +271,20 @@ def test_sets_are_equalised_as_the_vocabulary_spells_them(emb: bb.Embedding) -> 
     )
 
 
+@pytest.mark.parametrize("copy", [None, 0, 1, "no"])
+def test_whether_to_copy_is_checked_first(copy: Any, emb: bb.Embedding, tmp_path: Path) -> None:
+    """None is not False: nobody's vectors are overwritten by accident."""
+    before = np.array(emb.vectors)
+    debiaser = fitted("hard_debias", emb)
+    with pytest.raises(bb.SpecError, match=f"'copy' is {copy!r}; expected True or False"):
+        debiaser.transform(emb, copy=copy, out=tmp_path / "after.npy")
+    with pytest.raises(bb.SpecError, match=f"'copy' is {copy!r}; expected True or False"):
+        debiaser.transform(emb, copy=copy)
+    np.testing.assert_array_equal(emb.vectors, before)
+    assert not os.listdir(tmp_path)
+    assert debiaser.transform(emb, copy=np.True_).name == "planted_hard_debias"
+
+
 def test_words_that_a_method_leaves_are_no_target(emb: bb.Embedding) -> None:
     debiaser = fitted("half_sibling_regression", emb)
     with pytest.raises(bb.SpecError, match="leaves the words it has learnt from as they are"):
