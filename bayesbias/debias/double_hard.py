@@ -14,7 +14,7 @@ from bayesbias._two_means import two_means
 from bayesbias._validate import at_least
 from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.debias.base import Debiaser, to_unit
-from bayesbias.debias.hard import equalised, spelt, without
+from bayesbias.debias.hard import cased_rows, equalised, without
 from bayesbias.debias.lists import Mask, Tuples, Words, as_pairs, as_words, find_tuples
 from bayesbias.debias.moments import finite_vectors, mean_vector, second_moments
 from bayesbias.embeddings import Embedding
@@ -125,7 +125,7 @@ class DoubleHardDebias(Debiaser):
             Words of a group by meaning, which are no sign of bias; they and the words of the pairs
             are not among the most biased words.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            How words are found, as in `Embedding.lookup`; `transform` uses them too.
 
         Returns
         -------
@@ -139,12 +139,11 @@ class DoubleHardDebias(Debiaser):
         at_least("n_words", self.n_words, _LEAST_SIDE)
         at_least("vocabulary", self.vocabulary, 4 * _LEAST_SIDE)
         at_least("seed", self.seed, 0)
-        self._fit_begins(embedding)
-        ways = tuple(fallbacks)
-        rows = np.array(find_tuples("definitional_pairs", pairs, embedding, ways))
+        self._fit_begins(embedding, fallbacks)
+        rows = np.array(find_tuples("definitional_pairs", pairs, embedding, self.fallbacks_))
         both = finite_vectors(embedding, rows.ravel()).reshape(*rows.shape, -1)
         differences = both[:, 0] - both[:, 1]
-        excluded = [rows.ravel(), embedding.lookup(words, ways).rows]
+        excluded = [rows.ravel(), embedding.lookup(words, self.fallbacks_).rows]
         sides = self._most_biased(embedding, _direction(differences), np.concatenate(excluded))
         self.mean_ = mean_vector(embedding)
         centred = np.asarray(embedding.vectors[sides.ravel()], dtype=np.float64) - self.mean_
@@ -189,7 +188,8 @@ class DoubleHardDebias(Debiaser):
     def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
         # Pairs are equalised in the centred space, whether their words are to be changed or not.
         every = np.ones_like(chosen)
-        return equalised(self, embedding, every, spelt(self.equalize_pairs_), self.directions_[1:])
+        rows = cased_rows(self.equalize_pairs_, embedding, self.fallbacks_)
+        return equalised(self, embedding, every, rows, self.directions_[1:])
 
 
 def _direction(differences: Array, besides: Array | None = None) -> Array:

@@ -13,8 +13,9 @@ from bayesbias._arrays import Array, Codes
 from bayesbias._validate import at_least
 from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.debias.base import Debiaser, to_unit
-from bayesbias.debias.lists import Mask, Tuples, as_pairs, as_tuples, find_tuples
+from bayesbias.debias.lists import Mask, Tuples, as_pairs, as_tuples, find_tuples, tuple_rows
 from bayesbias.embeddings import Embedding, unit_vectors
+from bayesbias.embeddings.lookup import CASES
 from bayesbias.errors import SpecError
 
 # Spellings of a pair that are equalised, each by itself, as far as they are in the vocabulary.
@@ -90,7 +91,7 @@ class HardDebias(Debiaser):
         equalize_pairs : list of pairs or str, optional
             Pairs to equalise; by default the definitional ones.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            How words are found, as in `Embedding.lookup`; `transform` uses them too.
 
         Returns
         -------
@@ -100,8 +101,8 @@ class HardDebias(Debiaser):
         pairs = as_pairs("definitional_pairs", definitional_pairs)
         equalize = pairs if equalize_pairs is None else as_pairs("equalize_pairs", equalize_pairs)
         at_least("n_components", self.n_components, 1)
-        self._fit_begins(embedding)
-        rows = find_tuples("definitional_pairs", pairs, embedding, fallbacks)
+        self._fit_begins(embedding, fallbacks)
+        rows = find_tuples("definitional_pairs", pairs, embedding, self.fallbacks_)
         self.directions_, self.explained_variance_ratio_ = principal_components(
             embedding, rows, self.n_components
         )
@@ -112,7 +113,8 @@ class HardDebias(Debiaser):
         return without(vectors, self.directions_)
 
     def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
-        return equalised(self, embedding, chosen, spelt(self.equalize_pairs_), self.directions_)
+        rows = cased_rows(self.equalize_pairs_, embedding, self.fallbacks_)
+        return equalised(self, embedding, chosen, rows, self.directions_)
 
 
 @dataclass(eq=False)
@@ -176,7 +178,7 @@ class MulticlassHardDebias(Debiaser):
         equalize_sets : list of tuples or str, optional
             Sets to equalise; by default the definitional ones.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            How words are found, as in `Embedding.lookup`; `transform` uses them too.
 
         Returns
         -------
@@ -191,8 +193,8 @@ class MulticlassHardDebias(Debiaser):
             )
         equalize = sets if equalize_sets is None else as_tuples("equalize_sets", equalize_sets)
         at_least("n_components", self.n_components, 1)
-        self._fit_begins(embedding)
-        rows = find_tuples("definitional_sets", sets, embedding, fallbacks)
+        self._fit_begins(embedding, fallbacks)
+        rows = find_tuples("definitional_sets", sets, embedding, self.fallbacks_)
         self.directions_, self.explained_variance_ratio_ = principal_components(
             embedding, rows, self.n_components
         )
@@ -204,13 +206,12 @@ class MulticlassHardDebias(Debiaser):
 
     def _exempt(self, embedding: Embedding) -> Codes:
         words = [word for together in self.definitional_sets_ for word in together]
-        return embedding.lookup(words, DEFAULT_FALLBACKS).rows
+        return embedding.lookup(words, self.fallbacks_).rows
 
     def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
-        # As the vocabulary spells them: they are not neutralised, so none may be passed over.
-        found = [embedding.lookup(words, DEFAULT_FALLBACKS) for words in self.equalize_sets_]
-        sets = [[embedding.words[row] for row in f.rows] for f in found if not f.missing]
-        return equalised(self, embedding, chosen, sets, self.directions_)
+        found = [tuple_rows(words, embedding, self.fallbacks_) for words in self.equalize_sets_]
+        rows = [one for one in found if one is not None]
+        return equalised(self, embedding, chosen, rows, self.directions_)
 
 
 def principal_components(
@@ -255,31 +256,41 @@ def without(vectors: npt.NDArray[Any], directions: Array) -> npt.NDArray[Any]:
     return vectors if np.shares_memory(result, vectors) else result
 
 
-def spelt(pairs: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Return the pairs in lower case, with capitals, and in upper case."""
-    return [tuple(spell(word) for word in pair) for pair in pairs for spell in _SPELLINGS]
+def cased_rows(
+    pairs: Iterable[Sequence[str]], embedding: Embedding, fallbacks: tuple[str, ...]
+) -> list[Codes]:
+    """Return the rows of pairs in lower case, with capitals and in upper case, where they are.
+
+    A pair that the vocabulary has in none of these is taken as the fallbacks find its words.
+    """
+    # Both words of a pair are in the same case, so what changes the case is not tried.
+    same_case = tuple(dict.fromkeys("exact" if f in CASES else f for f in fallbacks))
+    result = []
+    for pair in pairs:
+        variants = [tuple(spell(word) for word in pair) for spell in _SPELLINGS]
+        found = [tuple_rows(words, embedding, same_case) for words in variants]
+        rows = [one for one in found if one is not None]
+        as_found = None if rows else tuple_rows(pair, embedding, fallbacks)
+        result += rows if as_found is None else [as_found]
+    return result
 
 
 def equalised(
     debiaser: Debiaser,
     embedding: Embedding,
     chosen: Mask,
-    tuples: Iterable[Sequence[str]],
+    tuples: Iterable[Codes],
     directions: Array,
 ) -> dict[int, Array]:
-    """Return the vectors of tuples of words that differ along the directions only.
+    """Return the vectors of tuples of rows that then differ along the directions only.
 
     A tuple gets one common part outside the space of the directions, and each word of it the part
     inside that points where it pointed before, as long as makes length one. Words of a method that
-    does not scale vectors get the mean length of their tuple. Tuples of which the vocabulary lacks
-    a word are passed over; of a word in several the last counts.
+    does not scale vectors get the mean length of their tuple. Of a word in several tuples the last
+    counts.
     """
     result: dict[int, Array] = {}
-    for words in dict.fromkeys(map(tuple, tuples)):
-        found = [embedding.index.get(word) for word in words]
-        rows = [row for row in found if row is not None]
-        if len(rows) < len(words) or len(set(rows)) < len(rows):
-            continue
+    for rows in dict.fromkeys(tuple(one.tolist()) for one in tuples):
         vectors = debiaser._changed(embedding, np.array(rows), chosen)
         for place, row in enumerate(rows):  # as an earlier tuple has left them
             if row in result:

@@ -65,6 +65,16 @@ def as_pairs(name: str, tuples: Tuples) -> tuple[tuple[str, ...], ...]:
     return found
 
 
+def tuple_rows(
+    words: Sequence[str], embedding: Embedding, fallbacks: tuple[str, ...]
+) -> Codes | None:
+    """Return the rows of words that belong together; None if one is missing, or two are one row."""
+    found = embedding.lookup(words, fallbacks)
+    if found.missing or len(set(found.rows.tolist())) < len(words):
+        return None
+    return found.rows
+
+
 def find_tuples(
     name: str,
     tuples: Sequence[Sequence[str]],
@@ -75,11 +85,11 @@ def find_tuples(
     ways = tuple(fallbacks)
     rows, incomplete = [], []
     for together in tuples:
-        found = embedding.lookup(together, ways)
-        if found.missing or len(set(found.rows.tolist())) < len(together):
+        found = tuple_rows(together, embedding, ways)
+        if found is None:
             incomplete.append(tuple(together))
         else:
-            rows.append(found.rows)
+            rows.append(found)
     if not rows:
         raise VocabularyError(
             f"embedding {embedding.name!r} has all words of none of the {len(tuples)} {name} "

@@ -116,7 +116,7 @@ class SoftDebias(Debiaser):
             Words that should lose their bias, or the name of a list; by default all words but
             those of the sets.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            How words are found, as in `Embedding.lookup`; `transform` uses them too.
 
         Returns
         -------
@@ -132,12 +132,11 @@ class SoftDebias(Debiaser):
         words = None if neutral_words is None else as_words("neutral_words", neutral_words)
         strength = positive("strength", self.strength)
         at_least("n_components", self.n_components, 1)
-        self._fit_begins(embedding)
-        ways = tuple(fallbacks)
-        rows = find_tuples("definitional_sets", sets, embedding, ways)
+        self._fit_begins(embedding, fallbacks)
+        rows = find_tuples("definitional_sets", sets, embedding, self.fallbacks_)
         chosen = np.unique(np.concatenate(rows))
         if words is not None:
-            chosen = find_words("neutral_words", words, embedding, ways)
+            chosen = find_words("neutral_words", words, embedding, self.fallbacks_)
         elif len(chosen) == len(embedding):
             raise SpecError(
                 f"embedding {embedding.name!r} has no words besides those of the definitional "

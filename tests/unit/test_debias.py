@@ -32,6 +32,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "half_sibling_regression": {"alpha": 10.0},
     "repulsion_attraction_neutralization": {"n_epochs": 20, "n_neighbours": 10},
 }
+# Where methods take the pairs or sets that they equalise.
+EQUALIZE = {
+    "hard_debias": "equalize_pairs",
+    "multiclass_hard_debias": "equalize_sets",
+    "double_hard_debias": "equalize_pairs",
+}
 
 
 @pytest.fixture
@@ -155,6 +161,30 @@ class TestEveryMethod:
         with pytest.raises(bb.SpecError, match="'target' is empty"):
             debiaser.transform(emb, target=[])
 
+    def test_words_are_found_as_in_fit(self, name: str, emb: bb.Embedding) -> None:
+        """A vocabulary with prefixes is debiased as one without, and nothing is lost on the way."""
+        prefixed = bb.Embedding([f"/c/en/{word}" for word in WORDS], emb.vectors, "prefixed")
+        arguments = ARGUMENTS.get(name, {"definitional_pairs": PAIRS})
+        if name in EQUALIZE:
+            arguments = arguments | {EQUALIZE[name]: [("f0", "m0"), ("F1", "M1")]}
+        plain: Any = made(name)
+        plain.fit(emb, **arguments)
+        debiaser: Any = made(name)
+        debiaser.fit(prefixed, fallbacks=iter(["exact", "lower", "prefix:/c/en/"]), **arguments)
+        assert debiaser.fallbacks_ == ("exact", "lower", "prefix:/c/en/")
+        words: list[dict[str, Any]] = [{}, {"target": ["w1", "W2"]}, {"ignore": ["w1", "W2", "m4"]}]
+        for chosen in words:
+            np.testing.assert_array_equal(
+                debiaser.transform(prefixed, **chosen).vectors,
+                plain.transform(emb, **chosen).vectors,
+            )
+        strict: Any = made(name)
+        strict.fit(emb, fallbacks=["exact"], **ARGUMENTS.get(name, {"definitional_pairs": PAIRS}))
+        with pytest.raises(bb.VocabularyError, match=r"has no word of 'target' \('W2'\)"):
+            strict.transform(emb, target=["W2"])
+        with pytest.raises(bb.SpecError, match="'fallbacks' is 'lowr'.* Did you mean 'lower'"):
+            strict.fit(emb, fallbacks=["lowr"], **arguments)
+
 
 # Hard debiasing
 
@@ -199,6 +229,24 @@ def test_spellings_of_pairs_are_equalised() -> None:
         assert after["doctor"] @ after[first] == pytest.approx(after["doctor"] @ after[second])
     # "SHE" is not there, so "HE" has nothing to be equal to.
     assert after["HE"] == pytest.approx(emb["HE"] / np.linalg.norm(emb["HE"]), abs=1e-6)
+
+
+def test_pairs_are_equalised_in_one_case_or_as_they_are_found() -> None:
+    """Both words of a pair have the same case, unless the vocabulary has them in none."""
+    words = ["en/he", "en/she", "en/He", "en/SHE", "en/garcon", "en/Fille", "en/doctor"]
+    emb = bb.Embedding(words, np.random.default_rng(3).normal(size=(7, 8)), "cased")
+    debiaser = bb.HardDebias().fit(
+        emb,
+        definitional_pairs=[("he", "she")],
+        equalize_pairs=[("He", "She"), ("garçon", "fille")],
+        fallbacks=["exact", "lower", "title", "strip_accents", "prefix:en/"],
+    )
+    after = debiaser.transform(emb, ignore=words[:6])
+    for first, second in (("he", "she"), ("garcon", "Fille")):
+        along = [after["en/doctor"] @ after[f"en/{word}"] for word in (first, second)]
+        assert along[0] == pytest.approx(along[1], abs=1e-6)
+    for word in ("en/He", "en/SHE"):
+        assert after[word] == pytest.approx(emb[word] / np.linalg.norm(emb[word]), abs=1e-6)
 
 
 def test_multiclass_keeps_definitional_words_and_removes_the_space(emb: bb.Embedding) -> None:
