@@ -19,7 +19,7 @@ from bayesbias.debias.lists import Mask, Words, as_words, find_words
 from bayesbias.debias.to_file import FileTarget
 from bayesbias.embeddings import Embedding, check_embedding
 from bayesbias.embeddings.lookup import check_fallbacks
-from bayesbias.errors import DataError, NotFittedError, SpecError, warn
+from bayesbias.errors import DataError, NotFittedError, SpecError
 
 # Rows changed at once: few enough to stay in the cache of a core between the steps.
 _BLOCK = 4096
@@ -141,6 +141,14 @@ class Debiaser:
         SpecError
             If the number of dimensions differs, no word is left to be changed, or `copy` is
             neither True nor False.
+        VocabularyError
+            If the embedding has no word of `target`.
+
+        Warns
+        -----
+        BayesBiasWarning
+            If the embedding lacks words of `target` or `ignore`, which are named if they are a list
+            of your own, or of pairs or sets to equalise that the embedding of `fit` has.
         """
         true_or_false("copy", copy)
         self._check_fitted(embedding)
@@ -235,18 +243,24 @@ class Debiaser:
             mask = np.ones(len(embedding), dtype=bool)
         else:
             mask = np.zeros(len(embedding), dtype=bool)
-            words = as_words("target", target)
-            mask[find_words("target", words, embedding, self.fallbacks_)] = True
+            mask[self._rows("target", target, embedding)] = True
         if ignore is not None:
-            words = as_words("ignore", ignore)
-            left = embedding.lookup(words, self.fallbacks_)
-            if not len(left.rows):
-                warn(f"{embedding.name} has no word of 'ignore': {quoted(words, 4)}")
-            mask[left.rows] = False
+            mask[self._rows("ignore", ignore, embedding, needed=False)] = False
         if not mask.any():
             raise SpecError("'ignore' leaves no word to be changed; give fewer words.")
         mask[self._exempt(embedding)] = False
         return mask
+
+    def _rows(self, name: str, words: Words, embedding: Embedding, *, needed: bool = True) -> Codes:
+        """Return the rows of words that were given to `transform`."""
+        return find_words(
+            name,
+            as_words(name, words),
+            embedding,
+            self.fallbacks_,
+            published=isinstance(words, str),
+            needed=needed,
+        )
 
     def _exempt(self, embedding: Embedding) -> Codes:
         """Return rows that the method never changes by itself."""

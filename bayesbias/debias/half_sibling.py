@@ -92,7 +92,13 @@ class HalfSiblingRegression(Debiaser):
         words = as_words("definitional_words", definitional_words)
         alpha = positive("alpha", self.alpha)
         self._fit_begins(embedding, fallbacks)
-        rows = find_words("definitional_words", words, embedding, self.fallbacks_)
+        rows = find_words(
+            "definitional_words",
+            words,
+            embedding,
+            self.fallbacks_,
+            published=isinstance(definitional_words, str),
+        )
         vectors = finite_vectors(embedding, rows)
         identity = np.eye(embedding.dim)
         self.matrix_ = np.linalg.inv(vectors.T @ vectors / alpha + identity)

@@ -126,7 +126,7 @@ class SoftDebias(Debiaser):
         Warns
         -----
         BayesBiasWarning
-            If more than 90 % of the bias is left.
+            If more than 90 % of the bias is left, or the embedding lacks words that were given.
         """
         sets = as_tuples("definitional_sets", definitional_sets)
         words = None if neutral_words is None else as_words("neutral_words", neutral_words)
@@ -136,7 +136,13 @@ class SoftDebias(Debiaser):
         rows = find_tuples("definitional_sets", sets, embedding, self.fallbacks_)
         chosen = np.unique(np.concatenate(rows))
         if words is not None:
-            chosen = find_words("neutral_words", words, embedding, self.fallbacks_)
+            chosen = find_words(
+                "neutral_words",
+                words,
+                embedding,
+                self.fallbacks_,
+                published=isinstance(neutral_words, str),
+            )
         elif len(chosen) == len(embedding):
             raise SpecError(
                 f"embedding {embedding.name!r} has no words besides those of the definitional "

@@ -161,6 +161,17 @@ class TestEveryMethod:
         with pytest.raises(bb.SpecError, match="'target' is empty"):
             debiaser.transform(emb, target=[])
 
+    def test_words_that_are_not_there_are_named(self, name: str, emb: bb.Embedding) -> None:
+        debiaser = fitted(name, emb)
+        for what in ("target", "ignore"):
+            words = ["w1", "nobody", "w2", "none"]
+            expected = debiaser.transform(emb, **{what: ["w1", "w2"]}).vectors
+            text = f"planted lacks 2 of 4 words of '{what}': 'nobody', 'none'"
+            with pytest.warns(bb.BayesBiasWarning, match=text) as caught:
+                after = debiaser.transform(emb, **{what: words})
+            assert len(caught) == 1
+            np.testing.assert_array_equal(after.vectors, expected)
+
     def test_words_are_found_as_in_fit(self, name: str, emb: bb.Embedding) -> None:
         """A vocabulary with prefixes is debiased as one without, and nothing is lost on the way."""
         prefixed = bb.Embedding([f"/c/en/{word}" for word in WORDS], emb.vectors, "prefixed")
@@ -344,6 +355,50 @@ def test_words_that_a_method_leaves_are_no_target(emb: bb.Embedding) -> None:
 def test_words_to_ignore_that_are_not_there_are_told(emb: bb.Embedding) -> None:
     with pytest.warns(bb.BayesBiasWarning, match="planted has no word of 'ignore': 'he', 'she'"):
         fitted("hard_debias", emb).transform(emb, ignore=["he", "she"])
+
+
+@pytest.mark.parametrize(("name", "argument"), EQUALIZE.items())
+class TestEqualising:
+    def test_pairs_that_are_not_there_are_named(
+        self, name: str, argument: str, emb: bb.Embedding
+    ) -> None:
+        arguments = ARGUMENTS.get(name, {"definitional_pairs": PAIRS})
+        expected: Any = made(name)
+        expected.fit(emb, **arguments, **{argument: [("f0", "m0")]})
+        debiaser: Any = made(name)
+        text = rf"planted lacks a word of 1 of 2 {argument}, left out: \('f1', 'nobody'\)"
+        with pytest.warns(bb.BayesBiasWarning, match=text):
+            debiaser.fit(emb, **arguments, **{argument: [("f0", "m0"), ("f1", "nobody")]})
+        assert debiaser.not_equalized_ == (("f1", "nobody"),)
+        # Not once more, for the same embedding.
+        after = debiaser.transform(emb)
+        np.testing.assert_array_equal(after.vectors, expected.transform(emb).vectors)
+        less = emb.subset([word for word in WORDS if word != "m0"], "less")
+        text = rf"less lacks a word of 1 of 2 {argument}, left out: \('f0', 'm0'\)"
+        with pytest.warns(bb.BayesBiasWarning, match=text):
+            debiaser.transform(less)
+
+    def test_none_is_an_error(self, name: str, argument: str, emb: bb.Embedding) -> None:
+        arguments = ARGUMENTS.get(name, {"definitional_pairs": PAIRS})
+        debiaser: Any = made(name)
+        for pairs in ([("he", "nobody")], "bolukbasi:equalize_pairs"):
+            with pytest.raises(bb.VocabularyError, match=f"all words of none of the .* {argument}"):
+                debiaser.fit(emb, **arguments, **{argument: pairs})
+
+
+def test_words_of_published_lists_are_not_named(demo: bb.Embedding) -> None:
+    """Few vocabularies have all of them; pytest makes errors of warnings."""
+    debiaser = bb.HardDebias().fit(demo, equalize_pairs="bolukbasi:equalize_pairs")
+    assert ("twin_brother", "twin_sister") in debiaser.not_equalized_
+    debiaser.transform(demo, ignore="bolukbasi:gender_specific")
+    bb.HalfSiblingRegression().fit(demo)
+
+
+def test_other_words_that_are_not_there_are_named(emb: bb.Embedding) -> None:
+    with pytest.warns(bb.BayesBiasWarning, match="lacks 1 of 3 words of 'definitional_words': 'q'"):
+        bb.HalfSiblingRegression().fit(emb, definitional_words=["f0", "m0", "q"])
+    with pytest.warns(bb.BayesBiasWarning, match="lacks 1 of 3 words of 'neutral_words': 'q'"):
+        bb.SoftDebias(2000.0).fit(emb, definitional_sets=PAIRS, neutral_words=["w0", "w1", "q"])
 
 
 @pytest.mark.parametrize("name", bb.DEBIASERS)
