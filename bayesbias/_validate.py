@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from numbers import Integral, Real
 
+import numpy as np
+
 from bayesbias.errors import SpecError
 
 
@@ -52,6 +54,13 @@ def at_least(name: str, value: int, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise SpecError(f"{name!r} is {value!r}; expected a whole number, {least} or more.")
     return int(value)
+
+
+def true_or_false(name: str, value: bool) -> bool:
+    """Return `value` if it is True or False, also NumPy's; None is neither."""
+    if not isinstance(value, bool | np.bool_):
+        raise SpecError(f"{name!r} is {value!r}; expected True or False.")
+    return bool(value)
 
 
 def check_jobs(n_jobs: int) -> None:

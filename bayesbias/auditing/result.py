@@ -393,7 +393,7 @@ class Audit:
         embeddings, studies = (
             list(dict.fromkeys(names)) for names in zip(*self.parts, strict=True)
         )
-        return f"<Audit of {', '.join(embeddings)} on {', '.join(studies)}>"
+        return f"<Audit of {', '.join(embeddings)} on {', '.join(studies)}, in {self.folder}>"
 
     def _repr_html_(self) -> str:
         paragraphs = "".join(

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import platform
-import shutil
 import warnings
-import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import pandas as pd
@@ -33,9 +30,9 @@ from bayesbias.auditing.options import Model, Options
 from bayesbias.auditing.result import Audit
 from bayesbias.auditing.steps import FREQUENCY, Part
 from bayesbias.auditing.writing import report_page
-from bayesbias.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
+from bayesbias.constants import DEFAULT_AUDIT_FOLDER, DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
 from bayesbias.embeddings import Embedding
-from bayesbias.errors import BayesBiasWarning, DataError
+from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 from bayesbias.evaluation.before_after import CLASSICAL
 from bayesbias.evaluation.measuring import MetricLike
 from bayesbias.report import write_page
@@ -62,7 +59,7 @@ def audit(
     study: Lists | Iterable[Lists] = "religion",
     *,
     models: Model | Iterable[Model] | None = None,
-    out: str | PathLike[str] | None = None,
+    out: str | PathLike[str] = DEFAULT_AUDIT_FOLDER,
     metrics: MetricLike | Iterable[MetricLike] = CLASSICAL,
     debias: str | Iterable[str] = (),
     confirm: bool = True,
@@ -98,8 +95,9 @@ def audit(
         Protected words, stereotypes and controls: studies, files, or names of built-in ones.
     models : str, path-like, ModelSpec or a list of them, optional
         The models; by default all of the catalogue that are for one embedding.
-    out : path-like, optional
-        The folder; a temporary one by default, which lives as long as the result.
+    out : path-like, default "bayesbias-audit"
+        The folder, by default that of the command line, in the working directory. It is made if it
+        is not there, and stays. Each audit of other embeddings or studies needs its own.
     metrics : str, Metric class, Metric, or list of them
         The classical metrics; by default those of `before_after`.
     debias : str or list of str, default ()
@@ -114,7 +112,7 @@ def audit(
     draws : int, default 1000
         Draws of each of four chains of a fit; metrics have as many in all.
     seed : int, default 0
-        Same seed, same result.
+        Same seed, same result. Metrics use it instead of their own.
     prob : float, default 0.89
         Probability of the intervals.
     rope : float, default 0.05
@@ -151,15 +149,18 @@ def audit(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> found = bb.audit("demo", "religion", models="hierarchical", metrics="weat_es", draws=100,
-    ...                  confirm=False, silhouettes=False)
-    >>> found
-    <Audit of demo on religion>
-    >>> print(found.summary().splitlines()[0])
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     found = bb.audit("demo", "religion", out=Path(folder) / "audit", models="hierarchical",
+    ...                      metrics="weat_es", draws=100, confirm=False, silhouettes=False)
+    ...     print(found)
+    ...     print(found.summary().splitlines()[0])
+    ...     print(found.report.name, found.report.is_file())
+    <Audit of demo on religion, in ...audit>
     Bias: Protected words are closer to the stereotypes of their own group than to neutral words:
     by 0.1..., with an 89% interval from 0.0... to 0.1...
-    >>> found.report.name
-    'report.html'
+    report.html True
     """
     check_jobs(n_jobs)
     options = Options.of(
@@ -182,8 +183,10 @@ def audit(
         one.name: {name: method_for(name, one, seed) for name in options.debias} for one in studies
     }
     given = as_given(embedding)
-    if out is not None:
-        check_out(Path(out))
+    if not isinstance(out, str | PathLike):
+        raise SpecError(f"'out' is {out!r}; expected the name of a folder.")
+    path = Path(out)
+    check_out(path)
     loaded = load_all(
         given,
         studies,
@@ -195,8 +198,8 @@ def audit(
     )
     pairs = [(emb, lists) for emb in loaded for lists in studies]
     names = [(emb.name, lists.name) for emb, lists in pairs]
-    if out is not None and not force:
-        check_parts(Path(out), names)
+    if not force:
+        check_parts(path, names)
     # All of them before the first model: an embedding may lack too many words.
     tables = [_table(emb, lists, options) for emb, lists in pairs]
     places = _places(names)
@@ -207,36 +210,23 @@ def audit(
         for name, own in methods.items()
     }
 
-    def run(path: Path) -> Audit:
-        folder = Folder(path, about, force=force)
-        parts = [
-            Part(
-                folder=folder,
-                place=places[emb.name, lists.name],
-                embedding=emb,
-                whole=hashes[emb.name],
-                study=lists,
-                table=table,
-                options=options,
-                methods=methods[lists.name],
-                warned=warned,
-            )
-            for (emb, lists), (table, warned) in zip(pairs, tables, strict=True)
-        ]
-        _run(folder, parts, studies)
-        return Audit(path)
-
-    if out is not None:
-        return run(Path(out))
-    temporary = mkdtemp(prefix="bayesbias-audit-")
-    try:
-        result = run(Path(temporary))
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
-    # The folder lives as long as what reads from it.
-    weakref.finalize(result, shutil.rmtree, temporary, ignore_errors=True)
-    return result
+    folder = Folder(path, about, force=force)
+    parts = [
+        Part(
+            folder=folder,
+            place=places[emb.name, lists.name],
+            embedding=emb,
+            whole=hashes[emb.name],
+            study=lists,
+            table=table,
+            options=options,
+            methods=methods[lists.name],
+            warned=warned,
+        )
+        for (emb, lists), (table, warned) in zip(pairs, tables, strict=True)
+    ]
+    _run(folder, parts, studies)
+    return Audit(path)
 
 
 def _run(folder: Folder, parts: Sequence[Part], studies: Sequence[Study]) -> None:

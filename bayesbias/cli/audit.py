@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesbias.cli.common import fallback_option, loading_options, quiet_option, say
-from bayesbias.constants import LOST_VOCABULARY_THRESHOLD
+from bayesbias.constants import DEFAULT_AUDIT_FOLDER, LOST_VOCABULARY_THRESHOLD
 
 if TYPE_CHECKING:
     from bayesbias.auditing.inputs import Given
@@ -36,7 +36,7 @@ _WIDTH = 100
 @click.option(
     "-o",
     "--out",
-    default="bayesbias-audit",
+    default=DEFAULT_AUDIT_FOLDER,
     show_default=True,
     metavar="FOLDER",
     help="Where everything is written to.",

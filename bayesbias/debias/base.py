@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -13,12 +13,13 @@ from threadpoolctl import threadpool_limits
 
 from bayesbias._arrays import Array, Codes
 from bayesbias._progress import progress_bar
-from bayesbias._validate import did_you_mean, quoted
+from bayesbias._validate import did_you_mean, quoted, true_or_false
 from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.debias.lists import Mask, Words, as_words, find_words
 from bayesbias.debias.to_file import FileTarget
 from bayesbias.embeddings import Embedding, check_embedding
-from bayesbias.errors import DataError, NotFittedError, SpecError, warn
+from bayesbias.embeddings.lookup import check_fallbacks
+from bayesbias.errors import DataError, NotFittedError, SpecError
 
 # Rows changed at once: few enough to stay in the cache of a core between the steps.
 _BLOCK = 4096
@@ -33,8 +34,8 @@ class Debiaser:
     for any embedding of as many dimensions, as often as one likes.
 
     A method of your own is a dataclass with a method `fit` that begins with
-    ``self._fit_begins(embedding)`` and ends with ``return self._fitted_on(embedding)``, and a
-    method ``_change`` that returns the changed vectors of some words.
+    ``self._fit_begins(embedding, fallbacks)`` and ends with ``return self._fitted_on(embedding)``,
+    and a method ``_change`` that returns the changed vectors of some words.
 
     Examples
     --------
@@ -111,7 +112,8 @@ class Debiaser:
         embedding : Embedding
             What to debias; as many dimensions as the one that was learnt from.
         target : list of str or str, optional
-            The words to change, or the name of a built-in list; by default all.
+            The words to change, or the name of a built-in list; by default all. These and those of
+            `ignore` are found by the fallbacks that `fit` was given.
         ignore : list of str or str, optional
             Words to leave as they are, such as ``"bolukbasi:gender_specific"``. What is scaled to
             length one or equalised is so in any case, whatever `target` and `ignore` are.
@@ -137,8 +139,18 @@ class Debiaser:
         NotFittedError
             If `fit` was not called.
         SpecError
-            If the number of dimensions differs, or no word is left to be changed.
+            If the number of dimensions differs, no word is left to be changed, or `copy` is
+            neither True nor False.
+        VocabularyError
+            If the embedding has no word of `target`.
+
+        Warns
+        -----
+        BayesBiasWarning
+            If the embedding lacks words of `target` or `ignore`, which are named if they are a list
+            of your own, or of pairs or sets to equalise that the embedding of `fit` has.
         """
+        true_or_false("copy", copy)
         self._check_fitted(embedding)
         label = name or f"{embedding.name}_{self.name}"
         chosen = self._chosen(embedding, target, ignore)
@@ -196,11 +208,17 @@ class Debiaser:
                 advance(len(part))
         return embedding.with_vectors(matrix, label)
 
-    def _fit_begins(self, embedding: Embedding) -> None:
-        """Check what to learn from, and forget what was learnt before: `fit` may fail halfway."""
+    def _fit_begins(
+        self, embedding: Embedding, fallbacks: Iterable[str] = DEFAULT_FALLBACKS
+    ) -> None:
+        """Check what to learn from, and forget what was learnt before: `fit` may fail halfway.
+
+        The fallbacks are kept, so that `transform` finds the words that `fit` has found.
+        """
         check_embedding(embedding)
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
+        self.fallbacks_ = check_fallbacks(fallbacks)
 
     def _fitted_on(self, embedding: Embedding) -> Self:
         """Remember what the debiaser was fitted on; the last step of `fit`."""
@@ -225,18 +243,24 @@ class Debiaser:
             mask = np.ones(len(embedding), dtype=bool)
         else:
             mask = np.zeros(len(embedding), dtype=bool)
-            words = as_words("target", target)
-            mask[find_words("target", words, embedding, DEFAULT_FALLBACKS)] = True
+            mask[self._rows("target", target, embedding)] = True
         if ignore is not None:
-            words = as_words("ignore", ignore)
-            left = embedding.lookup(words, DEFAULT_FALLBACKS)
-            if not len(left.rows):
-                warn(f"{embedding.name} has no word of 'ignore': {quoted(words, 4)}")
-            mask[left.rows] = False
+            mask[self._rows("ignore", ignore, embedding, needed=False)] = False
         if not mask.any():
             raise SpecError("'ignore' leaves no word to be changed; give fewer words.")
         mask[self._exempt(embedding)] = False
         return mask
+
+    def _rows(self, name: str, words: Words, embedding: Embedding, *, needed: bool = True) -> Codes:
+        """Return the rows of words that were given to `transform`."""
+        return find_words(
+            name,
+            as_words(name, words),
+            embedding,
+            self.fallbacks_,
+            published=isinstance(words, str),
+            needed=needed,
+        )
 
     def _exempt(self, embedding: Embedding) -> Codes:
         """Return rows that the method never changes by itself."""

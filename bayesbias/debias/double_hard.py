@@ -13,8 +13,8 @@ from bayesbias._arrays import Array, Codes
 from bayesbias._two_means import two_means
 from bayesbias._validate import at_least
 from bayesbias.constants import DEFAULT_FALLBACKS
-from bayesbias.debias.base import Debiaser, to_unit
-from bayesbias.debias.hard import equalised, spelt, without
+from bayesbias.debias.base import to_unit
+from bayesbias.debias.hard import EqualizingDebiaser, equalised, without
 from bayesbias.debias.lists import Mask, Tuples, Words, as_pairs, as_words, find_tuples
 from bayesbias.debias.moments import finite_vectors, mean_vector, second_moments
 from bayesbias.embeddings import Embedding
@@ -25,7 +25,7 @@ _LEAST_SIDE = 5
 
 
 @dataclass(eq=False)
-class DoubleHardDebias(Debiaser):
+class DoubleHardDebias(EqualizingDebiaser):
     """Double-hard debiasing for two groups (Wang et al. 2020).
 
     Some of what embeddings hold, such as how frequent words are, blurs the direction of a bias.
@@ -60,6 +60,8 @@ class DoubleHardDebias(Debiaser):
         The component, and the direction of the pairs without it.
     equalize_pairs_ : tuple of pairs of str
         The pairs that are equalised.
+    not_equalized_ : tuple of pairs of str
+        Those of them that are not, as the embedding that was learnt from lacks a word.
 
     Notes
     -----
@@ -125,7 +127,7 @@ class DoubleHardDebias(Debiaser):
             Words of a group by meaning, which are no sign of bias; they and the words of the pairs
             are not among the most biased words.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            How words are found, as in `Embedding.lookup`; `transform` uses them too.
 
         Returns
         -------
@@ -139,12 +141,13 @@ class DoubleHardDebias(Debiaser):
         at_least("n_words", self.n_words, _LEAST_SIDE)
         at_least("vocabulary", self.vocabulary, 4 * _LEAST_SIDE)
         at_least("seed", self.seed, 0)
-        self._fit_begins(embedding)
-        ways = tuple(fallbacks)
-        rows = np.array(find_tuples("definitional_pairs", pairs, embedding, ways))
+        self._fit_begins(embedding, fallbacks)
+        rows = np.array(find_tuples("definitional_pairs", pairs, embedding, self.fallbacks_))
+        self.equalize_pairs_ = equalize
+        self._check_equalized(equalize, equalize_pairs, embedding)
         both = finite_vectors(embedding, rows.ravel()).reshape(*rows.shape, -1)
         differences = both[:, 0] - both[:, 1]
-        excluded = [rows.ravel(), embedding.lookup(words, ways).rows]
+        excluded = [rows.ravel(), embedding.lookup(words, self.fallbacks_).rows]
         sides = self._most_biased(embedding, _direction(differences), np.concatenate(excluded))
         self.mean_ = mean_vector(embedding)
         centred = np.asarray(embedding.vectors[sides.ravel()], dtype=np.float64) - self.mean_
@@ -156,7 +159,6 @@ class DoubleHardDebias(Debiaser):
         self.accuracies_ = np.array([self._accuracy(centred, directions) for directions in tried])
         self.component_ = int(self.accuracies_.argmin())
         self.directions_ = tried[self.component_]
-        self.equalize_pairs_ = equalize
         return self._fitted_on(embedding)
 
     def _most_biased(self, embedding: Embedding, direction: Array, excluded: Codes) -> Codes:
@@ -189,7 +191,8 @@ class DoubleHardDebias(Debiaser):
     def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
         # Pairs are equalised in the centred space, whether their words are to be changed or not.
         every = np.ones_like(chosen)
-        return equalised(self, embedding, every, spelt(self.equalize_pairs_), self.directions_[1:])
+        rows = self._all_rows_to_equalize(self.equalize_pairs_, embedding)
+        return equalised(self, embedding, every, rows, self.directions_[1:])
 
 
 def _direction(differences: Array, besides: Array | None = None) -> Array:

@@ -82,7 +82,7 @@ class HalfSiblingRegression(Debiaser):
         definitional_words : list of str or str, default "bolukbasi:gender_specific"
             Words that are gendered by meaning, or the name of a list.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            How words are found, as in `Embedding.lookup`; `transform` uses them too.
 
         Returns
         -------
@@ -91,8 +91,14 @@ class HalfSiblingRegression(Debiaser):
         """
         words = as_words("definitional_words", definitional_words)
         alpha = positive("alpha", self.alpha)
-        self._fit_begins(embedding)
-        rows = find_words("definitional_words", words, embedding, fallbacks)
+        self._fit_begins(embedding, fallbacks)
+        rows = find_words(
+            "definitional_words",
+            words,
+            embedding,
+            self.fallbacks_,
+            published=isinstance(definitional_words, str),
+        )
         vectors = finite_vectors(embedding, rows)
         identity = np.eye(embedding.dim)
         self.matrix_ = np.linalg.inv(vectors.T @ vectors / alpha + identity)
@@ -104,4 +110,4 @@ class HalfSiblingRegression(Debiaser):
         return result
 
     def _exempt(self, embedding: Embedding) -> Codes:
-        return embedding.lookup(self.definitional_words_, DEFAULT_FALLBACKS).rows
+        return embedding.lookup(self.definitional_words_, self.fallbacks_).rows

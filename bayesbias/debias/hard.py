@@ -13,16 +13,64 @@ from bayesbias._arrays import Array, Codes
 from bayesbias._validate import at_least
 from bayesbias.constants import DEFAULT_FALLBACKS
 from bayesbias.debias.base import Debiaser, to_unit
-from bayesbias.debias.lists import Mask, Tuples, as_pairs, as_tuples, find_tuples
+from bayesbias.debias.lists import (
+    Mask,
+    Tuples,
+    as_pairs,
+    as_tuples,
+    find_tuples,
+    none_complete,
+    tuple_rows,
+    warn_incomplete,
+)
 from bayesbias.embeddings import Embedding, unit_vectors
+from bayesbias.embeddings.lookup import CASES
 from bayesbias.errors import SpecError
 
 # Spellings of a pair that are equalised, each by itself, as far as they are in the vocabulary.
 _SPELLINGS = (str.lower, str.title, str.upper)
 
 
+class EqualizingDebiaser(Debiaser):
+    """What methods that equalise pairs or sets of words have in common."""
+
+    #: What `fit` calls them.
+    equalizes: ClassVar[str] = "equalize_pairs"
+
+    def _check_equalized(
+        self, tuples: tuple[tuple[str, ...], ...], given: Tuples | None, embedding: Embedding
+    ) -> None:
+        """Name the tuples that the embedding lacks a word of, once `fit` knows the fallbacks.
+
+        Not those of a published list, which few vocabularies have all of, nor those of the
+        definitional pairs or sets, which have been named already.
+        """
+        self.not_equalized_ = tuple(
+            words for words in tuples if not self._rows_to_equalize(words, embedding)
+        )
+        if given is not None and len(self.not_equalized_) == len(tuples):
+            raise none_complete(self.equalizes, tuples, embedding)
+        if self.not_equalized_ and given is not None and not isinstance(given, str):
+            warn_incomplete(self.equalizes, self.not_equalized_, len(tuples), embedding)
+
+    def _all_rows_to_equalize(
+        self, tuples: tuple[tuple[str, ...], ...], embedding: Embedding
+    ) -> list[Codes]:
+        """Return the rows of all tuples; those that only this embedding lacks are named."""
+        found = {words: self._rows_to_equalize(words, embedding) for words in tuples}
+        known = set(self.not_equalized_)
+        lacking = [words for words, rows in found.items() if not rows and words not in known]
+        if lacking:
+            warn_incomplete(self.equalizes, lacking, len(tuples), embedding)
+        return [one for rows in found.values() for one in rows]
+
+    def _rows_to_equalize(self, words: tuple[str, ...], embedding: Embedding) -> list[Codes]:
+        """Return the rows of a tuple in each case that the vocabulary has it in."""
+        return cased_rows(words, embedding, self.fallbacks_)
+
+
 @dataclass(eq=False)
-class HardDebias(Debiaser):
+class HardDebias(EqualizingDebiaser):
     """Hard debiasing for two groups (Bolukbasi et al. 2016).
 
     All words lose what lies along the direction of the definitional pairs (they are neutralised),
@@ -42,6 +90,8 @@ class HardDebias(Debiaser):
         The share of the pairs' variance along each principal component.
     equalize_pairs_ : tuple of pairs of str
         The pairs that are equalised.
+    not_equalized_ : tuple of pairs of str
+        Those of them that are not, as the embedding that was learnt from lacks a word.
 
     Notes
     -----
@@ -90,7 +140,7 @@ class HardDebias(Debiaser):
         equalize_pairs : list of pairs or str, optional
             Pairs to equalise; by default the definitional ones.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            How words are found, as in `Embedding.lookup`; `transform` uses them too.
 
         Returns
         -------
@@ -100,23 +150,25 @@ class HardDebias(Debiaser):
         pairs = as_pairs("definitional_pairs", definitional_pairs)
         equalize = pairs if equalize_pairs is None else as_pairs("equalize_pairs", equalize_pairs)
         at_least("n_components", self.n_components, 1)
-        self._fit_begins(embedding)
-        rows = find_tuples("definitional_pairs", pairs, embedding, fallbacks)
+        self._fit_begins(embedding, fallbacks)
+        rows = find_tuples("definitional_pairs", pairs, embedding, self.fallbacks_)
+        self.equalize_pairs_ = equalize
+        self._check_equalized(equalize, equalize_pairs, embedding)
         self.directions_, self.explained_variance_ratio_ = principal_components(
             embedding, rows, self.n_components
         )
-        self.equalize_pairs_ = equalize
         return self._fitted_on(embedding)
 
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
         return without(vectors, self.directions_)
 
     def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
-        return equalised(self, embedding, chosen, spelt(self.equalize_pairs_), self.directions_)
+        rows = self._all_rows_to_equalize(self.equalize_pairs_, embedding)
+        return equalised(self, embedding, chosen, rows, self.directions_)
 
 
 @dataclass(eq=False)
-class MulticlassHardDebias(Debiaser):
+class MulticlassHardDebias(EqualizingDebiaser):
     """Hard debiasing for any number of groups (Manzini et al. 2019).
 
     As `HardDebias`, with sets of words such as *judaism, christianity, islam* in the place of
@@ -136,6 +188,8 @@ class MulticlassHardDebias(Debiaser):
         The share of the sets' variance along each of them.
     definitional_sets_, equalize_sets_ : tuple of tuples of str
         The sets that are not neutralised, and those that are equalised.
+    not_equalized_ : tuple of tuples of str
+        Those of them that are not, as the embedding that was learnt from lacks a word.
 
     References
     ----------
@@ -155,6 +209,7 @@ class MulticlassHardDebias(Debiaser):
     n_components: int = 10
 
     name: ClassVar[str] = "multiclass_hard_debias"
+    equalizes: ClassVar[str] = "equalize_sets"
 
     def fit(
         self,
@@ -176,7 +231,7 @@ class MulticlassHardDebias(Debiaser):
         equalize_sets : list of tuples or str, optional
             Sets to equalise; by default the definitional ones.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            How words are found, as in `Embedding.lookup`; `transform` uses them too.
 
         Returns
         -------
@@ -191,12 +246,13 @@ class MulticlassHardDebias(Debiaser):
             )
         equalize = sets if equalize_sets is None else as_tuples("equalize_sets", equalize_sets)
         at_least("n_components", self.n_components, 1)
-        self._fit_begins(embedding)
-        rows = find_tuples("definitional_sets", sets, embedding, fallbacks)
+        self._fit_begins(embedding, fallbacks)
+        rows = find_tuples("definitional_sets", sets, embedding, self.fallbacks_)
+        self.definitional_sets_, self.equalize_sets_ = sets, equalize
+        self._check_equalized(equalize, equalize_sets, embedding)
         self.directions_, self.explained_variance_ratio_ = principal_components(
             embedding, rows, self.n_components
         )
-        self.definitional_sets_, self.equalize_sets_ = sets, equalize
         return self._fitted_on(embedding)
 
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
@@ -204,13 +260,16 @@ class MulticlassHardDebias(Debiaser):
 
     def _exempt(self, embedding: Embedding) -> Codes:
         words = [word for together in self.definitional_sets_ for word in together]
-        return embedding.lookup(words, DEFAULT_FALLBACKS).rows
+        return embedding.lookup(words, self.fallbacks_).rows
 
     def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
-        # As the vocabulary spells them: they are not neutralised, so none may be passed over.
-        found = [embedding.lookup(words, DEFAULT_FALLBACKS) for words in self.equalize_sets_]
-        sets = [[embedding.words[row] for row in f.rows] for f in found if not f.missing]
-        return equalised(self, embedding, chosen, sets, self.directions_)
+        rows = self._all_rows_to_equalize(self.equalize_sets_, embedding)
+        return equalised(self, embedding, chosen, rows, self.directions_)
+
+    def _rows_to_equalize(self, words: tuple[str, ...], embedding: Embedding) -> list[Codes]:
+        """Return the rows of a set as the fallbacks find its words."""
+        rows = tuple_rows(words, embedding, self.fallbacks_)
+        return [] if rows is None else [rows]
 
 
 def principal_components(
@@ -255,31 +314,37 @@ def without(vectors: npt.NDArray[Any], directions: Array) -> npt.NDArray[Any]:
     return vectors if np.shares_memory(result, vectors) else result
 
 
-def spelt(pairs: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Return the pairs in lower case, with capitals, and in upper case."""
-    return [tuple(spell(word) for word in pair) for pair in pairs for spell in _SPELLINGS]
+def cased_rows(
+    pair: Sequence[str], embedding: Embedding, fallbacks: tuple[str, ...]
+) -> list[Codes]:
+    """Return the rows of a pair in lower case, with capitals and in upper case, where it is there.
+
+    If the vocabulary has it in none of these, those that the fallbacks find.
+    """
+    # Both words are to be in the same case, so fallbacks that change the case are not tried.
+    same_case = tuple(dict.fromkeys("exact" if f in CASES else f for f in fallbacks))
+    tried = [tuple_rows([spell(w) for w in pair], embedding, same_case) for spell in _SPELLINGS]
+    if not any(rows is not None for rows in tried):
+        tried = [tuple_rows(pair, embedding, fallbacks)]
+    return [rows for rows in tried if rows is not None]
 
 
 def equalised(
     debiaser: Debiaser,
     embedding: Embedding,
     chosen: Mask,
-    tuples: Iterable[Sequence[str]],
+    tuples: Iterable[Codes],
     directions: Array,
 ) -> dict[int, Array]:
-    """Return the vectors of tuples of words that differ along the directions only.
+    """Return the vectors of tuples of rows that then differ along the directions only.
 
     A tuple gets one common part outside the space of the directions, and each word of it the part
     inside that points where it pointed before, as long as makes length one. Words of a method that
-    does not scale vectors get the mean length of their tuple. Tuples of which the vocabulary lacks
-    a word are passed over; of a word in several the last counts.
+    does not scale vectors get the mean length of their tuple. Of a word in several tuples the last
+    counts.
     """
     result: dict[int, Array] = {}
-    for words in dict.fromkeys(map(tuple, tuples)):
-        found = [embedding.index.get(word) for word in words]
-        rows = [row for row in found if row is not None]
-        if len(rows) < len(words) or len(set(rows)) < len(rows):
-            continue
+    for rows in dict.fromkeys(tuple(one.tolist()) for one in tuples):
         vectors = debiaser._changed(embedding, np.array(rows), chosen)
         for place, row in enumerate(rows):  # as an earlier tuple has left them
             if row in result:

@@ -103,7 +103,7 @@ class INLP(Debiaser):
             most along their direction, among the first 150,000 of the vocabulary. By default
             ``"bolukbasi:definitional_pairs"``.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            How words are found, as in `Embedding.lookup`; `transform` uses them too.
 
         Returns
         -------
@@ -112,8 +112,8 @@ class INLP(Debiaser):
         """
         at_least("n_iterations", self.n_iterations, 1)
         at_least("seed", self.seed, 0)
-        self._fit_begins(embedding)
-        found = find_groups(embedding, groups, definitional_pairs, self.n_words, fallbacks)
+        self._fit_begins(embedding, fallbacks)
+        found = find_groups(embedding, groups, definitional_pairs, self.n_words, self.fallbacks_)
         each = 1 if len(found) == 2 else len(found)
         if embedding.dim <= each:
             raise SpecError(

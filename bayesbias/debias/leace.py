@@ -97,15 +97,15 @@ class LEACE(Debiaser):
             most along their direction, among the first 150,000 of the vocabulary. By default
             ``"bolukbasi:definitional_pairs"``.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            How words are found, as in `Embedding.lookup`; `transform` uses them too.
 
         Returns
         -------
         LEACE
             The debiaser itself.
         """
-        self._fit_begins(embedding)
-        found = find_groups(embedding, groups, definitional_pairs, self.n_words, fallbacks)
+        self._fit_begins(embedding, fallbacks)
+        found = find_groups(embedding, groups, definitional_pairs, self.n_words, self.fallbacks_)
         vectors = finite_vectors(embedding, np.concatenate(found))
         self.mean_ = vectors.mean(axis=0)
         self.measured_, self.directions_ = erasure(

@@ -65,6 +65,16 @@ def as_pairs(name: str, tuples: Tuples) -> tuple[tuple[str, ...], ...]:
     return found
 
 
+def tuple_rows(
+    words: Sequence[str], embedding: Embedding, fallbacks: tuple[str, ...]
+) -> Codes | None:
+    """Return the rows of words that belong together; None if one is missing, or two are one row."""
+    found = embedding.lookup(words, fallbacks)
+    if found.missing or len(set(found.rows.tolist())) < len(words):
+        return None
+    return found.rows
+
+
 def find_tuples(
     name: str,
     tuples: Sequence[Sequence[str]],
@@ -75,32 +85,63 @@ def find_tuples(
     ways = tuple(fallbacks)
     rows, incomplete = [], []
     for together in tuples:
-        found = embedding.lookup(together, ways)
-        if found.missing or len(set(found.rows.tolist())) < len(together):
+        found = tuple_rows(together, embedding, ways)
+        if found is None:
             incomplete.append(tuple(together))
         else:
-            rows.append(found.rows)
+            rows.append(found)
     if not rows:
-        raise VocabularyError(
-            f"embedding {embedding.name!r} has all words of none of the {len(tuples)} {name} "
-            f"({quoted(incomplete, 4)}); give others, or other fallbacks."
-        )
+        raise none_complete(name, incomplete, embedding)
     if incomplete:
-        warn(
-            f"{embedding.name} lacks a word of {len(incomplete)} of {len(tuples)} {name}, left "
-            f"out: {quoted(incomplete, 4)}"
-        )
+        warn_incomplete(name, incomplete, len(tuples), embedding)
     return rows
 
 
+def none_complete(
+    name: str, tuples: Sequence[Sequence[str]], embedding: Embedding
+) -> VocabularyError:
+    """Return the error for tuples each of which has a word that the embedding lacks."""
+    return VocabularyError(
+        f"embedding {embedding.name!r} has all words of none of the {len(tuples)} {name} "
+        f"({quoted(tuples, 4)}); give others, or other fallbacks."
+    )
+
+
+def warn_incomplete(
+    name: str, incomplete: Sequence[Sequence[str]], number: int, embedding: Embedding
+) -> None:
+    """Name the tuples that are left out, as the embedding lacks a word of them."""
+    warn(
+        f"{embedding.name} lacks a word of {len(incomplete)} of {number} {name}, left out: "
+        f"{quoted(incomplete, 4)}"
+    )
+
+
 def find_words(
-    name: str, words: Sequence[str], embedding: Embedding, fallbacks: Iterable[str]
+    name: str,
+    words: Sequence[str],
+    embedding: Embedding,
+    fallbacks: Iterable[str],
+    *,
+    published: bool,
+    needed: bool = True,
 ) -> Codes:
-    """Return the distinct rows of the words that the embedding has; it must have one at least."""
+    """Return the distinct rows of the words that the embedding has, and name those it lacks.
+
+    Of a published list, whose words nobody has mistyped and few vocabularies have all of, none are
+    named, unless it has not one of them: an error if words are needed, else a warning.
+    """
     found = embedding.lookup(words, fallbacks)
-    if not len(found.rows):
-        raise VocabularyError(
-            f"embedding {embedding.name!r} has no word of {name!r} ({quoted(words, 4)}); give "
-            "others, or other fallbacks."
+    if not found.found:
+        if needed:
+            raise VocabularyError(
+                f"embedding {embedding.name!r} has no word of {name!r} ({quoted(words, 4)}); give "
+                "others, or other fallbacks."
+            )
+        warn(f"{embedding.name} has no word of {name!r}: {quoted(words, 4)}")
+    elif found.missing and not published:
+        warn(
+            f"{embedding.name} lacks {len(found.missing)} of {len(words)} words of {name!r}: "
+            f"{quoted(found.missing, 4)}"
         )
     return np.unique(found.rows)

@@ -112,7 +112,7 @@ class Projection(Debiaser):
         definitional_pairs : list of pairs or str
             Words that differ by group only, such as ``("she", "he")``, or the name of a list.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            How words are found, as in `Embedding.lookup`; `transform` uses them too.
 
         Returns
         -------
@@ -127,8 +127,8 @@ class Projection(Debiaser):
         sigma = self.sigma
         if sigma is not None and not (isinstance(sigma, Real) and sigma > 0):
             raise SpecError(f"'sigma' is {self.sigma!r}; expected a number above 0.")
-        self._fit_begins(embedding)
-        rows = find_tuples("definitional_pairs", pairs, embedding, fallbacks)
+        self._fit_begins(embedding, fallbacks)
+        rows = find_tuples("definitional_pairs", pairs, embedding, self.fallbacks_)
         pca = self.direction == "pca"
         self.direction_: Array = (
             principal_components(embedding, rows, 1)[0][0]

@@ -115,7 +115,7 @@ class RepulsionAttractionNeutralization(Debiaser):
         definitional_pairs : list of pairs or str
             Words that differ by group only, such as ``("she", "he")``, or the name of a list.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            How words are found, as in `Embedding.lookup`; `transform` uses them too.
 
         Returns
         -------
@@ -124,8 +124,8 @@ class RepulsionAttractionNeutralization(Debiaser):
         """
         pairs = as_pairs("definitional_pairs", definitional_pairs)
         self._check()
-        self._fit_begins(embedding)
-        rows = find_tuples("definitional_pairs", pairs, embedding, fallbacks)
+        self._fit_begins(embedding, fallbacks)
+        rows = find_tuples("definitional_pairs", pairs, embedding, self.fallbacks_)
         self.direction_ = principal_components(embedding, rows, 1)[0][0]
         return self._fitted_on(embedding)
 

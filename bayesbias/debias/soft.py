@@ -116,7 +116,7 @@ class SoftDebias(Debiaser):
             Words that should lose their bias, or the name of a list; by default all words but
             those of the sets.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            How words are found, as in `Embedding.lookup`; `transform` uses them too.
 
         Returns
         -------
@@ -126,18 +126,23 @@ class SoftDebias(Debiaser):
         Warns
         -----
         BayesBiasWarning
-            If more than 90 % of the bias is left.
+            If more than 90 % of the bias is left, or the embedding lacks words that were given.
         """
         sets = as_tuples("definitional_sets", definitional_sets)
         words = None if neutral_words is None else as_words("neutral_words", neutral_words)
         strength = positive("strength", self.strength)
         at_least("n_components", self.n_components, 1)
-        self._fit_begins(embedding)
-        ways = tuple(fallbacks)
-        rows = find_tuples("definitional_sets", sets, embedding, ways)
+        self._fit_begins(embedding, fallbacks)
+        rows = find_tuples("definitional_sets", sets, embedding, self.fallbacks_)
         chosen = np.unique(np.concatenate(rows))
         if words is not None:
-            chosen = find_words("neutral_words", words, embedding, ways)
+            chosen = find_words(
+                "neutral_words",
+                words,
+                embedding,
+                self.fallbacks_,
+                published=isinstance(neutral_words, str),
+            )
         elif len(chosen) == len(embedding):
             raise SpecError(
                 f"embedding {embedding.name!r} has no words besides those of the definitional "

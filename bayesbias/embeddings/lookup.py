@@ -25,6 +25,8 @@ _SPELLINGS: dict[str, Callable[[str], str]] = {
     "upper": str.upper,
     "strip_accents": _strip_accents,
 }
+#: The fallbacks that only change the case of a word, or not even that.
+CASES = ("exact", "lower", "title", "upper")
 _PREFIX = "prefix:"
 
 

@@ -170,7 +170,7 @@ def before_after(
     engine: Engine = "exact",
     draws: int = 1000,
     residual_draws: int = 50,
-    seed: int = 0,
+    seed: int | None = None,
     prob: float = 0.89,
     fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
     lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
@@ -217,8 +217,8 @@ def before_after(
         Draws of each of the model's four chains, of the metrics, and of the quality.
     residual_draws : int, default 50
         Draws of the tests of what is left, which take longer.
-    seed : int, default 0
-        Same seed, same result.
+    seed : int, optional
+        Same seed, same result; by default 0, and for metrics with a seed of their own that one.
     prob : float, default 0.89
         Probability of the intervals.
     fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
@@ -276,6 +276,8 @@ def before_after(
         draws=at_least("draws", draws, 2),
         prob=prob,
     )
+    if seed is None:
+        seed = 0  # of all but the metrics, which may have a seed of their own
     asked, skipped = study_queries(metrics, study, [] if queries is None else as_queries(queries))
     tests = _tests(residual, study, residual_groups, embedding)
     similarities = _several("similarity", similarity)

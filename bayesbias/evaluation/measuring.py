@@ -31,7 +31,7 @@ class Settings:
     normalize: bool
     lost_vocabulary_threshold: float
     fallbacks: tuple[str, ...]
-    seed: int
+    seed: int | None
     draws: int = 0
     prob: float = 0.89
     kind: Kind = "eti"
@@ -41,7 +41,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         share("lost_vocabulary_threshold", self.lost_vocabulary_threshold)
-        at_least("seed", self.seed, 0)
+        if self.seed is not None:
+            at_least("seed", self.seed, 0)
         if self.draws != 0:
             at_least("draws", self.draws, 2)
         check_interval(self.prob, self.kind)

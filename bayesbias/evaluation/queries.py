@@ -58,7 +58,7 @@ def run_queries(
     normalize: bool = False,
     lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
     fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    seed: int = 0,
+    seed: int | None = None,
     n_jobs: int = 1,
     progress: bool = True,
     options: Mapping[str, object] | None = None,
@@ -96,8 +96,8 @@ def run_queries(
         The share of any one word set that may be lost; the value is NaN if it is more.
     fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
         Spellings to try, as in `Embedding.lookup`.
-    seed : int, default 0
-        Same seed, same result.
+    seed : int, optional
+        Same seed, same result; by default that of the metric, or 0 if it has none.
     n_jobs : int, default 1
         How many processes work at once; -1 for one on each core.
     progress : bool, default True
@@ -194,7 +194,7 @@ def query_scores(
     normalize: bool = False,
     lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
     fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    seed: int = 0,
+    seed: int | None = None,
     n_jobs: int = 1,
     progress: bool = True,
     options: Mapping[str, object] | None = None,
@@ -230,8 +230,8 @@ def query_scores(
         The share of any one word set that may be lost; the value is NaN if it is more.
     fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
         Spellings to try, as in `Embedding.lookup`.
-    seed : int, default 0
-        Same seed, same result.
+    seed : int, optional
+        Same seed, same result; by default that of the metric, or 0 if it has none.
     n_jobs : int, default 1
         How many processes work at once; -1 for one on each core.
     progress : bool, default True

@@ -229,7 +229,7 @@ def rank_posterior(
     *,
     aggregate: Aggregate = "abs_avg",
     draws: int = 4000,
-    seed: int = 0,
+    seed: int | None = None,
     prob: float = 0.89,
     subqueries: bool = False,
     normalize: bool = False,
@@ -258,8 +258,8 @@ def rank_posterior(
         signs, so that queries of opposite signs cancel out.
     draws : int, default 4000
         How many draws.
-    seed : int, default 0
-        Same seed, same result.
+    seed : int, optional
+        Same seed, same result; by default that of the metric, or 0 if it has none.
     prob : float, default 0.89
         Probability of the intervals.
     subqueries : bool, default False

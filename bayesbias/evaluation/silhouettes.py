@@ -383,7 +383,7 @@ def silhouettes(
     *,
     side: Side = "targets",
     runs: int = 100,
-    seed: int = 0,
+    seed: int | None = None,
     growth: Growth = "proportional",
     step: int | None = None,
     start: int | None = None,
@@ -414,8 +414,8 @@ def silhouettes(
         Which lists grow: the groups or the concepts.
     runs : int, default 100
         How many random orders of the words; the first of them do not change with more.
-    seed : int, default 0
-        Same seed, same result.
+    seed : int, optional
+        Same seed, same result; by default that of the metric, or 0 if it has none.
     growth : {"proportional", "prefix"}, default "proportional"
         Whether lists of different lengths end together, or get as many words each until the
         shorter runs out, as in the paper.
@@ -508,7 +508,7 @@ def silhouettes(
     Accuracy: 0.74 [0.73, 0.75], where 0.5 is a metric that cannot tell the embedding ...
     """
     [chosen] = as_metrics([metric], options)
-    chosen = chosen._with({}, seed)
+    chosen, seed = chosen._with({}, seed)
     chosen.check_query(query)
     at_least("runs", runs, 2)
     one_of("side", side, ("targets", "attributes"))

@@ -129,8 +129,11 @@ def _average_replicates(table: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-def model_data(spec: ModelSpec, table: pd.DataFrame) -> ModelData:
-    """Return the rows as the model sees them, or say what keeps them from being modelled."""
+def model_data(spec: ModelSpec, table: pd.DataFrame, *, observed: bool = True) -> ModelData:
+    """Return the rows as the model sees them, or say what keeps them from being modelled.
+
+    Outcomes that are not observed, but only hold the places of some to be drawn, need not vary.
+    """
     column = _OUTCOME_COLUMN[spec.outcome]
     if column not in table.columns:
         raise DataError(
@@ -147,7 +150,8 @@ def model_data(spec: ModelSpec, table: pd.DataFrame) -> ModelData:
         pair = words.ngroup().to_numpy().astype(np.intp)
     data = ModelData(levels, codes, y, _errors(table), covariates, pair)
     _check_embeddings(spec, table)
-    _check_varies(spec, data)
+    if observed:
+        _check_varies(spec, data)
     return data
 
 

@@ -32,12 +32,14 @@ def prior_draws(
     """Draw the parameters of a model, and distances that they could give, from the priors alone.
 
     Priors that put much weight on distances below 0 or above 2 ask for another look. The distances
-    of the table are not used, only which words it compares.
+    of the table are not used, only which words it compares; they may be missing.
 
     Parameters
     ----------
     table : DataFrame
-        A distance table, as for `fit`. Its standard errors, if it has any, widen the distances.
+        A distance table, as for `fit`, with or without distances. A column ``standard_error``
+        widens the distances drawn. Replicates are drawn as one row per pair, without an error, as
+        that would be computed from their distances.
     model : str, path-like or ModelSpec, default "interaction"
         A model of the catalogue (`MODELS`), a TOML file, or a `ModelSpec`.
     draws : int, default 2000
@@ -89,7 +91,8 @@ def prior_draws(
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     at_least("seed", seed, 0)
     spec = load_model(model).vary(priors=priors, likelihood=likelihood, residual=residual)
-    data = model_data(spec, prepare_table(table, duplicates=duplicates))
+    rows = prepare_table(_without_outcomes(table), duplicates=duplicates)
+    data = model_data(spec, rows, observed=False)
     of_outcome, *streams = np.random.SeedSequence(seed).spawn(1 + len(spec.parameters))
     values: dict[str, Array] = {}
     for parameter, stream in zip(spec.parameters, streams, strict=True):
@@ -99,6 +102,14 @@ def prior_draws(
     result = dataset(spec, data, values, 1).assign_coords(row=np.arange(len(data.y)))
     result[spec.outcome] = (("chain", "draw", "row"), outcome[None])
     return result.assign_attrs(model=spec.name, seed=seed)
+
+
+def _without_outcomes(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with the same outcome in every row, so that nothing depends on its own."""
+    if not isinstance(table, pd.DataFrame):
+        return table  # refused by the checks that follow
+    rows = table.drop(columns="cosine_similarity", errors="ignore").assign(cosine_distance=1.0)
+    return rows.assign(difference=0.0) if "difference" in rows.columns else rows
 
 
 def _parameter(

@@ -303,7 +303,7 @@ class Metric:
         p_value_iterations: int = 10_000,
         p_value_test_type: Test = "right-sided",
         p_value_method: Method = "auto",
-        seed: int = 0,
+        seed: int | None = None,
         **options: object,
     ) -> Score:
         """Measure one query in one embedding.
@@ -333,8 +333,8 @@ class Metric:
         p_value_method : {"auto", "exact", "approximate"}, default "auto"
             ``exact`` enumerates all partitions, ``approximate`` draws some without replacement
             within each; ``auto`` enumerates up to 1,000,000.
-        seed : int, default 0
-            Same seed, same result.
+        seed : int, optional
+            Same seed, same result; by default that of the metric, or 0 if it has none.
         **options : object
             Options of the metric, for this call.
 
@@ -353,7 +353,7 @@ class Metric:
         BayesBiasWarning
             If the value is not defined, or sets share words.
         """
-        metric = self._with(options, seed)
+        metric, seed = self._with(options, seed)
         at_least("p_value_iterations", p_value_iterations, 1)
         one_of("p_value_test_type", p_value_test_type, TESTS)
         one_of("p_value_method", p_value_method, ("auto", "exact", "approximate"))
@@ -378,7 +378,7 @@ class Metric:
         embedding: Embedding,
         *,
         draws: int = 4000,
-        seed: int = 0,
+        seed: int | None = None,
         prob: float = 0.89,
         kind: Kind = "eti",
         normalize: bool = False,
@@ -407,8 +407,8 @@ class Metric:
             Where the vectors are from.
         draws : int, default 4000
             How many draws.
-        seed : int, default 0
-            Same seed, same result.
+        seed : int, optional
+            Same seed, same result; by default that of the metric, or 0 if it has none.
         prob : float, default 0.89
             Probability of the interval.
         kind : {"hdi", "eti"}, default "eti"
@@ -429,7 +429,7 @@ class Metric:
         Score
             The value, with `draws`, `lower`, `upper` and `p_above`, or with `no_interval`.
         """
-        metric = self._with(options, seed)
+        metric, seed = self._with(options, seed)
         at_least("draws", draws, 2)
         check_interval(prob, kind)
         found = metric._gather(
@@ -455,7 +455,7 @@ class Metric:
         lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
         fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
         strategy: Strategy = "first",
-        seed: int = 0,
+        seed: int | None = None,
         **options: object,
     ) -> pd.DataFrame:
         """Tell how much each word changes the value, by leaving it out.
@@ -474,8 +474,8 @@ class Metric:
             Spellings to try, as in `Embedding.lookup`.
         strategy : {"first", "all"}, default "first"
             Whether a word stands for the first of its spellings that is found, or for all.
-        seed : int, default 0
-            Same seed, same result; for metrics with random parts.
+        seed : int, optional
+            For metrics with random parts: same seed, same result; by default that of the metric.
         **options : object
             Options of the metric, for this call.
 
@@ -488,7 +488,7 @@ class Metric:
         """
         import pandas as pd
 
-        metric = self._with(options, seed)
+        metric, seed = self._with(options, seed)
         found = metric._gather(
             query, embedding, fallbacks, strategy, lost_vocabulary_threshold, normalize
         )
@@ -515,7 +515,7 @@ class Metric:
         embedding: Embedding,
         *,
         draws: int = 1000,
-        seed: int = 0,
+        seed: int | None = None,
         prob: float = 0.89,
         kind: Kind = "eti",
         normalize: bool = False,
@@ -536,8 +536,8 @@ class Metric:
             Where the vectors are from.
         draws : int, default 1000
             How many draws of the target words.
-        seed : int, default 0
-            Same seed, same result.
+        seed : int, optional
+            Same seed, same result; by default that of the metric, or 0 if it has none.
         prob : float, default 0.89
             Probability of the intervals.
         kind : {"hdi", "eti"}, default "eti"
@@ -571,7 +571,7 @@ class Metric:
         """
         import pandas as pd
 
-        metric = self._with(options, seed)
+        metric, seed = self._with(options, seed)
         at_least("draws", draws, 2)
         check_interval(prob, kind)
         at_least("p_value_iterations", p_value_iterations, 1)
@@ -613,14 +613,20 @@ class Metric:
         frame.attrs["no_interval"] = reasons
         return frame
 
-    def _with(self, options: Mapping[str, Any], seed: int = 0) -> Metric:
-        """Return the metric with other options, and with the seed if it needs one."""
-        at_least("seed", seed, 0)
-        if any(item.name == "seed" for item in _fields(self)):
-            options = {"seed": seed or self.seed, **options}  # type: ignore[attr-defined]
-        if not options:
-            return self
+    def _with(self, options: Mapping[str, Any], seed: int | None) -> tuple[Metric, int]:
+        """Return the metric with other options and the seed of a call, and that seed.
+
+        It is the one given, 0 included; without, that of the metric; without either, 0.
+        """
         known = [item.name for item in _fields(self)]
+        seeded = "seed" in known
+        if seed is None:
+            seed = self.seed if seeded else 0  # type: ignore[attr-defined]
+        at_least("seed", seed, 0)
+        if seeded:
+            options = {**options, "seed": seed}
+        if not options:
+            return self, seed
         for name in options:
             if name not in known:
                 allowed = f"its options are {quoted(known)}" if known else "it has none of its own"
@@ -629,7 +635,7 @@ class Metric:
                     f"{did_you_mean(name, known)}"
                 )
         varied: Metric = dataclasses.replace(self, **options)  # type: ignore[type-var]
-        return varied
+        return varied, seed
 
     def _gather(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import warnings
@@ -114,15 +115,27 @@ def test_another_seed_has_other_draws(
     np.testing.assert_allclose(found.contrasts["mean"], old.contrasts["mean"], atol=0.1)
 
 
-def test_a_temporary_folder_lives_as_long_as_the_result(
-    wood: bb.Embedding, trees: bb.Study, sketched: None
+def test_the_folder_stays(
+    wood: bb.Embedding, trees: bb.Study, tmp_path: Path, sketched: None
 ) -> None:
     found = bb.audit(wood, trees, **FAST)
-    folder = found.folder
-    assert found.report.is_file()
-    assert found.table.shape[0] == 6 * 28
+    assert repr(found) == "<Audit of forest on trees, in bayesbias-audit>"
+    assert found.folder.resolve() == tmp_path / "bayesbias-audit"
+    report = found.report.resolve()
     del found
-    assert not folder.exists()
+    gc.collect()
+    assert "<html" in report.read_text("utf-8")
+    # The same again is found there, and something else does not replace it.
+    again = bb.audit(wood, trees, **FAST)
+    assert again.report.resolve() == report
+    assert again.table.shape[0] == 6 * 28
+    other = bb.Study("others", trees.groups, trees.stereotypes, trees.controls)
+    with pytest.raises(
+        bb.SpecError, match="bayesbias-audit holds the audit of forest on trees; give another fold"
+    ):
+        bb.audit(wood, other, **FAST)
+    with pytest.raises(bb.SpecError, match="'out' is None; expected the name of a folder"):
+        bb.audit(wood, trees, out=None, **FAST)
 
 
 def test_of_a_file_only_what_is_needed_is_read(
@@ -216,7 +229,7 @@ def test_silhouettes_are_told(wood: bb.Embedding, trees: bb.Study, sketched: Non
         {"oak": ["sturdy", "old"], "fir": ["slim", "tall"]},
         {"neutral": [f"neutral{i}" for i in range(12)]},
     )
-    none = bb.audit(wood, short, **(FAST | {"silhouettes": True}))
+    none = bb.audit(wood, short, out="short", **(FAST | {"silhouettes": True}))
     [part] = none.parts.values()
     assert all(text.startswith("Not measured: ") for text in part.verdicts.values())
     assert part.robustness is not None

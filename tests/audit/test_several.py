@@ -38,7 +38,7 @@ def test_several_have_a_folder_each(several: bb.Audit) -> None:
     assert part.folder == several.folder / "a-b" / "few-trees"
     assert set(part.contrasts["contrast"]) == {"associated - none", "associated - different"}
     assert part.embedding == "a b"
-    assert repr(several) == "<Audit of a b, plain on trees, few/trees>"
+    assert repr(several) == f"<Audit of a b, plain on trees, few/trees, in {several.folder}>"
     with pytest.raises(bb.SpecError, match=r"4 parts; take one of them: audit.parts\[\('a b'"):
         several.table  # noqa: B018
 

@@ -320,6 +320,28 @@ def test_same_seed_same_result(demo: bb.Embedding, small: bb.Study) -> None:
     assert not first.equals(run(2))
 
 
+@pytest.mark.parametrize(("seed", "expected"), [(None, 5), (0, 0), (3, 3)])
+def test_the_seed_of_a_metric_counts_unless_one_is_given(
+    demo: bb.Embedding,
+    small: bb.Study,
+    monkeypatch: pytest.MonkeyPatch,
+    seed: int | None,
+    expected: int,
+) -> None:
+    used = set()
+
+    def measure(self: bb.ClusterTest, *_: object) -> tuple[float, dict[str, float]]:
+        used.add(self.seed)
+        return 0.5, {}
+
+    monkeypatch.setattr(bb.ClusterTest, "measure", measure)
+    bb.before_after(
+        demo, bb.HardDebias().fit(demo), small, draws=30, metrics="weat", similarity=(),
+        analogies=(), residual=bb.ClusterTest(n_words=100, seed=5), residual_draws=2, seed=seed,
+    )  # fmt: skip
+    assert used == {expected}
+
+
 def test_more_queries_and_metrics_of_pairs(demo: bb.Embedding, small: bb.Study) -> None:
     pairs = bb.Query(
         [["he", "man", "king"], ["she", "woman", "queen"]], [["nurse", "clerk", "boss"]]

@@ -32,6 +32,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "half_sibling_regression": {"alpha": 10.0},
     "repulsion_attraction_neutralization": {"n_epochs": 20, "n_neighbours": 10},
 }
+# Where methods take the pairs or sets that they equalise.
+EQUALIZE = {
+    "hard_debias": "equalize_pairs",
+    "multiclass_hard_debias": "equalize_sets",
+    "double_hard_debias": "equalize_pairs",
+}
 
 
 @pytest.fixture
@@ -155,6 +161,41 @@ class TestEveryMethod:
         with pytest.raises(bb.SpecError, match="'target' is empty"):
             debiaser.transform(emb, target=[])
 
+    def test_words_that_are_not_there_are_named(self, name: str, emb: bb.Embedding) -> None:
+        debiaser = fitted(name, emb)
+        for what in ("target", "ignore"):
+            words = ["w1", "nobody", "w2", "none"]
+            expected = debiaser.transform(emb, **{what: ["w1", "w2"]}).vectors
+            text = f"planted lacks 2 of 4 words of '{what}': 'nobody', 'none'"
+            with pytest.warns(bb.BayesBiasWarning, match=text) as caught:
+                after = debiaser.transform(emb, **{what: words})
+            assert len(caught) == 1
+            np.testing.assert_array_equal(after.vectors, expected)
+
+    def test_words_are_found_as_in_fit(self, name: str, emb: bb.Embedding) -> None:
+        """A vocabulary with prefixes is debiased as one without, and nothing is lost on the way."""
+        prefixed = bb.Embedding([f"/c/en/{word}" for word in WORDS], emb.vectors, "prefixed")
+        arguments = ARGUMENTS.get(name, {"definitional_pairs": PAIRS})
+        if name in EQUALIZE:
+            arguments = arguments | {EQUALIZE[name]: [("f0", "m0"), ("F1", "M1")]}
+        plain: Any = made(name)
+        plain.fit(emb, **arguments)
+        debiaser: Any = made(name)
+        debiaser.fit(prefixed, fallbacks=iter(["exact", "lower", "prefix:/c/en/"]), **arguments)
+        assert debiaser.fallbacks_ == ("exact", "lower", "prefix:/c/en/")
+        words: list[dict[str, Any]] = [{}, {"target": ["w1", "W2"]}, {"ignore": ["w1", "W2", "m4"]}]
+        for chosen in words:
+            np.testing.assert_array_equal(
+                debiaser.transform(prefixed, **chosen).vectors,
+                plain.transform(emb, **chosen).vectors,
+            )
+        strict: Any = made(name)
+        strict.fit(emb, fallbacks=["exact"], **ARGUMENTS.get(name, {"definitional_pairs": PAIRS}))
+        with pytest.raises(bb.VocabularyError, match=r"has no word of 'target' \('W2'\)"):
+            strict.transform(emb, target=["W2"])
+        with pytest.raises(bb.SpecError, match="'fallbacks' is 'lowr'.* Did you mean 'lower'"):
+            strict.fit(emb, fallbacks=["lowr"], **arguments)
+
 
 # Hard debiasing
 
@@ -199,6 +240,24 @@ def test_spellings_of_pairs_are_equalised() -> None:
         assert after["doctor"] @ after[first] == pytest.approx(after["doctor"] @ after[second])
     # "SHE" is not there, so "HE" has nothing to be equal to.
     assert after["HE"] == pytest.approx(emb["HE"] / np.linalg.norm(emb["HE"]), abs=1e-6)
+
+
+def test_pairs_are_equalised_in_one_case_or_as_they_are_found() -> None:
+    """Both words of a pair have the same case, unless the vocabulary has them in none."""
+    words = ["en/he", "en/she", "en/He", "en/SHE", "en/garcon", "en/Fille", "en/doctor"]
+    emb = bb.Embedding(words, np.random.default_rng(3).normal(size=(7, 8)), "cased")
+    debiaser = bb.HardDebias().fit(
+        emb,
+        definitional_pairs=[("he", "she")],
+        equalize_pairs=[("He", "She"), ("garçon", "fille")],
+        fallbacks=["exact", "lower", "title", "strip_accents", "prefix:en/"],
+    )
+    after = debiaser.transform(emb, ignore=words[:6])
+    for first, second in (("he", "she"), ("garcon", "Fille")):
+        along = [after["en/doctor"] @ after[f"en/{word}"] for word in (first, second)]
+        assert along[0] == pytest.approx(along[1], abs=1e-6)
+    for word in ("en/He", "en/SHE"):
+        assert after[word] == pytest.approx(emb[word] / np.linalg.norm(emb[word]), abs=1e-6)
 
 
 def test_multiclass_keeps_definitional_words_and_removes_the_space(emb: bb.Embedding) -> None:
@@ -271,6 +330,20 @@ def test_sets_are_equalised_as_the_vocabulary_spells_them(emb: bb.Embedding) -> 
     )
 
 
+@pytest.mark.parametrize("copy", [None, 0, 1, "no"])
+def test_whether_to_copy_is_checked_first(copy: Any, emb: bb.Embedding, tmp_path: Path) -> None:
+    """None is not False: nobody's vectors are overwritten by accident."""
+    before = np.array(emb.vectors)
+    debiaser = fitted("hard_debias", emb)
+    with pytest.raises(bb.SpecError, match=f"'copy' is {copy!r}; expected True or False"):
+        debiaser.transform(emb, copy=copy, out=tmp_path / "after.npy")
+    with pytest.raises(bb.SpecError, match=f"'copy' is {copy!r}; expected True or False"):
+        debiaser.transform(emb, copy=copy)
+    np.testing.assert_array_equal(emb.vectors, before)
+    assert not os.listdir(tmp_path)
+    assert debiaser.transform(emb, copy=np.True_).name == "planted_hard_debias"
+
+
 def test_words_that_a_method_leaves_are_no_target(emb: bb.Embedding) -> None:
     debiaser = fitted("half_sibling_regression", emb)
     with pytest.raises(bb.SpecError, match="leaves the words it has learnt from as they are"):
@@ -282,6 +355,50 @@ def test_words_that_a_method_leaves_are_no_target(emb: bb.Embedding) -> None:
 def test_words_to_ignore_that_are_not_there_are_told(emb: bb.Embedding) -> None:
     with pytest.warns(bb.BayesBiasWarning, match="planted has no word of 'ignore': 'he', 'she'"):
         fitted("hard_debias", emb).transform(emb, ignore=["he", "she"])
+
+
+@pytest.mark.parametrize(("name", "argument"), EQUALIZE.items())
+class TestEqualising:
+    def test_pairs_that_are_not_there_are_named(
+        self, name: str, argument: str, emb: bb.Embedding
+    ) -> None:
+        arguments = ARGUMENTS.get(name, {"definitional_pairs": PAIRS})
+        expected: Any = made(name)
+        expected.fit(emb, **arguments, **{argument: [("f0", "m0")]})
+        debiaser: Any = made(name)
+        text = rf"planted lacks a word of 1 of 2 {argument}, left out: \('f1', 'nobody'\)"
+        with pytest.warns(bb.BayesBiasWarning, match=text):
+            debiaser.fit(emb, **arguments, **{argument: [("f0", "m0"), ("f1", "nobody")]})
+        assert debiaser.not_equalized_ == (("f1", "nobody"),)
+        # Not once more, for the same embedding.
+        after = debiaser.transform(emb)
+        np.testing.assert_array_equal(after.vectors, expected.transform(emb).vectors)
+        less = emb.subset([word for word in WORDS if word != "m0"], "less")
+        text = rf"less lacks a word of 1 of 2 {argument}, left out: \('f0', 'm0'\)"
+        with pytest.warns(bb.BayesBiasWarning, match=text):
+            debiaser.transform(less)
+
+    def test_none_is_an_error(self, name: str, argument: str, emb: bb.Embedding) -> None:
+        arguments = ARGUMENTS.get(name, {"definitional_pairs": PAIRS})
+        debiaser: Any = made(name)
+        for pairs in ([("he", "nobody")], "bolukbasi:equalize_pairs"):
+            with pytest.raises(bb.VocabularyError, match=f"all words of none of the .* {argument}"):
+                debiaser.fit(emb, **arguments, **{argument: pairs})
+
+
+def test_words_of_published_lists_are_not_named(demo: bb.Embedding) -> None:
+    """Few vocabularies have all of them; pytest makes errors of warnings."""
+    debiaser = bb.HardDebias().fit(demo, equalize_pairs="bolukbasi:equalize_pairs")
+    assert ("twin_brother", "twin_sister") in debiaser.not_equalized_
+    debiaser.transform(demo, ignore="bolukbasi:gender_specific")
+    bb.HalfSiblingRegression().fit(demo)
+
+
+def test_other_words_that_are_not_there_are_named(emb: bb.Embedding) -> None:
+    with pytest.warns(bb.BayesBiasWarning, match="lacks 1 of 3 words of 'definitional_words': 'q'"):
+        bb.HalfSiblingRegression().fit(emb, definitional_words=["f0", "m0", "q"])
+    with pytest.warns(bb.BayesBiasWarning, match="lacks 1 of 3 words of 'neutral_words': 'q'"):
+        bb.SoftDebias(2000.0).fit(emb, definitional_sets=PAIRS, neutral_words=["w0", "w1", "q"])
 
 
 @pytest.mark.parametrize("name", bb.DEBIASERS)

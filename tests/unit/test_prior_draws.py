@@ -203,11 +203,32 @@ def test_seeds(table: pd.DataFrame) -> None:
     for name in ("bar", "tau", "theta", "s"):
         assert varied[name].equals(first[name])
     assert not varied["u"].equals(first["u"])
-    # Nor does the table's own distance matter.
-    moved = table.assign(cosine_distance=table["cosine_distance"] / 2).drop(
-        columns="cosine_similarity"
-    )
-    assert prior_draws(moved, draws=20, seed=5).identical(first)
+
+
+@pytest.mark.parametrize("distance", [0.5, 7.0, np.nan, np.inf, "far", None])
+def test_distances_make_no_difference(table: pd.DataFrame, distance: object) -> None:
+    for model in ("crossed", "interaction", "baseline"):
+        expected = prior_draws(table, model, draws=5)
+        assert prior_draws(table.assign(cosine_distance=distance), model, draws=5).identical(
+            expected
+        )
+        moved = table.assign(cosine_distance=2 - table["cosine_distance"])
+        assert prior_draws(moved, model, draws=5).identical(expected)
+        none = table.drop(columns=["cosine_distance", "cosine_similarity"])
+        assert prior_draws(none, model, draws=5).identical(expected)
+    rows = table.assign(difference=0.1 * table["cosine_distance"])
+    expected = prior_draws(rows, "paired", draws=5)
+    assert prior_draws(rows.assign(difference=distance), "paired", draws=5).identical(expected)
+
+
+def test_distances_of_duplicates_and_replicates_make_no_difference(table: pd.DataFrame) -> None:
+    expected = prior_draws(table, "crossed", draws=5)
+    again = pd.concat([table, table.head(3).assign(cosine_distance=np.nan)])
+    with pytest.warns(bb.BayesBiasWarning, match="3 of .* rows are duplicates and left out"):
+        assert prior_draws(again, "crossed", draws=5).identical(expected)
+    noisy = table.assign(cosine_distance=table["cosine_distance"] / 2)
+    replicates = pd.concat([table.assign(replicate="a"), noisy.assign(replicate="b")])
+    assert prior_draws(replicates, "crossed", draws=5).identical(expected)
 
 
 def test_bad_input(table: pd.DataFrame) -> None:

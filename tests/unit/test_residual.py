@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import pearsonr
@@ -321,6 +323,30 @@ def test_classification_test_by_hand(classifier: str) -> None:
     values = [metric.run_query(GROUPS, debiased, seed=seed).value for seed in range(5)]
     assert len(set(values)) > 1  # another seed is another split
     assert np.mean(values) == pytest.approx(np.mean(accuracies), abs=0.03)
+
+
+@pytest.mark.parametrize("metric", [bb.ClusterTest, bb.ClassificationTest])
+def test_a_seed_of_0_replaces_the_metrics_own(
+    metric: type[bb.Metric], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, debiased = planted(left=0.7)
+    used = []
+
+    def measure(self: Any, *_: object) -> tuple[float, dict[str, float]]:
+        used.append(self.seed)
+        return 0.5, {}
+
+    monkeypatch.setattr(metric, "measure", measure)
+    own: Any = metric(original=original, seed=5)  # type: ignore[call-arg]
+    for seed in (0, 3, None):
+        own.run_query(GROUPS, debiased, seed=seed)
+    own.run_query(GROUPS, debiased)
+    assert used == [0, 3, 5, 5]
+    used.clear()
+    for options in ({}, {"seed": 0}):
+        bb.run_queries(own, GROUPS, debiased, progress=False, **options)  # type: ignore[arg-type]
+        bb.query_scores(own, GROUPS, debiased, progress=False, **options)  # type: ignore[arg-type]
+    assert used == [5, 5, 0, 0]
 
 
 def test_few_words_are_split_in_proportion() -> None:

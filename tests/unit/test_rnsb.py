@@ -478,9 +478,10 @@ def test_a_classifier_that_learnt_nothing_is_told(rng: np.random.Generator) -> N
 
 def test_seed_of_the_class_counts_unless_the_call_has_one(demo: bb.Embedding) -> None:
     query = bb.load_query("weat_6")
-    values = [
-        bb.RNSB(holdout=True, seed=own).run_query(query, demo, seed=call).value
-        for own, call in ((5, 0), (0, 5), (0, 0), (7, 5))
-    ]
-    assert values[0] == values[1] == values[3]
-    assert values[0] != values[2]
+
+    def value(own: int, call: int | None) -> float:
+        return bb.RNSB(holdout=True, seed=own).run_query(query, demo, seed=call).value
+
+    assert value(5, None) == value(0, 5) == value(7, 5)
+    assert value(5, 0) == value(0, 0) == value(0, None)  # 0 is a seed like any other
+    assert value(5, 0) != value(5, None)

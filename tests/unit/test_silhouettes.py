@@ -536,6 +536,12 @@ def test_options_and_seed_reach_the_metric() -> None:
     metric = found.lists[0].metric
     assert isinstance(metric, bb.RNSBGroups)
     assert (metric.holdout, metric.n_iterations, metric.seed) == (True, 2, 3)
+    own = bb.RNSBGroups(seed=5)
+    for seed, expected in ((None, 5), (0, 0)):
+        found = bb.silhouettes(own, query, embeddings, runs=2, seed=seed)
+        metric = found.lists[0].metric
+        assert isinstance(metric, bb.RNSBGroups)
+        assert metric.seed == found.seed == expected
 
 
 @settings(max_examples=200)
