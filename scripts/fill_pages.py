@@ -11,6 +11,7 @@ import contextlib
 import io
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 BLOCKS = re.compile(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.S)
@@ -30,9 +31,12 @@ def main(path: Path) -> None:
         return result
 
     text = path.read_text("utf-8")
-    path.write_text(BLOCKS.sub(fill, text), "utf-8")
+    # What a page writes to the working directory is not kept.
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        filled = BLOCKS.sub(fill, text)
+    path.write_text(filled, "utf-8")
 
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        main(Path(name))
+        main(Path(name).resolve())

@@ -1,8 +1,8 @@
 """The models computed the slow way: one dense multivariate normal, straight from the definition.
 
-Nothing here uses the package's own algebra, but for the map from partial correlations to correlation
-matrices: levels are looked up by name, every coefficient is a sum of independent deviations, and the
-densities are SciPy's.
+Nothing here uses the package's own algebra, but for the map from partial correlations to
+correlation matrices: levels are looked up by name, every coefficient is a sum of independent
+deviations, and the densities are SciPy's.
 """
 
 from __future__ import annotations
