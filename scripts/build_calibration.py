@@ -176,9 +176,7 @@ def by_design(models: Iterable[str], tables: int, folder: Path, jobs: int) -> st
                     else ""
                 )
             rows.append(row)
-    groups = result[result["level"] == "protected_group"].set_index(
-        ["design", "contrast", "method"]
-    )
+    groups = result[result["level"] == "protected_group"]
     by_group = []
     for name, design in designs.items():
         for contrast in coverage_by_design.CONTRASTS[:2]:
