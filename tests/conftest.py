@@ -129,3 +129,10 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
         return Result(code, *capsys.readouterr())
 
     return call
+
+
+@pytest.fixture(autouse=True)
+def own_directory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where audits without `out` make their folder."""
+    if request.path.parent.name == "audit":
+        monkeypatch.chdir(request.getfixturevalue("tmp_path"))
