@@ -51,6 +51,7 @@ _APART = 1.0  # modes nearer than this are one
 _MINOR = 14.0  # a mode this far below the highest does not matter
 _GRADIENTS = 64  # at a time
 _CHAINS = 64
+_FEW_CHAINS = 16  # of a density that is costly to compute
 _HMC_PILOT = 2000
 _HMC_WARM = 90
 _HMC_SHORTEST = 60  # steps of a chain
@@ -205,10 +206,15 @@ def draw_scales(
         result = replace(result, pareto_k=np.inf)
     # Independent draws that a proposal with too light a tail cannot spoil.
     if not result.good(draws):
-        proposal = _with_arms(target, modes, rng, pilot)
+        proposal = arms = _with_arms(target, modes, rng, pilot)
         result = _reject(target, proposal, draws, pilot, rng)
+        if not result.good(draws) and pilot < _PILOT:
+            # With few points a proposal is rough; more of them still cost less than chains.
+            proposal = _adapted(target, arms, rng, 3 * pilot)
+            result = _reject(target, proposal, draws, pilot, rng)
     if not result.good(draws):
-        result = _hamiltonian(target, proposal, result, draws, rng, longest=2 * pilot)
+        chains = _CHAINS if pilot >= _PILOT // 2 else _FEW_CHAINS
+        result = _hamiltonian(target, proposal, result, draws, rng, chains, longest=2 * pilot)
     return replace(result, mode=max(value for _, value in modes), best=target.best)
 
 
@@ -288,6 +294,8 @@ def _reject(
     log_weight = target(x) - proposal.log_density(x)
     bound = np.quantile(log_weight, 1 - _TWICE)
     k = pareto_k(log_weight)
+    if k > _PARETO_K_MAX and pilot < _PILOT:
+        return ScaleDraws(np.zeros((0, x.shape[1])), 0.0, k)  # more of the same is costly
     proposed = accepted = 0
     for _ in range(_LIMIT):
         times = np.floor(np.exp(np.minimum(log_weight - bound, 50.0)) + rng.random(len(x)))
@@ -402,6 +410,7 @@ def _hamiltonian(
     rejected: ScaleDraws,
     draws: int,
     rng: np.random.Generator,
+    n_chains: int,
     longest: int,
 ) -> ScaleDraws:
     """Run many chains at once, from points resampled by their weights.
@@ -421,7 +430,7 @@ def _hamiltonian(
     effective = 1 / (weight**2).sum()
     mix = x.shape[1] / (x.shape[1] + effective)
     root = _root((1 - mix) * spread + mix * own)
-    which = rng.choice(len(x), _CHAINS, p=weight)
+    which = rng.choice(len(x), n_chains, p=weight)
     chains = _Chains(x[which], *target.slope(x[which]), log_weight[which])
     step = 0.7 / x.shape[1] ** 0.25
     history: list[Array] = []
@@ -433,7 +442,7 @@ def _hamiltonian(
         if i % 30 == 29:
             root = _root(np.cov(np.concatenate(history[-20:]).T).reshape(spread.shape))
     history, accepted = [], []
-    length = max(_HMC_SHORTEST, 2 * -(-draws // _CHAINS))
+    length = max(_HMC_SHORTEST, 2 * -(-draws // n_chains))
     while True:
         while len(history) < length:
             accepted.append(_trajectory(target, proposal, chains, root, step, rng))
