@@ -132,8 +132,7 @@ def _draw_unknowns(
         scale=~is_correlation,
         advance=advance,
     )
-    pilot = int(np.clip(_BUDGET / block.cost / 10, 250, 2000))
-    found = draw_scales(target, distinct, rng, pilot=pilot)
+    found = draw_scales(target, distinct, rng, pilot=_n_pilot(block))
     if _has_no_bottom(found.draws[:, ~is_correlation] - block.floor):
         raise DataError(
             f"model {spec.name!r} explains the outcomes without any noise, so that the "
@@ -168,14 +167,18 @@ def _n_scales(block: Block, draws: int) -> int:
     return min(draws, _MOST_SCALES, max(affordable, _FEWEST_SCALES))
 
 
+def _n_pilot(block: Block) -> int:
+    """Return how many points a round of adaptation gets."""
+    return int(np.clip(_BUDGET / block.cost / 10, 250, 2000))
+
+
 def estimated_seconds(compiled: Compiled, draws: int) -> float:
     """Return roughly how long drawing takes."""
     total = 0.0
     for block in compiled.blocks:
         # Six proposals for each draw of the scales, the pilot's, and those of the search, whose
         # gradients cost more. A coefficient takes as long as some hundred multiplications.
-        pilot = float(np.clip(_BUDGET / block.cost / 10, 250, 2000))
-        evaluations = 6 * _n_scales(block, draws) + 3 * pilot + 700
+        evaluations = 6 * _n_scales(block, draws) + 3 * _n_pilot(block) + 700
         total += evaluations * block.cost + draws * 300.0 * len(block.coefficients)
     return total / _SPEED + _OVERHEAD
 

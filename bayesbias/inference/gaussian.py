@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -140,7 +141,7 @@ class _Cluster:
         """Return whether it is quicker to go run by run than to pick each coordinate."""
         return _RUN * len(self.runs) ** 2 < draws * len(self.support) ** 2
 
-    @property
+    @cached_property
     def onto_columns(self) -> Array:
         """Return the matrix, of zeros and ones, that adds up the support's coordinates."""
         return np.equal.outer(self.column, np.arange(self.shape[2])).astype(np.float64)
@@ -195,7 +196,8 @@ class Solution:
     entries: Array  # draws × entries of the precision matrices
     roots: list[Array]  # of each cluster: inverse Cholesky factors, draws × units × size × size
     halves: list[Array]  # of each cluster: those times the coupling
-    deviation_roots: list[Array]  # of each pattern: draws × size × size
+    pattern_roots: list[Array]  # draws × patterns × size × size
+    deviation_roots: list[Array]  # the same by pattern: draws × size × size
     cholesky: Array  # of the dense coordinates' precision
     half: Array  # draws × dense: cholesky⁻¹ times the linear part
     mean: Array  # draws × dense
@@ -274,7 +276,7 @@ class Block:
         clusters = []
         if eliminated is not None:
             drafts = _drafts(left[~is_dense], eliminated, rows, cols, e, value, d, columns)
-            order = _ordered(drafts, d, columns)
+            order = _ordered(drafts, columns)
             dense, rank = dense[order[:d]], np.argsort(order)
             rows, cols = (np.where(x >= 0, rank[np.maximum(x, 0)], x) for x in (rows, cols))
             clusters = [draft.cluster(rank, local, columns, n_entries) for draft in drafts]
@@ -361,12 +363,14 @@ class Block:
             cluster.subtract(h, _squares(cluster, half))
             roots.append(root)
             halves.append(half)
+        pattern_roots: list[Array] = []
         deviation_roots: list[Array] = [np.zeros(0)] * len(self.deviations)
         for alike in self.patterns:
             root = _inverse_cholesky(alike.of_own(entries))
             log_density += np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=2) @ alike.free
             flat = (root @ alike.of_rows(entries)).reshape(draws, -1, len(alike.columns))
             h[:, alike.columns[:, None], alike.columns] -= flat.transpose(0, 2, 1) @ flat
+            pattern_roots.append(root)
             for place, which in enumerate(alike.which.tolist()):
                 deviation_roots[which] = root[:, place]
         matrix, linear = h[:, :d, :d], h[:, d, :d]
@@ -378,7 +382,17 @@ class Block:
         log_density -= np.log(np.diagonal(cholesky, axis1=1, axis2=2)).sum(axis=1)
         log_density -= 0.5 * (h[:, d, d] - (half**2).sum(axis=1))
         log_density += self._log_prior(at)
-        return Solution(entries, roots, halves, deviation_roots, cholesky, half, mean, log_density)
+        return Solution(
+            entries,
+            roots,
+            halves,
+            pattern_roots,
+            deviation_roots,
+            cholesky,
+            half,
+            mean,
+            log_density,
+        )
 
     def _log_prior(self, at: Array) -> Array:
         total = np.zeros(len(at))
@@ -450,8 +464,7 @@ class Block:
             symmetric = lower + np.tril(lower, -1).transpose(0, 1, 3, 2)
             own = transposed @ (symmetric - 0.5 * np.eye(symmetric.shape[-1])) @ root
             by_entry += cluster.own.pull_back(own.reshape(draws, -1))
-        for alike in self.patterns:
-            root = np.stack([solved.deviation_roots[i] for i in alike.which], axis=1)
+        for alike, root in zip(self.patterns, solved.pattern_roots, strict=True):
             here = adjoint[:, alike.columns[:, None], alike.columns]
             inverse_own = root.transpose(0, 1, 3, 2) @ root
             solution = inverse_own @ alike.of_rows(solved.entries)
@@ -947,7 +960,7 @@ def _shared_columns(
     )
 
 
-def _ordered(drafts: list[_Draft], d: int, columns: Codes) -> Codes:
+def _ordered(drafts: list[_Draft], columns: Codes) -> Codes:
     """Return the dense coordinates, those that the same slots are tied to side by side."""
     alike = np.unique(np.concatenate([draft.ties for draft in drafts]), axis=1, return_inverse=True)
     key = np.asarray(alike[1]).ravel().astype(np.int64)
