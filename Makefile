@@ -43,8 +43,9 @@ $(VENV)/.installed-test: $(VENV)/.installed pyproject.toml
 demo: $(VENV)/.installed
 	$(BIN)/bayesbias audit --out bayesbias-demo
 
+# One thread each: as many processes as cores run already.
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
