@@ -9,6 +9,18 @@ import sys
 import warnings
 from pathlib import Path
 
+__all__ = [
+    "BayesBiasError",
+    "BayesBiasWarning",
+    "DataError",
+    "EngineError",
+    "MissingDependencyError",
+    "NotFittedError",
+    "NotFoundError",
+    "SpecError",
+    "VocabularyError",
+]
+
 _PACKAGE = str(Path(__file__).parent)
 
 

@@ -44,24 +44,28 @@ def main(peer: str, number: int) -> None:
     options: dict[str, Any] = {"progress": False}
     cases: dict[str, Callable[[], object]] = {
         "hard_debias": lambda: (
-            bb.HardDebias().fit(emb, definitional_pairs=pairs).transform(emb, **options)
+            bb.debias.HardDebias().fit(emb, definitional_pairs=pairs).transform(emb, **options)
         ),
         "multiclass_hard_debias": lambda: (
-            bb.MulticlassHardDebias(n_components=2)
+            bb.debias.MulticlassHardDebias(n_components=2)
             .fit(emb, definitional_sets=pairs)
             .transform(emb, **options)
         ),
         "double_hard_debias": lambda: (
-            bb.DoubleHardDebias().fit(emb, definitional_pairs=pairs).transform(emb, **options)
+            bb.debias.DoubleHardDebias()
+            .fit(emb, definitional_pairs=pairs)
+            .transform(emb, **options)
         ),
         "half_sibling_regression": lambda: (
-            bb.HalfSiblingRegression()
+            bb.debias.HalfSiblingRegression()
             .fit(emb, definitional_words=specific)
             .transform(emb, **options)
         ),
         # The last, as it changes the vectors.
         "hard_debias, in place": lambda: (
-            bb.HardDebias().fit(emb, definitional_pairs=pairs).transform(emb, copy=False, **options)
+            bb.debias.HardDebias()
+            .fit(emb, definitional_pairs=pairs)
+            .transform(emb, copy=False, **options)
         ),
     }
     print(f"{number:,} × {DIM}\n{'':28}{'WEFE':>10}{'':>10}{'bayesbias':>12}{'':>9}{'ratio':>8}")

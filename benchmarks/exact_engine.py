@@ -71,7 +71,7 @@ def main() -> None:
     )
 
 
-def exactly(table: pd.DataFrame, model: str) -> tuple[float, bb.Fit]:
+def exactly(table: pd.DataFrame, model: str) -> tuple[float, bb.models.Fit]:
     """Return the seconds that a fit and its WAIC take, and the fit."""
     start = time.perf_counter()
     fit = bb.fit(table, model, engine="exact", draws=DRAWS, chains=CHAINS)
@@ -79,7 +79,7 @@ def exactly(table: pd.DataFrame, model: str) -> tuple[float, bb.Fit]:
     return time.perf_counter() - start, fit
 
 
-def by_nuts(fit: bb.Fit) -> Nuts:
+def by_nuts(fit: bb.models.Fit) -> Nuts:
     """Run one chain as ``bb.fit(..., sampler="pymc")`` does, and look at the clock at each step."""
     times = [time.perf_counter()]
     pm.sample(

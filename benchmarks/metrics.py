@@ -112,7 +112,7 @@ def seconds(function: Callable[[], object], repeats: int) -> float:
 
 def ours(case: dict[str, Any], model: bb.Embedding) -> float:
     """Time a case with bayesbias; a permutation test draws all its permutations."""
-    metric = bb.METRICS[case["metric"].lower()]()
+    metric = bb.metrics.METRICS[case["metric"].lower()]()
     query = bb.Query(case["targets"], case["attributes"])
     options = dict(case["options"])
     if "p_value_iterations" in options:
@@ -143,7 +143,7 @@ def main(path: str, peer: str) -> None:
     print("\n4,000 posterior draws, 25-word sets")
     query = bb.load_query("weat_1")
     pairs = query.subqueries((2, 1))[0]
-    for name, metric in bb.METRICS.items():
+    for name, metric in bb.metrics.METRICS.items():
         if metric.whole_embedding:
             continue
         q = query if metric.template[1] in ("n", 2) else pairs

@@ -27,7 +27,7 @@ def lexicon_query() -> bb.Query:
     )
 
 
-def loop_seconds(found: bb.Silhouettes) -> tuple[float, float]:
+def loop_seconds(found: bb.silhouette_analysis.Silhouettes) -> tuple[float, float]:
     """Return how long the loop would take, and how far its values are from those found."""
     rng = np.random.default_rng(0)
     seconds, difference = 0.0, 0.0
@@ -49,7 +49,7 @@ def loop_seconds(found: bb.Silhouettes) -> tuple[float, float]:
 
 def main() -> None:
     """Time both, for the effect size of WEAT and for RNSB, whose classifiers learn anew."""
-    warnings.simplefilter("ignore", bb.BayesBiasWarning)
+    warnings.simplefilter("ignore", bb.errors.BayesBiasWarning)
     query = lexicon_query()
     embeddings = [bb.load_embedding("demo"), bb.load_embedding("demo-100d")]
     for metric, runs in (("weat_es", 100), ("rnsb_groups", 5)):

@@ -86,7 +86,7 @@ def keep_fit(
     app: Sphinx, what: str, name: str, thing: object, options: Any, lines: list[str]
 ) -> None:
     """Where methods of debiasing are described, `fit` is theirs and not the function."""
-    if name.startswith(("bayesbias.Debiaser", "bayesbias.NotFittedError")):
+    if name.startswith(("bayesbias.debias.Debiaser", "bayesbias.errors.NotFittedError")):
         lines[:] = [line.replace("`fit`", "``fit``") for line in lines]
 
 

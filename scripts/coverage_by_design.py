@@ -32,9 +32,9 @@ import numpy.typing as npt
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias._files import atomic
-from bayesbias._progress import progress_bar
-from bayesbias.inference.uniformity import clustered_share
+from bayesbias._core.files import atomic
+from bayesbias._core.progress import progress_bar
+from bayesbias.numerics.uniformity import clustered_share
 
 Array = npt.NDArray[np.float64]
 
@@ -235,7 +235,7 @@ def intervals(method: str, table: pd.DataFrame, seed: int) -> Iterator[dict[str,
                     found = bb.t_contrasts(table, contrast, by=by, prob=PROB)
                 else:
                     found = fit.contrasts(contrast, by=by, words=words, prob=PROB, kind="eti")
-            except bb.SpecError:  # a level that the model does not have
+            except bb.errors.SpecError:  # a level that the model does not have
                 continue
             for _, row in found.iterrows():
                 ends = {"contrast": contrast, "lower": row["lower"], "upper": row["upper"]}
@@ -247,7 +247,7 @@ def measure(method: str, drawn: Drawn, seed: int, path: Path) -> None:
     with warnings.catch_warnings(action="ignore"):
         try:
             rows = list(intervals(method, drawn.table, seed))
-        except bb.DataError as err:
+        except bb.errors.DataError as err:
             rows = [{"failure": str(err)}]
     for row in rows:
         if "failure" not in row:

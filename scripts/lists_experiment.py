@@ -38,7 +38,7 @@ def ways(embedding: bb.Embedding) -> Iterator[tuple[str, dict[str, list[str]]]]:
     yield "WEAT 6, first names", pair(weat["female_names"], weat["male_names"])
     yield "WEAT 7, terms", pair(weat["female_terms"], weat["male_terms"])
     attributes = {name: weat[name] for name in ("family", "career")}
-    groups = bb.GroupClassifier().fit(embedding, bb.load_labelled("gender"), seed=SEED)
+    groups = bb.wordlists.GroupClassifier().fit(embedding, bb.load_labelled("gender"), seed=SEED)
     for label, options in (
         ("most frequent 25", {"size": 25}),
         ("most frequent 100", {"size": 100}),
@@ -64,7 +64,7 @@ def row(label: str, lists: dict[str, list[str]], embedding: bb.Embedding) -> dic
         [weat["career"], weat["family"]],
         target_names=["male", "female"],
     )
-    score = bb.WEATEffectSize().posterior(query, embedding, seed=SEED)
+    score = bb.metrics.WEATEffectSize().posterior(query, embedding, seed=SEED)
     taken = {word for words in (*lists.values(), weat["family"], weat["career"]) for word in words}
     study = bb.Study(
         "gender",
@@ -89,5 +89,5 @@ def row(label: str, lists: dict[str, list[str]], embedding: bb.Embedding) -> dic
 
 if __name__ == "__main__":
     # Each way is named for what it is; that lists around the attributes are circular is the point.
-    warnings.simplefilter("ignore", bb.BayesBiasWarning)
+    warnings.simplefilter("ignore", bb.errors.BayesBiasWarning)
     main(sys.argv[1] if len(sys.argv) > 1 else "demo")

@@ -62,19 +62,19 @@ class Population:
         rest = unit - np.outer(unit @ direction, direction)
         return self.embedding.with_vectors(rest, f"{self.embedding.name}, debiased")
 
-    def asked(self, metric: bb.Metric) -> tuple[bb.Metric, bb.Embedding]:
+    def asked(self, metric: bb.metrics.Metric) -> tuple[bb.metrics.Metric, bb.Embedding]:
         """Return the metric and what it measures: after debiasing, for tests of residual bias."""
         if not hasattr(metric, "original"):
             return metric, self.embedding
         return replace(metric, original=self.embedding), self.debiased  # type: ignore[type-var]
 
-    def query(self, metric: bb.Metric, places: list[np.ndarray]) -> bb.Query:
+    def query(self, metric: bb.metrics.Metric, places: list[np.ndarray]) -> bb.Query:
         """Return the query of the words at these places of the four pools."""
         targets, attributes = (2 if n == "n" else n for n in metric.template)
         lists = [[pool[i] for i in chosen] for pool, chosen in zip(self.pools, places, strict=True)]
         return bb.Query(lists[:targets], lists[2 : 2 + attributes])
 
-    def draw(self, metric: bb.Metric, length: int, rng: np.random.Generator) -> bb.Query:
+    def draw(self, metric: bb.metrics.Metric, length: int, rng: np.random.Generator) -> bb.Query:
         """Return a query of random lists; pairs are drawn as pairs."""
         places = [rng.choice(len(pool), length, replace=False) for pool in self.pools]
         if metric.paired:
@@ -119,7 +119,7 @@ def simulated_populations() -> Iterator[Population]:
         yield Population(f"simulated, {name}", bb.Embedding(words, vectors, name), tuple(pools))
 
 
-def truth(metric: bb.Metric, population: Population, length: int) -> float:
+def truth(metric: bb.metrics.Metric, population: Population, length: int) -> float:
     """Return the value for the pools as a whole."""
     query = population.query(metric, [np.arange(POOL)] * 4)
     metric, embedding = population.asked(metric)
@@ -129,7 +129,12 @@ def truth(metric: bb.Metric, population: Population, length: int) -> float:
 
 
 def coverage(
-    metric: bb.Metric, population: Population, length: int, tables: int, draws: int, seed: int
+    metric: bb.metrics.Metric,
+    population: Population,
+    length: int,
+    tables: int,
+    draws: int,
+    seed: int,
 ) -> pd.DataFrame:
     """Return one row per table: the value, its interval, and the two truths."""
     rng = np.random.default_rng([seed, length])
@@ -189,7 +194,9 @@ def markdown(table: pd.DataFrame) -> str:
 def main() -> None:
     """Run the study from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("metrics", nargs="*", default=list(bb.METRICS), help="names of metrics")
+    parser.add_argument(
+        "metrics", nargs="*", default=list(bb.metrics.METRICS), help="names of metrics"
+    )
     parser.add_argument("--tables", type=int, default=200, help="tables per population and length")
     parser.add_argument("--draws", type=int, default=500, help="draws of each interval")
     parser.add_argument("--lengths", type=int, nargs="+", default=[8, 25], help="words per list")
@@ -200,7 +207,7 @@ def main() -> None:
     populations = [*real_populations(), *simulated_populations()]
     frames = []
     for name in given.metrics:
-        metric = replace(bb.METRICS[name](), **OPTIONS.get(name, {}))  # type: ignore[type-var]
+        metric = replace(bb.metrics.METRICS[name](), **OPTIONS.get(name, {}))  # type: ignore[type-var]
         started = time.perf_counter()
         for population in populations:
             for length in given.lengths:

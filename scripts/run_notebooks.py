@@ -22,7 +22,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 from PIL import Image
 
-from bayesbias._files import atomic
+from bayesbias._core.files import atomic
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 

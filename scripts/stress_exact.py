@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 
 import bayesbias as bb
-from bayesbias.inference import exact
-from bayesbias.inference.compiled import compile_model
-from bayesbias.inference.data import model_data
-from bayesbias.inference.scales import ScaleDraws, Target, draw_scales
+from bayesbias.models.exact import engine
+from bayesbias.models.exact.compiled_model import compile_model
+from bayesbias.models.exact.scale_draws import ScaleDraws, Target, draw_scales
+from bayesbias.models.model_data import model_data
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from layouts import random_table  # type: ignore[import-not-found]
@@ -46,13 +46,13 @@ def fit_one(name: str, seed: int, draws: int, **size: int) -> dict[str, Any]:
 
     found: dict[str, Any] = {"model": name, "seed": seed, "rows": len(table), "problem": ""}
     again = table.duplicated(["embedding", "protected_word", "word_to_compare"]).any()
-    vars(exact)["draw_scales"] = watched
+    vars(engine)["draw_scales"] = watched
     start = time.process_time()
     try:
         data = model_data(spec, table)
-        found["estimate"] = exact.estimated_seconds(compile_model(spec, data), draws)
+        found["estimate"] = engine.estimated_seconds(compile_model(spec, data), draws)
         start = time.process_time()
-        values, quality = exact.sample_exactly(spec, data, draws, np.random.default_rng(seed))
+        values, quality = engine.sample_exactly(spec, data, draws, np.random.default_rng(seed))
         found |= quality
         if not all(np.isfinite(v).all() for v in values.values()):
             found["problem"] = "a draw is not finite"
@@ -62,7 +62,7 @@ def fit_one(name: str, seed: int, draws: int, **size: int) -> dict[str, Any]:
             # Identical outcomes of one pair: a residual scale of zero may be the right answer.
             found["refused"], found["problem"] = True, ""
     finally:
-        vars(exact)["draw_scales"] = draw_scales
+        vars(engine)["draw_scales"] = draw_scales
     found["seconds"] = time.process_time() - start
     found["above_mode"] = max((s.best - s.mode for s in seen), default=0.0)
     found["unknowns"] = max((s.draws.shape[1] for s in seen), default=0)

@@ -18,9 +18,9 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.inference import gaussian
-from bayesbias.inference.compiled import Compiled
-from bayesbias.inference.precisions import correlation_matrix, partial_correlations
+from bayesbias.models.exact import gaussian_block
+from bayesbias.models.exact.compiled_model import Compiled
+from bayesbias.models.exact.precisions import correlation_matrix, partial_correlations
 
 OUTCOME = {"distance": "cosine_distance", "difference": "difference"}
 
@@ -105,7 +105,7 @@ class BruteForce:
     pooled towards. A deviation is normal, with a known mean and a scale or a known sd.
     """
 
-    def __init__(self, spec: bb.ModelSpec, table: pd.DataFrame) -> None:
+    def __init__(self, spec: bb.models.ModelSpec, table: pd.DataFrame) -> None:
         self.spec = spec
         kinds = {"associated": "stereotype", "different": "stereotype", "none": "neutral"}
         kind = [kinds.get(c, c) for c in table["connection"]]
@@ -283,7 +283,7 @@ class Gaussian:
         return self.mean + gain @ (self.y - mean), spread
 
 
-def by_name(spec: bb.ModelSpec, compiled: Compiled, at: np.ndarray) -> dict[str, np.ndarray]:
+def by_name(spec: bb.models.ModelSpec, compiled: Compiled, at: np.ndarray) -> dict[str, np.ndarray]:
     """Return the scales and the correlation matrices by the name of the parameter."""
     found = {name: np.exp(at[part]) for name, part in compiled.layout.scales.items()}
     for p in spec.parameters:
@@ -325,7 +325,7 @@ def deviations(compiled: Compiled, log_scales: np.ndarray) -> tuple[np.ndarray, 
         # A block has no more noise than three numbers for each coefficient.
         repeated = np.tile(log_scales[block.scales], (1 + 3 * len(block.coefficients), 1))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(gaussian, "_BUDGET", 10**9)  # all at once
+            patch.setattr(gaussian_block, "_BUDGET", 10**9)  # all at once
             [(_, draws)] = block.draw(repeated, OneAtATime())  # type: ignore[arg-type]
         mean[block.coefficients] = draws[0]
         apart = draws - draws[0]

@@ -19,7 +19,7 @@ from hypothesis import settings
 from small_audit import CONTROLS, GROUPS, QUICK, STEREOTYPES, forest, sketch
 
 import bayesbias as bb
-from bayesbias.auditing import figures
+from bayesbias.auditing import audit_figures
 
 matplotlib.use("Agg")
 
@@ -118,7 +118,7 @@ def folder(made: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def sketched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "save", sketch)
+    monkeypatch.setattr(audit_figures, "save", sketch)
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def made(
     return bb.Query(sets["t"], sets["a"]), embeddings
 
 
-class Spread(bb.Metric):
+class Spread(bb.metrics.Metric):
     """A metric of a user: only `value`."""
 
     name = "spread"
@@ -43,7 +43,7 @@ class Spread(bb.Metric):
 
 
 @dataclass(frozen=True)
-class Means(bb.Metric):
+class Means(bb.metrics.Metric):
     """The mean of the first numbers of the attribute vectors."""
 
     name: ClassVar[str] = "means"
@@ -57,7 +57,9 @@ class Means(bb.Metric):
         return (weights[0] @ attributes[0].vectors[:, 0]) / weights[0].sum(axis=1)
 
 
-def of_numbers(numbers: list[np.ndarray[Any, Any]], **options: Any) -> bb.Silhouettes:
+def of_numbers(
+    numbers: list[np.ndarray[Any, Any]], **options: Any
+) -> bb.silhouette_analysis.Silhouettes:
     """The silhouette of a plain mean of numbers, one list for each embedding."""
     words = [f"w{i}" for i in range(len(numbers[0]))]
     embeddings = [

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.errors import DataError
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -102,7 +103,7 @@ def test_what_fails_is_kept(
     small: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: object, **options: object) -> None:
-        raise bb.DataError("the engine gave up.")
+        raise DataError("the engine gave up.")
 
     monkeypatch.setattr(bb, "fit", fail)
     options: dict[str, Any] = {"designs": ["tiny"], "seed": 1, "out": tmp_path, "progress": False}

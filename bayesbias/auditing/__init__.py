@@ -1,6 +1,6 @@
 """The main job: one call from embeddings and word lists to a report, resumable."""
 
-from bayesbias.auditing.result import Audit, AuditPart
-from bayesbias.auditing.run import audit
+from bayesbias.auditing.audit_result import Audit
+from bayesbias.auditing.audit_run import audit
 
-__all__ = ["Audit", "AuditPart", "audit"]
+__all__ = ["Audit", "audit"]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER, LOST_VOCABULARY_THRESHOLD
 from bayesbias.cli.common import fallback_option, loading_options, quiet_option, say
-from bayesbias.constants import DEFAULT_AUDIT_FOLDER, LOST_VOCABULARY_THRESHOLD
 
 if TYPE_CHECKING:
-    from bayesbias.auditing.inputs import Given
+    from bayesbias.auditing.audit_inputs import Given
 
 _WIDTH = 100
 
@@ -144,7 +144,7 @@ def audit(
 @quiet_option
 def report(folder: str, out: str | None, quiet: bool) -> None:
     """Write the report of an audit again, from the files in FOLDER alone."""
-    from bayesbias.auditing.run import write_report
+    from bayesbias.auditing.audit_run import write_report
 
     path = write_report(folder, out)
     say(f"written to {path}", quiet)
@@ -179,7 +179,7 @@ def _steps_told(quiet: bool) -> Iterator[None]:
 
 def _given(text: str) -> Given:
     """Read EMBEDDING or NAME=EMBEDDING."""
-    from bayesbias.auditing.inputs import Given
+    from bayesbias.auditing.audit_inputs import Given
 
     name, equals, source = text.partition("=")
     if equals and not Path(text).exists():

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias._core.constants import DEFAULT_FALLBACKS
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
     from bayesbias.embeddings import Embedding
-    from bayesbias.words import Query, Study
+    from bayesbias.wordlists import Query, Study
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -187,8 +187,8 @@ def frame_format(path: str) -> str:
     """Return the format of a file to be written, and refuse it before long work if it cannot be."""
     from pathlib import Path
 
-    from bayesbias._files import check_folder
-    from bayesbias._validate import quoted
+    from bayesbias._core.files import check_folder
+    from bayesbias._core.validation import quoted
     from bayesbias.errors import SpecError
 
     suffix = Path(path).suffix.lower()
@@ -202,7 +202,7 @@ def write_frame(frame: pd.DataFrame, path: str) -> None:
     """Write a frame to a file, in the format of its suffix."""
     from pathlib import Path
 
-    from bayesbias._files import atomic
+    from bayesbias._core.files import atomic
 
     text = render(frame, frame_format(path))
     with atomic(Path(path)) as (temporary,):
@@ -219,8 +219,8 @@ def check_figure(path: str) -> None:
     """Refuse a figure that cannot be written, before long work."""
     from pathlib import Path
 
-    from bayesbias._files import check_folder
-    from bayesbias._validate import quoted
+    from bayesbias._core.files import check_folder
+    from bayesbias._core.validation import quoted
     from bayesbias.errors import SpecError
 
     suffix = Path(path).suffix.lower()
@@ -233,7 +233,7 @@ def save_figure(axes: Axes, path: str) -> None:
     """Write the figure of the axes to a file."""
     from pathlib import Path
 
-    from bayesbias._files import atomic
+    from bayesbias._core.files import atomic
 
     with atomic(Path(path)) as (temporary,):
         axes.figure.savefig(temporary, dpi=200)  # type: ignore[union-attr]

@@ -110,7 +110,7 @@ def debias(
     """
     from bayesbias.debias import DEBIASERS
     from bayesbias.debias.base import writable
-    from bayesbias.embeddings.files import writable_format
+    from bayesbias.embeddings.loading import writable_format
 
     if listing:
         for name, method in DEBIASERS.items():
@@ -143,7 +143,7 @@ def debiaser_maker(
     **_: object,
 ) -> Callable[[Embedding], Debiaser]:
     """Return a function that fits the method on an embedding; all that can be is checked first."""
-    from bayesbias._validate import one_of
+    from bayesbias._core.validation import one_of
     from bayesbias.debias import DEBIASERS
     from bayesbias.errors import SpecError
 
@@ -211,7 +211,7 @@ def read_words(source: str) -> str | list[str]:
                 "bolukbasi:gender_specific, see bayesbias words list."
             )
         return source
-    from bayesbias._files import read_utf8
+    from bayesbias._core.files import read_utf8
 
     return [line.strip() for line in read_utf8(Path(source)).splitlines() if line.strip()]
 
@@ -279,8 +279,8 @@ def before_after(
 
     AFTER is the embedding after debiasing; without it EMBEDDING is debiased by --method.
     """
-    from bayesbias import evaluation
-    from bayesbias.words import load_study
+    from bayesbias import debias_effects
+    from bayesbias.wordlists import load_study
 
     if out is not None:
         frame_format(out)
@@ -298,7 +298,7 @@ def before_after(
             arguments[name] = given
     if make is not None:
         arguments |= transform_words(chosen)
-    found = evaluation.before_after(
+    found = debias_effects.before_after(
         loaded[0],
         loaded[1] if make is None else make(loaded[0]),
         lists,

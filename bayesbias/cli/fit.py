@@ -12,7 +12,7 @@ from bayesbias.cli.common import format_option, print_frame, quiet_option, say
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesbias.inference import Fit
+    from bayesbias.models import Fit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -135,7 +135,7 @@ def fit(
 
     TABLE is a file written by `bayesbias table`, or a fit (.nc) to look at again.
     """
-    from bayesbias.inference.files import load_fit, writable_fit
+    from bayesbias.models.fit_files import load_fit, writable_fit
 
     if out is not None:
         writable_fit(out)
@@ -210,8 +210,8 @@ def compare(
     """
     from pathlib import Path
 
-    from bayesbias.inference import compare as compare_fits
-    from bayesbias.inference import load_fit, load_model
+    from bayesbias.models import compare as compare_fits
+    from bayesbias.models import load_fit, load_model
 
     if all(source.lower().endswith(".nc") for source in sources):
         fits = {Path(source).stem: load_fit(source) for source in sources}
@@ -228,8 +228,8 @@ def compare(
 
 
 def _rows(path: str, options: dict[str, Any]) -> pd.DataFrame:
+    from bayesbias.distances.table import read_table
     from bayesbias.errors import SpecError
-    from bayesbias.table import read_table
 
     where = options["where"]
     table = read_table(path, duplicates=options["duplicates"])
@@ -247,7 +247,7 @@ def _rows(path: str, options: dict[str, Any]) -> pd.DataFrame:
 def _fit_table(
     rows: pd.DataFrame, model: object, options: dict[str, Any], quiet: bool, **more: Any
 ) -> Fit:
-    from bayesbias.inference import fit as fit_model
+    from bayesbias.models import fit as fit_model
 
     names = ("engine", "sampler", "draws", "chains", "seed", "duplicates")
     chosen = {name: options[name] for name in names}
@@ -256,8 +256,8 @@ def _fit_table(
 
 def _check_contrast(rows: pd.DataFrame, contrast: str) -> None:
     """Refuse a contrast of connections that the rows do not have, before anything is fitted."""
-    from bayesbias.constants import CONNECTIONS
-    from bayesbias.inference.estimates import contrast_weights
+    from bayesbias._core.constants import CONNECTIONS
+    from bayesbias.models.contrasts import contrast_weights
 
     contrast_weights(contrast, tuple(c for c in CONNECTIONS if (rows["connection"] == c).any()))
 
@@ -273,7 +273,7 @@ def _priors(texts: tuple[str, ...]) -> dict[str, str]:
 
 
 def _overview(result: Fit, rope: float | None, prob: float) -> pd.DataFrame:
-    from bayesbias.inference import overview
+    from bayesbias.models import overview
 
     found = overview(result, prob=prob, rope=0.05 if rope is None else rope)
     return found.formatted().rename_axis("question").reset_index()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from bayesbias._core.constants import LOST_VOCABULARY_THRESHOLD
 from bayesbias.cli.common import (
     fallback_option,
     format_option,
@@ -19,7 +20,6 @@ from bayesbias.cli.common import (
     say,
     write_frame,
 )
-from bayesbias.constants import LOST_VOCABULARY_THRESHOLD
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bayesbias.embeddings import Embedding
     from bayesbias.metrics import Metric
     from bayesbias.metrics.resampling import Test
-    from bayesbias.words import Query
+    from bayesbias.wordlists import Query
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -134,8 +134,8 @@ def metrics(
         return
     if queries is None:
         raise click.UsageError("Missing argument 'QUERY', such as weat_7; or use --list.")
-    from bayesbias.evaluation import query_scores
-    from bayesbias.evaluation.measuring import as_metrics
+    from bayesbias.rankings import query_scores
+    from bayesbias.rankings.parallel_scores import as_metrics
 
     if out is not None:
         frame_format(out)
@@ -223,8 +223,8 @@ def rank(
     QUERY is a query (weat_7, gender_1, a file), or a set of queries (weat, gender, ethnicity,
     religion). EMBEDDING is a file of word vectors or a name; NAME=EMBEDDING gives it another name.
     """
-    from bayesbias import evaluation
-    from bayesbias.evaluation.measuring import as_metrics
+    from bayesbias import rankings
+    from bayesbias.rankings.parallel_scores import as_metrics
 
     if out is not None:
         frame_format(out)
@@ -243,11 +243,11 @@ def rank(
     }
     if correlations or not draws:
         frames = {
-            metric.name: evaluation.run_queries(metric, asked, loaded, **settings)
+            metric.name: rankings.run_queries(metric, asked, loaded, **settings)
             for metric in chosen
         }
-        ranking = evaluation.rank(frames)
-        result = evaluation.rank_correlations(ranking) if correlations else ranking
+        ranking = rankings.rank(frames)
+        result = rankings.rank_correlations(ranking) if correlations else ranking
         result = result.rename_axis("metric" if correlations else "embedding").reset_index()
         _show(result, out, output, quiet)
         return
@@ -255,7 +255,7 @@ def rank(
 
     parts = []
     for metric in chosen:
-        found = evaluation.rank_posterior(metric, asked, loaded, draws=draws, prob=prob, **settings)
+        found = rankings.rank_posterior(metric, asked, loaded, draws=draws, prob=prob, **settings)
         parts.append(found.table.assign(metric=metric.name))
         say(found.summary(), quiet)
     table = pd.concat(parts, ignore_index=True)
@@ -281,11 +281,11 @@ def _list_metrics() -> pd.DataFrame:
 
 
 def _load_queries(source: str) -> list[Query]:
-    from bayesbias.words import builtin
+    from bayesbias.wordlists import catalogue
 
-    if source in builtin.QUERY_SETS:
-        return builtin.query_set(source)
-    return [builtin.load_query(source.removeprefix("query:"))]
+    if source in catalogue.QUERY_SETS:
+        return catalogue.query_set(source)
+    return [catalogue.load_query(source.removeprefix("query:"))]
 
 
 def _load(

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.embeddings import Embedding
-    from bayesbias.evaluation import Silhouettes
-    from bayesbias.evaluation.silhouettes import Normalisation, Side
     from bayesbias.metrics import Metric
-    from bayesbias.words import Query
+    from bayesbias.silhouette_analysis import Silhouettes
+    from bayesbias.silhouette_analysis.silhouettes import Normalisation, Side
+    from bayesbias.wordlists import Query
 
 _SIDES = ("targets", "attributes")
 _ROBUSTNESS = ("robustness", "band_robustness", "length_adjusted")
@@ -171,11 +171,11 @@ def silhouette(
     with more sets than a metric takes it is split. EMBEDDING is a file of word vectors or a name,
     by default demo; NAME=EMBEDDING gives it another name.
     """
-    from bayesbias._validate import one_of
+    from bayesbias._core.validation import one_of
     from bayesbias.embeddings import as_embeddings
-    from bayesbias.evaluation import planted_embedding, silhouettes
-    from bayesbias.evaluation.measuring import as_metrics
-    from bayesbias.words import load_query
+    from bayesbias.rankings.parallel_scores import as_metrics
+    from bayesbias.silhouette_analysis import planted_embedding, silhouettes
+    from bayesbias.wordlists import load_query
 
     _check_references(planted, biased, unbiased)
     if len(names) > 1 and value_range is not None:
@@ -270,7 +270,7 @@ def _check_references(planted: float | None, biased: str | None, unbiased: str |
 
 def _asked(metrics: Sequence[Metric], query: Query, side: str) -> list[tuple[Metric, Query, Side]]:
     """Return each metric with the parts of the query that it takes and the sides of these."""
-    from bayesbias.evaluation.measuring import fitting
+    from bayesbias.rankings.parallel_scores import fitting
 
     asked: list[tuple[Metric, Query, Side]] = []
     for metric in metrics:
@@ -292,7 +292,7 @@ def _try_all(
     import warnings
 
     from bayesbias.errors import DataError
-    from bayesbias.evaluation import silhouettes
+    from bayesbias.silhouette_analysis import silhouettes
 
     least = {**settings, "progress": False, "n_jobs": 1}
     longest = max(len(words) for _, part, _ in asked for words in part.word_sets().values())
@@ -305,7 +305,7 @@ def _try_all(
 @contextmanager
 def _announced(quiet: bool) -> Iterator[None]:
     """Show what the library logs about the runs: how long they take, and how many are kept."""
-    logger = logging.getLogger("bayesbias.evaluation.runs")
+    logger = logging.getLogger("bayesbias.silhouette_analysis.silhouette_runs")
     handler = _Saying()
     level, propagate = logger.level, logger.propagate
     if not quiet:

@@ -7,6 +7,7 @@ from typing import Literal
 
 import click
 
+from bayesbias._core.constants import LOST_VOCABULARY_THRESHOLD
 from bayesbias.cli.common import (
     fallback_option,
     format_option,
@@ -17,9 +18,8 @@ from bayesbias.cli.common import (
     say,
     subwords_option,
 )
-from bayesbias.constants import LOST_VOCABULARY_THRESHOLD
 
-# As in bayesbias.covariates, which is not imported for --help.
+# As in bayesbias.distances.covariates, which is not imported for --help.
 _COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_norm")
 
 
@@ -91,9 +91,9 @@ def table(
     """
     import pandas as pd
 
-    from bayesbias.covariates import CovariatePlan
-    from bayesbias.table import distance_table, writable_table, write_table
-    from bayesbias.words import load_study
+    from bayesbias.distances.covariates import CovariatePlan
+    from bayesbias.distances.table import distance_table, writable_table, write_table
+    from bayesbias.wordlists import load_study
 
     if out not in (None, "-"):
         writable_table(Path(str(out)))

@@ -13,7 +13,7 @@ from bayesbias.cli.common import print_frame, records, render, say
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesbias.words import WordCheck
+    from bayesbias.wordlists import WordCheck
 
 _TABLES = ("lists", "pairs", "tags", "stability")
 _WIDTH = 100
@@ -21,7 +21,7 @@ _WIDTH = 100
 
 def check_out(out: str) -> None:
     """Refuse a folder that cannot be written to, before long work."""
-    from bayesbias._files import check_folder
+    from bayesbias._core.files import check_folder
     from bayesbias.errors import DataError
 
     folder = Path(out)
@@ -32,7 +32,7 @@ def check_out(out: str) -> None:
 
 def write_check(found: WordCheck, out: str) -> None:
     """Write every table that has rows, and the warnings, one a line."""
-    from bayesbias._files import atomic, make_folder
+    from bayesbias._core.files import atomic, make_folder
 
     folder = Path(out)
     make_folder(folder)

@@ -35,13 +35,13 @@ def list_(collection: str | None, output: str, quiet: bool) -> None:
     """List the collections, queries and studies, or the word lists of one COLLECTION."""
     import pandas as pd
 
-    from bayesbias.words import builtin
+    from bayesbias.wordlists import catalogue
 
     if collection is not None:
-        about = builtin.describe(collection)
+        about = catalogue.describe(collection)
         sizes: dict[str, Any] = {
-            **builtin.word_sets(collection),
-            **builtin.word_tuples(collection),
+            **catalogue.word_sets(collection),
+            **catalogue.word_tuples(collection),
         }
         rows = [
             {"list": f"{collection}:{name}", "entries": len(sizes[name]), "about": text}
@@ -52,23 +52,23 @@ def list_(collection: str | None, output: str, quiet: bool) -> None:
         print_frame(pd.DataFrame(rows), output)
         return
     rows = []
-    for name in builtin.COLLECTIONS:
-        about = builtin.describe(name)
+    for name in catalogue.COLLECTIONS:
+        about = catalogue.describe(name)
         rows.append(
             {"kind": "lists", "name": name, "entries": len(about["sets"]), "about": about["title"]}
         )
-    for name in builtin.QUERY_SETS:
-        queries = builtin.query_set(name)
+    for name in catalogue.QUERY_SETS:
+        queries = catalogue.query_set(name)
         label = f"{name}_1 … {name}_{len(queries)}"
         text = f"{queries[0].name}, …"
         rows.append({"kind": "queries", "name": label, "entries": len(queries), "about": text})
-    for name in builtin.STUDIES:
-        study = builtin.load_study(name)
+    for name in catalogue.STUDIES:
+        study = catalogue.load_study(name)
         text = f"groups {', '.join(study.groups)}"
         count = len(study.protected_words)
         rows.append({"kind": "study", "name": name, "entries": count, "about": text})
-    for name in builtin.LABELLED:
-        groups = builtin.load_labelled(name)
+    for name in catalogue.LABELLED:
+        groups = catalogue.load_labelled(name)
         text = f"for words build: {', '.join(groups)}"
         count = sum(map(len, groups.values()))
         rows.append({"kind": "labelled", "name": name, "entries": count, "about": text})
@@ -84,21 +84,21 @@ def show(name: str, quiet: bool) -> None:
     NAME may also be a file with a study or a query. Where both have one name, query:weat_7 is the
     query. A list is printed one word a line, so that it can be piped on.
     """
-    from bayesbias.words import builtin
+    from bayesbias.wordlists import catalogue
 
     collection, colon, key = name.partition(":")
-    if colon and collection in builtin.COLLECTIONS:
-        tuples = builtin.word_tuples(collection)
+    if colon and collection in catalogue.COLLECTIONS:
+        tuples = catalogue.word_tuples(collection)
         if key in tuples:
             click.echo("\n".join(" ".join(together) for together in tuples[key]))
             return
-        chosen = builtin.resolve(name)
+        chosen = catalogue.resolve(name)
         say(f"# {chosen.source}", quiet)
         if chosen.note:
             say(f"# {chosen.note}", quiet)
         click.echo("\n".join(chosen))
         return
-    lists = builtin.load_lists(name)
+    lists = catalogue.load_lists(name)
     click.echo(f"{lists!r}\n")
     for label, word_set in lists.word_sets().items():
         click.echo(f"{label} ({len(word_set)})")
@@ -156,8 +156,8 @@ def check(
     """
     from bayesbias.corpus import read_corpus, tag_words
     from bayesbias.corpus.tagging import load_pipeline
-    from bayesbias.words import builtin, check_words
-    from bayesbias.words.usage import read_frequencies
+    from bayesbias.wordlists import catalogue, check_words
+    from bayesbias.wordlists.check.word_usage import read_frequencies
 
     if frequencies is not None and corpus:
         raise click.UsageError("--frequencies and --corpus both tell counts; give one of them.")
@@ -165,7 +165,7 @@ def check(
         raise click.UsageError("--pipeline tags the words of a corpus: give --corpus.")
     if out is not None:
         check_out(out)
-    study = builtin.load_lists(lists)
+    study = catalogue.load_lists(lists)
     counts = None if frequencies is None else read_frequencies(frequencies)
     # What may fail comes before what takes long.
     text = read_corpus(corpus) if corpus else None

@@ -19,7 +19,7 @@ from bayesbias.cli.common import (
 from bayesbias.cli.debias import read_words
 
 if TYPE_CHECKING:
-    from bayesbias.words import BuiltLists, WordSet
+    from bayesbias.wordlists import BuiltLists, WordSet
 
 
 @click.command(
@@ -171,16 +171,16 @@ def build(
     Prints how good the classifier is on words it has not seen, and the lists; as csv or json, how
     each word got in. The lists can be used as a query: bayesbias metrics lists.toml.
     """
-    from bayesbias._validate import one_of
+    from bayesbias._core.validation import one_of
     from bayesbias.corpus import read_corpus, tag_words, train_embedding
     from bayesbias.corpus.tagging import load_pipeline
-    from bayesbias.embeddings.files import writable_format
+    from bayesbias.embeddings.loading import writable_format
     from bayesbias.errors import BayesBiasWarning
-    from bayesbias.words import GroupClassifier, build_lists
-    from bayesbias.words.building.built import writable_lists
-    from bayesbias.words.building.labels import as_labelled
-    from bayesbias.words.query import as_sets
-    from bayesbias.words.usage import read_frequencies
+    from bayesbias.wordlists import GroupClassifier, build_lists
+    from bayesbias.wordlists.build.built_lists import writable_lists
+    from bayesbias.wordlists.build.labelled_words import as_labelled
+    from bayesbias.wordlists.check.word_usage import read_frequencies
+    from bayesbias.wordlists.query import as_sets
 
     _check_sources(source, chosen["method"], attributes, frequencies, corpus, train, save_embedding)
     if out is not None:
@@ -259,8 +259,8 @@ def _check_sources(
 
 def _word_set(source: str) -> WordSet:
     """Return a built-in list, or the words of a text file under the name of the file."""
-    from bayesbias.words import WordSet
-    from bayesbias.words.builtin import resolve
+    from bayesbias.wordlists import WordSet
+    from bayesbias.wordlists.catalogue import resolve
 
     words = read_words(source)
     return resolve(words) if isinstance(words, str) else WordSet(Path(source).stem, words)

@@ -14,10 +14,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from bayesbias._progress import progress_bar
-from bayesbias._validate import at_least, one_of
+from bayesbias._core.progress import progress_bar
+from bayesbias._core.validation import at_least, one_of
+from bayesbias.corpus.documents import NAMED, UNITS, TextFiles, Unit, cut, find_files
 from bayesbias.corpus.language import language_filter
-from bayesbias.corpus.text import NAMED, UNITS, TextFiles, Unit, cut, find_files
 from bayesbias.corpus.tokens import Tokenizer
 from bayesbias.errors import DataError, SpecError
 
@@ -82,7 +82,7 @@ class Corpus:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> corpus = bb.Corpus(["She is a nurse.", "He is an engineer!"])
+    >>> corpus = bb.corpus.Corpus(["She is a nurse.", "He is an engineer!"])
     >>> list(corpus)
     [['she', 'is', 'nurse'], ['he', 'is', 'an', 'engineer']]
     >>> corpus.counts(min_count=2)
@@ -180,7 +180,7 @@ class Corpus:
         Examples
         --------
         >>> import bayesbias as bb
-        >>> bb.Corpus(["the cat", "the dog"]).counts()
+        >>> bb.corpus.Corpus(["the cat", "the dog"]).counts()
           word  count
         0  the      2
         1  cat      1
@@ -212,7 +212,7 @@ class Corpus:
         Examples
         --------
         >>> import bayesbias as bb
-        >>> bb.Corpus(["the cat", "the dog"]).report()
+        >>> bb.corpus.Corpus(["the cat", "the dog"]).report()
         {'documents': 2, 'left_out': 0, 'tokens': 4, 'words': 3}
         """
         tally = Tally()

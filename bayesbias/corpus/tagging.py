@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bayesbias._validate import at_least, word_list
+from bayesbias._core.validation import at_least, word_list
 from bayesbias.corpus.corpus import Corpus, Document, check_corpus
 from bayesbias.errors import MissingDependencyError, SpecError
 
@@ -85,7 +85,7 @@ def tag_words(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> corpus = bb.Corpus(["They light a light.", "The light is on."])
+    >>> corpus = bb.corpus.Corpus(["They light a light.", "The light is on."])
     >>> bb.tag_words(corpus, words=["light"])  # doctest: +SKIP
         word   tag  count
     0  light  NOUN      2

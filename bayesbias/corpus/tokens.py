@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bayesbias._validate import at_least
+from bayesbias._core.validation import at_least
 from bayesbias.errors import SpecError
 
 # A run of letters and underscores; for plain ASCII a translation and a split are twice as fast.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from bayesbias._progress import progress_bar
-from bayesbias._validate import at_least, check_jobs, one_of, word_list
+from bayesbias._core.progress import progress_bar
+from bayesbias._core.validation import at_least, check_jobs, one_of, word_list
 from bayesbias.corpus.corpus import Corpus, check_corpus
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import DataError, SpecError
@@ -195,7 +195,7 @@ def train_embedding(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> corpus = bb.Corpus(["she is a nurse", "he is an engineer"] * 10)
+    >>> corpus = bb.corpus.Corpus(["she is a nurse", "he is an engineer"] * 10)
     >>> bb.train_embedding(corpus, dim=10, name="small")
     <Embedding 'small': 6 words × 10 dimensions>
     """
@@ -298,7 +298,7 @@ def train_replicates(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> corpus = bb.Corpus(["she is a nurse", "he is an engineer"] * 10)
+    >>> corpus = bb.corpus.Corpus(["she is a nurse", "he is an engineer"] * 10)
     >>> bb.train_replicates(corpus, replicates=2, dim=10)
     [<Embedding 'corpus-word2vec-1': 6 words × 10 dimensions>,
      <Embedding 'corpus-word2vec-2': 6 words × 10 dimensions>]

@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from bayesbias._arrays import Array, Codes
-from bayesbias._progress import progress_bar
-from bayesbias._validate import did_you_mean, quoted, true_or_false
-from bayesbias.constants import DEFAULT_FALLBACKS
-from bayesbias.debias.lists import Mask, Words, as_words, find_words
-from bayesbias.debias.to_file import FileTarget
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.progress import progress_bar
+from bayesbias._core.validation import did_you_mean, quoted, true_or_false
+from bayesbias.debias.block_writer import FileTarget
+from bayesbias.debias.debias_words import Mask, Words, as_words, find_words
 from bayesbias.embeddings import Embedding, check_embedding
-from bayesbias.embeddings.lookup import check_fallbacks
+from bayesbias.embeddings.matching import check_fallbacks
 from bayesbias.errors import DataError, NotFittedError, SpecError
 
 # Rows changed at once: few enough to stay in the cache of a core between the steps.
@@ -42,7 +42,7 @@ class Debiaser:
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
     >>> pairs = "bolukbasi:definitional_pairs"
-    >>> debiaser = bb.HardDebias().fit(emb, definitional_pairs=pairs)
+    >>> debiaser = bb.debias.HardDebias().fit(emb, definitional_pairs=pairs)
     >>> debiaser.transform(emb)
     <Embedding 'demo_hard_debias': 12,187 words × 50 dimensions>
     >>> debiaser

@@ -9,16 +9,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._arrays import Array, Codes
-from bayesbias._two_means import two_means
-from bayesbias._validate import at_least
-from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.validation import at_least
 from bayesbias.debias.base import to_unit
+from bayesbias.debias.debias_words import Mask, Tuples, Words, as_pairs, as_words, find_tuples
 from bayesbias.debias.hard import EqualizingDebiaser, equalised, without
-from bayesbias.debias.lists import Mask, Tuples, Words, as_pairs, as_words, find_tuples
-from bayesbias.debias.moments import finite_vectors, mean_vector, second_moments
+from bayesbias.debias.vector_moments import finite_vectors, mean_vector, second_moments
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import SpecError
+from bayesbias.numerics.two_means import two_means
 
 # Fewer words than this on a side say nothing of how well sides can be told apart.
 _LEAST_SIDE = 5
@@ -85,12 +85,12 @@ class DoubleHardDebias(EqualizingDebiaser):
     --------
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
-    >>> debiaser = bb.DoubleHardDebias(n_components=4).fit(emb)
+    >>> debiaser = bb.debias.DoubleHardDebias(n_components=4).fit(emb)
     >>> debiaser.component_, debiaser.accuracies_ < 0.7
     (0, array([ True, False, False, False]))
     >>> query = bb.Query([["he", "his", "man"], ["she", "her", "woman"]], [], ["male", "female"])
-    >>> for each in (bb.HardDebias().fit(emb), debiaser):
-    ...     bb.ClusterTest(original=emb).run_query(query, each.transform(emb))
+    >>> for each in (bb.debias.HardDebias().fit(emb), debiaser):
+    ...     bb.metrics.ClusterTest(original=emb).run_query(query, each.transform(emb))
     <Score cluster_test = 0.81, male and female, demo_hard_debias>
     <Score cluster_test = 0.62, male and female, demo_double_hard_debias>
     """

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._arrays import Codes
-from bayesbias._validate import positive
-from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias._core.array_types import Codes
+from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.validation import positive
 from bayesbias.debias.base import Debiaser
-from bayesbias.debias.lists import Words, as_words, find_words
-from bayesbias.debias.moments import finite_vectors
+from bayesbias.debias.debias_words import Words, as_words, find_words
+from bayesbias.debias.vector_moments import finite_vectors
 from bayesbias.embeddings import Embedding
 
 
@@ -55,9 +55,9 @@ class HalfSiblingRegression(Debiaser):
     --------
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
-    >>> after = bb.HalfSiblingRegression().fit(emb).transform(emb)
+    >>> after = bb.debias.HalfSiblingRegression().fit(emb).transform(emb)
     >>> query = bb.load_query("weat_7")
-    >>> [round(bb.WEATEffectSize().run_query(query, e).value, 2) for e in (emb, after)]
+    >>> [round(bb.metrics.WEATEffectSize().run_query(query, e).value, 2) for e in (emb, after)]
     [1.54, 1.28]
     """
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._arrays import Array, Codes
-from bayesbias._validate import at_least
-from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.validation import at_least
 from bayesbias.debias.base import Debiaser, to_unit
-from bayesbias.debias.lists import (
+from bayesbias.debias.debias_words import (
     Mask,
     Tuples,
     as_pairs,
@@ -24,7 +24,7 @@ from bayesbias.debias.lists import (
     warn_incomplete,
 )
 from bayesbias.embeddings import Embedding, unit_vectors
-from bayesbias.embeddings.lookup import CASES
+from bayesbias.embeddings.matching import CASES
 from bayesbias.errors import SpecError
 
 # Spellings of a pair that are equalised, each by itself, as far as they are in the vocabulary.
@@ -106,14 +106,14 @@ class HardDebias(EqualizingDebiaser):
     --------
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
-    >>> debiaser = bb.HardDebias().fit(
+    >>> debiaser = bb.debias.HardDebias().fit(
     ...     emb,
     ...     definitional_pairs="bolukbasi:definitional_pairs",
     ...     equalize_pairs=[("he", "she"), ("man", "woman")],
     ... )
     >>> after = debiaser.transform(emb, ignore="bolukbasi:gender_specific")
     >>> query = bb.load_query("weat_7")
-    >>> [round(bb.WEATEffectSize().run_query(query, e).value, 2) for e in (emb, after)]
+    >>> [round(bb.metrics.WEATEffectSize().run_query(query, e).value, 2) for e in (emb, after)]
     [1.54, 0.3]
     """
 
@@ -199,7 +199,7 @@ class MulticlassHardDebias(EqualizingDebiaser):
     --------
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
-    >>> debiaser = bb.MulticlassHardDebias(n_components=2).fit(
+    >>> debiaser = bb.debias.MulticlassHardDebias(n_components=2).fit(
     ...     emb, definitional_sets="manzini:religion_definitional_sets"
     ... )
     >>> debiaser.transform(emb).name

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._arrays import Array, Codes
-from bayesbias._validate import at_least
-from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.validation import at_least
 from bayesbias.debias.base import Debiaser
-from bayesbias.debias.groups import Groups, find_groups, labels, words_of
+from bayesbias.debias.debias_words import Mask, Tuples
+from bayesbias.debias.group_words import Groups, find_groups, labels, words_of
 from bayesbias.debias.hard import without
-from bayesbias.debias.lists import Mask, Tuples
 from bayesbias.embeddings import Embedding, unit_vectors
 from bayesbias.errors import SpecError, warn
 
@@ -67,7 +67,7 @@ class INLP(Debiaser):
     --------
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
-    >>> debiaser = bb.INLP(n_iterations=3, n_words=300).fit(emb)
+    >>> debiaser = bb.debias.INLP(n_iterations=3, n_words=300).fit(emb)
     >>> debiaser.accuracies_.round(2)
     array([1.  , 0.89, 0.91, 0.83])
     >>> debiaser.transform(emb).name

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._arrays import Array, Codes
-from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias.debias.base import Debiaser
-from bayesbias.debias.groups import Groups, find_groups, labels, words_of
-from bayesbias.debias.lists import Tuples
-from bayesbias.debias.moments import finite_vectors
+from bayesbias.debias.debias_words import Tuples
+from bayesbias.debias.group_words import Groups, find_groups, labels, words_of
+from bayesbias.debias.vector_moments import finite_vectors
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import warn
 
@@ -62,7 +62,7 @@ class LEACE(Debiaser):
     --------
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
-    >>> debiaser = bb.LEACE().fit(emb, definitional_pairs="bolukbasi:definitional_pairs")
+    >>> debiaser = bb.debias.LEACE().fit(emb, definitional_pairs="bolukbasi:definitional_pairs")
     >>> after = debiaser.transform(emb)
     >>> means = [after.subset(words).vectors.mean(axis=0) for words in debiaser.groups_]
     >>> round(float(abs(means[0] - means[1]).max()), 4)

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._arrays import Array, Codes
-from bayesbias._validate import one_of
-from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.validation import one_of
 from bayesbias.debias.base import Debiaser
+from bayesbias.debias.debias_words import Tuples, as_pairs, find_tuples
 from bayesbias.debias.hard import principal_components, without
-from bayesbias.debias.lists import Tuples, as_pairs, find_tuples
 from bayesbias.embeddings import Embedding, unit_vectors
 from bayesbias.errors import SpecError
 
@@ -79,7 +79,7 @@ class Projection(Debiaser):
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
     >>> for attenuation in (None, "rank"):
-    ...     debiaser = bb.Projection(attenuation=attenuation).fit(
+    ...     debiaser = bb.debias.Projection(attenuation=attenuation).fit(
     ...         emb, definitional_pairs="bolukbasi:definitional_pairs"
     ...     )
     ...     after = debiaser.transform(emb)

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._arrays import Array, Codes
-from bayesbias._validate import at_least, share
-from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.validation import at_least, share
 from bayesbias.debias.base import Debiaser, to_unit
+from bayesbias.debias.debias_words import Mask, Tuples, as_pairs, find_tuples
 from bayesbias.debias.hard import principal_components
-from bayesbias.debias.lists import Mask, Tuples, as_pairs, find_tuples
 from bayesbias.embeddings import Embedding, nearest
 from bayesbias.errors import SpecError
 
@@ -81,7 +81,7 @@ class RepulsionAttractionNeutralization(Debiaser):
     --------
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
-    >>> debiaser = bb.RepulsionAttractionNeutralization().fit(
+    >>> debiaser = bb.debias.RepulsionAttractionNeutralization().fit(
     ...     emb, definitional_pairs="bolukbasi:definitional_pairs"
     ... )
     >>> after = debiaser.transform(emb, target=["nurse", "surgeon"])

@@ -9,13 +9,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._arrays import Array, Codes
-from bayesbias._validate import at_least, positive
-from bayesbias.constants import DEFAULT_FALLBACKS
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.validation import at_least, positive
 from bayesbias.debias.base import Debiaser
+from bayesbias.debias.debias_words import (
+    Tuples,
+    Words,
+    as_tuples,
+    as_words,
+    find_tuples,
+    find_words,
+)
 from bayesbias.debias.hard import principal_components
-from bayesbias.debias.lists import Tuples, Words, as_tuples, as_words, find_tuples, find_words
-from bayesbias.debias.moments import second_moments
+from bayesbias.debias.vector_moments import second_moments
 from bayesbias.embeddings import Embedding, unit_vectors
 from bayesbias.errors import SpecError, warn
 
@@ -81,7 +88,7 @@ class SoftDebias(Debiaser):
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
     >>> for strength in (20, 200, 2000):
-    ...     debiaser = bb.SoftDebias(strength).fit(
+    ...     debiaser = bb.debias.SoftDebias(strength).fit(
     ...         emb, definitional_sets="bolukbasi:definitional_pairs"
     ...     )
     ...     print(strength, round(debiaser.bias_left_, 3))

@@ -1,31 +1,19 @@
 """Word vectors: the embedding, its files, looking words up."""
 
-from bayesbias.embeddings.embedding import (
-    Embedding,
-    as_embeddings,
-    check_embedding,
-    describe,
-    unit_rows,
-    unit_vectors,
-)
-from bayesbias.embeddings.files import FORMATS, guess_format, load_embedding
-from bayesbias.embeddings.lookup import Lookup
-from bayesbias.embeddings.named import DOWNLOADS, NAMED, demo_ranks
-from bayesbias.embeddings.neighbours import nearest
+# Names that are not in __all__ are for other rooms.
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.embedding import as_embeddings as as_embeddings
+from bayesbias.embeddings.embedding import check_embedding as check_embedding
+from bayesbias.embeddings.embedding import describe as describe
+from bayesbias.embeddings.embedding import unit_rows as unit_rows
+from bayesbias.embeddings.embedding import unit_vectors as unit_vectors
+from bayesbias.embeddings.loading import FORMATS as FORMATS
+from bayesbias.embeddings.loading import guess_format as guess_format
+from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.matching import Lookup
+from bayesbias.embeddings.named_sources import DOWNLOADS as DOWNLOADS
+from bayesbias.embeddings.named_sources import NAMED as NAMED
+from bayesbias.embeddings.named_sources import demo_ranks as demo_ranks
+from bayesbias.embeddings.neighbours import nearest as nearest
 
-__all__ = [
-    "DOWNLOADS",
-    "FORMATS",
-    "NAMED",
-    "Embedding",
-    "Lookup",
-    "as_embeddings",
-    "check_embedding",
-    "demo_ranks",
-    "describe",
-    "guess_format",
-    "load_embedding",
-    "nearest",
-    "unit_rows",
-    "unit_vectors",
-]
+__all__ = ["Embedding", "Lookup", "load_embedding"]

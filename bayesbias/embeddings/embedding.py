@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._validate import quoted, word_list
-from bayesbias.constants import DEFAULT_FALLBACKS
-from bayesbias.embeddings.lookup import Lookup, check_fallbacks, look_up
+from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.validation import quoted, word_list
+from bayesbias.embeddings.matching import Lookup, check_fallbacks, look_up
 from bayesbias.errors import DataError, SpecError, VocabularyError, warn
 
 if TYPE_CHECKING:
@@ -391,7 +391,7 @@ class Embedding:
         DataError
             If a word cannot be written in that format, such as one with a space in text.
         """
-        from bayesbias.embeddings.files import save_embedding
+        from bayesbias.embeddings.loading import save_embedding
 
         save_embedding(self, path, format=format)
 

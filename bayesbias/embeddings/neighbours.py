@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._arrays import Array, Codes
-from bayesbias._validate import at_least
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.validation import at_least
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.errors import DataError, SpecError
 

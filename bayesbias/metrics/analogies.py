@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._arrays import Array, Codes
-from bayesbias._validate import at_least, word_list
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.validation import at_least, word_list
 from bayesbias.embeddings import Embedding, nearest, unit_vectors
 from bayesbias.errors import SpecError
 
@@ -78,7 +78,7 @@ def analogies(
     --------
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
-    >>> bb.analogies(emb, n=3, vocabulary=3000).round(2)
+    >>> bb.metrics.analogies(emb, n=3, vocabulary=3000).round(2)
              x        y  score  distance
     0      her      his   0.97      0.49
     1  herself  himself   0.92      0.61
@@ -158,9 +158,10 @@ def complete_analogy(
     --------
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
-    >>> bb.complete_analogy(emb, "man", "doctor", "woman", n=1)["word"].item()
+    >>> bb.metrics.complete_analogy(emb, "man", "doctor", "woman", n=1)["word"].item()
     'nurse'
-    >>> bb.complete_analogy(emb, "man", "doctor", "woman", exclude=False, n=1)["word"].item()
+    >>> found = bb.metrics.complete_analogy(emb, "man", "doctor", "woman", exclude=False, n=1)
+    >>> found["word"].item()
     'doctor'
     """
     import pandas as pd

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bayesbias._arrays import Array
-from bayesbias._intervals import Kind, check_interval
-from bayesbias._validate import at_least, did_you_mean, one_of, quoted
-from bayesbias.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
+from bayesbias._core.array_types import Array
+from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
+from bayesbias._core.validation import at_least, did_you_mean, one_of, quoted
 from bayesbias.embeddings import Embedding, check_embedding
 from bayesbias.errors import SpecError, warn
-from bayesbias.metrics.correction import corrected, jackknife_error, why_no_interval
+from bayesbias.metrics.bootstrap_correction import corrected, jackknife_error, why_no_interval
 from bayesbias.metrics.prefixes import number_counted
+from bayesbias.metrics.query_vectors import Gathered, Strategy, WordVectors, gather
 from bayesbias.metrics.resampling import (
     MOST_PARTITIONS,
     TESTS,
@@ -28,10 +28,10 @@ from bayesbias.metrics.resampling import (
     leave_one_out,
 )
 from bayesbias.metrics.score import Score
-from bayesbias.metrics.vectors import Gathered, Strategy, WordVectors, gather
 from bayesbias.metrics.weighting import ones
-from bayesbias.words import Query
-from bayesbias.words.query import Template
+from bayesbias.numerics.intervals import Kind, check_interval
+from bayesbias.wordlists import Query
+from bayesbias.wordlists.query import Template
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,7 @@ class Metric:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> class MeanGap(bb.Metric):
+    >>> class MeanGap(bb.metrics.Metric):
     ...     '''How much closer the attributes are to the first targets than to the second.'''
     ...
     ...     name = "mean_gap"

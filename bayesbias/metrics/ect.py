@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesbias._arrays import Array
+from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
-from bayesbias.metrics.vectors import WordVectors
+from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import centres, correlation, directions, ones, ranks, size
-from bayesbias.words.query import Template
+from bayesbias.wordlists.query import Template
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ECT(Metric):
     --------
     >>> import bayesbias as bb
     >>> query = bb.load_query("weat_1").subqueries((2, 1))[0]
-    >>> bb.ECT().posterior(query, bb.load_embedding("demo"), draws=1000)
+    >>> bb.metrics.ECT().posterior(query, bb.load_embedding("demo"), draws=1000)
     <Score ect = 0.83 [0.61, 0.94], Flowers and Insects wrt Pleasant, demo>
     """
 

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayesbias._arrays import Array
+from bayesbias._core.array_types import Array
 from bayesbias.errors import SpecError
 from bayesbias.metrics.base import Metric
-from bayesbias.metrics.vectors import WordVectors
+from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import shares
-from bayesbias.words import Query
-from bayesbias.words.query import Template
+from bayesbias.wordlists import Query
+from bayesbias.wordlists.query import Template
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class GeneralizedWEAT(Metric):
     >>> import bayesbias as bb
     >>> study = bb.load_study("religion")
     >>> query = bb.Query(study.groups.values(), study.stereotypes.values())
-    >>> score = bb.GeneralizedWEAT().posterior(query, bb.load_embedding("demo"), draws=1000)
+    >>> score = bb.metrics.GeneralizedWEAT().posterior(query, bb.load_embedding("demo"), draws=1000)
     >>> round(score.value, 2), round(score.lower, 2), round(score.upper, 2)
     (0.1, -0.02, 0.21)
     """

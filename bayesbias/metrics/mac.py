@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesbias._arrays import Array
+from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
-from bayesbias.metrics.vectors import WordVectors
+from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import bilinear, cosines, shares
-from bayesbias.words.query import Template
+from bayesbias.wordlists.query import Template
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class MAC(Metric):
     >>> import bayesbias as bb
     >>> study = bb.load_study("religion")
     >>> query = bb.Query(study.groups.values(), study.stereotypes.values())
-    >>> bb.MAC().posterior(query, bb.load_embedding("demo"), draws=1000).summary()
+    >>> bb.metrics.MAC().posterior(query, bb.load_embedding("demo"), draws=1000).summary()
     "mac of ... in demo: 0.868 (89% interval 0.77 to 0.972), above 1 with probability 0.02; ..."
     """
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesbias._arrays import Array
+from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
-from bayesbias.metrics.vectors import WordVectors
+from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import check_ddof, cosines, ones, shares, total
-from bayesbias.words.query import Template
+from bayesbias.wordlists.query import Template
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class NAS(Metric):
     >>> import bayesbias as bb
     >>> terms, emb = bb.word_sets("weat"), bb.load_embedding("demo")
     >>> query = bb.Query([terms["female_terms"], terms["male_terms"]], [["nurse", "engineer"]])
-    >>> bb.NAS().by_word(query, emb, calculate_p_value=True).round(2).iloc[:, :4]
+    >>> bb.metrics.NAS().by_word(query, emb, calculate_p_value=True).round(2).iloc[:, :4]
            word  value  lower  upper
     0  engineer  -0.86  -1.40  -0.00
     1     nurse   0.91  -0.21   1.64

@@ -8,20 +8,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesbias._arrays import Array
-from bayesbias._validate import at_least
+from bayesbias._core.array_types import Array
+from bayesbias._core.validation import at_least
 from bayesbias.embeddings import Embedding
 from bayesbias.metrics.base import Metric
-from bayesbias.metrics.surroundings import (
+from bayesbias.metrics.query_vectors import WordVectors
+from bayesbias.metrics.shared_neighbours import (
     UNTESTED,
     check_original,
     in_original,
     surround,
     surroundings,
 )
-from bayesbias.metrics.vectors import WordVectors
 from bayesbias.metrics.weighting import correlation, directions, ones, shares
-from bayesbias.words.query import Template
+from bayesbias.wordlists.query import Template
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Neighbourhood(Metric):
     >>> import bayesbias as bb
     >>> emb, professions = bb.load_embedding("demo"), bb.word_sets("bolukbasi")["professions"]
     >>> query = bb.Query([["he", "his", "man"], ["she", "her", "woman"]], [professions])
-    >>> score = bb.Neighbourhood().run_query(query, emb)
+    >>> score = bb.metrics.Neighbourhood().run_query(query, emb)
     >>> round(score.value, 2), score["word_values"]["nurse"]["share"]
     (0.86, 0.18)
     """

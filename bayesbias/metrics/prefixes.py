@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from bayesbias._arrays import Array, Codes
+from bayesbias._core.array_types import Array, Codes
 
 
 class Prefixes(NDArrayOperatorsMixin):

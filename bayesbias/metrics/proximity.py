@@ -9,21 +9,21 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._arrays import Array, Codes
-from bayesbias._validate import at_least, share
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.validation import at_least, share
 from bayesbias.embeddings import Embedding
 from bayesbias.metrics.base import Metric
-from bayesbias.metrics.direction import projections
-from bayesbias.metrics.surroundings import (
+from bayesbias.metrics.direct_bias import projections
+from bayesbias.metrics.query_vectors import WordVectors
+from bayesbias.metrics.shared_neighbours import (
     Surrounded,
     check_original,
     in_original,
     surround,
     surroundings,
 )
-from bayesbias.metrics.vectors import WordVectors
 from bayesbias.metrics.weighting import cosines, ones, shares, total
-from bayesbias.words.query import Template
+from bayesbias.wordlists.query import Template
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class ProximityBias(Metric):
     >>> import bayesbias as bb
     >>> female, male = zip(*bb.word_tuples("bolukbasi")["definitional_pairs"])
     >>> query = bb.Query([female, male], [["nurse", "surgeon", "clerk"]], ["female", "male"])
-    >>> bb.ProximityBias().run_query(query, bb.load_embedding("demo"))["word_values"]
+    >>> bb.metrics.ProximityBias().run_query(query, bb.load_embedding("demo"))["word_values"]
     {'nurse': 0.12, 'surgeon': 0.0, 'clerk': 0.0}
     """
 
@@ -157,7 +157,7 @@ class GIPE(ProximityBias):
     >>> female, male = zip(*bb.word_tuples("bolukbasi")["definitional_pairs"])
     >>> professions = bb.word_sets("bolukbasi")["professions"]
     >>> query = bb.Query([female, male], [professions], ["female", "male"])
-    >>> bb.GIPE().posterior(query, bb.load_embedding("demo"), draws=50)
+    >>> bb.metrics.GIPE().posterior(query, bb.load_embedding("demo"), draws=50)
     <Score gipe = 0.23 [0.12, 0.48], female and male wrt professions, demo>
     """
 

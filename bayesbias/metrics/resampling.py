@@ -12,9 +12,9 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._arrays import Array
-from bayesbias.metrics.vectors import Gathered, WordVectors
-from bayesbias.words import Query
+from bayesbias._core.array_types import Array
+from bayesbias.metrics.query_vectors import Gathered, WordVectors
+from bayesbias.wordlists import Query
 
 Test = Literal["right-sided", "left-sided", "two-sided"]
 Method = Literal["auto", "exact", "approximate"]

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bayesbias._arrays import Array
+from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
-from bayesbias.metrics.vectors import WordVectors
+from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import bilinear, directions, shares
-from bayesbias.words.query import Template
+from bayesbias.wordlists.query import Template
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class RIPA(Metric):
     >>> terms = bb.word_sets("weat")
     >>> pairs = [["he", "man", "boy", "son"], ["she", "woman", "girl", "daughter"]]
     >>> query = bb.Query(pairs, [terms["career"]], ["male", "female"])
-    >>> bb.RIPA().posterior(query, bb.load_embedding("demo"), draws=1000)
+    >>> bb.metrics.RIPA().posterior(query, bb.load_embedding("demo"), draws=1000)
     <Score ripa = 0.69 [0.37, 1.01], male and female wrt career, demo>
     """
 

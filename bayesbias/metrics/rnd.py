@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesbias._arrays import Array
-from bayesbias._validate import one_of
+from bayesbias._core.array_types import Array
+from bayesbias._core.validation import one_of
 from bayesbias.metrics.base import Metric
-from bayesbias.metrics.vectors import WordVectors
+from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import centres, directions, ones, shares, size, total
-from bayesbias.words.query import Query, Template
+from bayesbias.wordlists.query import Query, Template
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class RND(Metric):
     --------
     >>> import bayesbias as bb
     >>> query = bb.load_query("weat_6").subqueries((2, 1))[0]
-    >>> score = bb.RND().posterior(query, bb.load_embedding("demo"), draws=1000)
+    >>> score = bb.metrics.RND().posterior(query, bb.load_embedding("demo"), draws=1000)
     >>> score
     <Score rnd = -0.67 [-1.04, -0.35], Male names and Female names wrt Career, demo>
     >>> list(score["distance_by_word"])[:2]

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from bayesbias._arrays import Array
-from bayesbias._validate import at_least
+from bayesbias._core.array_types import Array
+from bayesbias._core.validation import at_least
 from bayesbias.metrics.base import Metric
-from bayesbias.metrics.logistic import Classifier
 from bayesbias.metrics.prefixes import growing
-from bayesbias.metrics.vectors import WordVectors
+from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import ones, shares, total
-from bayesbias.words.query import Query, Template
+from bayesbias.numerics.logistic import Classifier
+from bayesbias.wordlists.query import Query, Template
 
 Mask = npt.NDArray[np.bool_]
 
@@ -67,7 +67,7 @@ class RNSB(Metric):
     --------
     >>> import bayesbias as bb
     >>> query, emb = bb.load_query("weat_1"), bb.load_embedding("demo")
-    >>> score = bb.RNSB().posterior(query, emb, draws=500)
+    >>> score = bb.metrics.RNSB().posterior(query, emb, draws=500)
     >>> score
     <Score rnsb = 0.35 [0.21, 0.56], Flowers and Insects wrt Pleasant and Unpleasant, demo>
     >>> round(score["negative_sentiment_probabilities"]["maggot"], 2), round(score["accuracy"], 2)
@@ -229,7 +229,7 @@ class RNSBGroups(RNSB):
     --------
     >>> import bayesbias as bb
     >>> query, emb = bb.load_query("weat_1"), bb.load_embedding("demo")
-    >>> score = bb.RNSBGroups().run_query(query, emb, calculate_p_value=True)
+    >>> score = bb.metrics.RNSBGroups().run_query(query, emb, calculate_p_value=True)
     >>> round(score.value, 3), round(score.p_value, 3)
     (0.093, 0.007)
     >>> {group: round(p, 2) for group, p in score["negative_sentiment_probabilities"].items()}

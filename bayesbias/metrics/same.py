@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesbias._arrays import Array
+from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
-from bayesbias.metrics.vectors import WordVectors
+from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import directions, ones, shares, total
-from bayesbias.words.query import Template
+from bayesbias.wordlists.query import Template
 
 # Differences of means of unit vectors that are shorter than this are rounding.
 _NOTHING = 1e-10
@@ -42,7 +42,7 @@ class SAME(Metric):
     --------
     >>> import bayesbias as bb
     >>> query = bb.load_query("weat_6").subqueries((2, 1))[0]
-    >>> bb.SAME().posterior(query, bb.load_embedding("demo"), draws=1000)
+    >>> bb.metrics.SAME().posterior(query, bb.load_embedding("demo"), draws=1000)
     <Score same = 0.25 [0.18, 0.31], Male names and Female names wrt Career, demo>
     """
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias._arrays import Array
-from bayesbias._intervals import Kind, interval_around
+from bayesbias._core.array_types import Array
+from bayesbias.numerics.intervals import Kind, interval_around
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +63,7 @@ class Score(Mapping[str, Any]):
     --------
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
-    >>> score = bb.WEAT().run_query(bb.load_query("weat_6"), emb)
+    >>> score = bb.metrics.WEAT().run_query(bb.load_query("weat_6"), emb)
     >>> score
     <Score weat = 2.32, Male names and Female names wrt Career and Family, demo>
     >>> round(score["effect_size"], 2)

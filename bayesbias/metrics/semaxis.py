@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesbias._arrays import Array
-from bayesbias._validate import at_least
+from bayesbias._core.array_types import Array
+from bayesbias._core.validation import at_least
 from bayesbias.embeddings import Embedding, nearest, unit_vectors
 from bayesbias.metrics.base import Metric
-from bayesbias.metrics.vectors import WordVectors
+from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import centres, directions, ones, shares, size
-from bayesbias.words.query import Template
+from bayesbias.wordlists.query import Template
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class SemAxis(Metric):
     >>> import bayesbias as bb
     >>> poles = [["good", "pleasant"], ["bad", "unpleasant"]]
     >>> query = bb.Query(poles, [["music", "war"]], ["good", "bad"], ["things"])
-    >>> score = bb.SemAxis(neighbours=5).run_query(query, bb.load_embedding("demo"))
+    >>> score = bb.metrics.SemAxis(neighbours=5).run_query(query, bb.load_embedding("demo"))
     >>> {word: round(value, 2) for word, value in score["word_values"].items()}
     {'music': 0.44, 'war': 0.01}
     """

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayesbias._arrays import Array
+from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
-from bayesbias.metrics.vectors import WordVectors
+from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import check_ddof, cosines, ones, shares, total
-from bayesbias.words.query import Query, Template
+from bayesbias.wordlists.query import Query, Template
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class WEAT(Metric):
     --------
     >>> import bayesbias as bb
     >>> query, emb = bb.load_query("weat_7"), bb.load_embedding("demo")
-    >>> score = bb.WEAT().run_query(query, emb, calculate_p_value=True)
+    >>> score = bb.metrics.WEAT().run_query(query, emb, calculate_p_value=True)
     >>> round(score.value, 3), round(score["effect_size"], 2), round(score.p_value, 3)
     (0.468, 1.54, 0.0)
     """
@@ -130,7 +130,7 @@ class WEATEffectSize(WEAT):
     --------
     >>> import bayesbias as bb
     >>> query, emb = bb.load_query("weat_7"), bb.load_embedding("demo")
-    >>> bb.WEATEffectSize().posterior(query, emb, draws=1000)
+    >>> bb.metrics.WEATEffectSize().posterior(query, emb, draws=1000)
     <Score weat_es = 1.54 [-0.43, 1.94], Math and Arts wrt Male terms and Female terms, demo>
     """
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesbias._arrays import Array
+from bayesbias._core.array_types import Array
 from bayesbias.errors import SpecError
-from bayesbias.metrics.vectors import WordVectors
+from bayesbias.metrics.query_vectors import WordVectors
 
 # What sums that should be zero may leave, in units of what was summed up.
 _ROUNDING = 1e-12

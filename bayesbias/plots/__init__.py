@@ -1,18 +1,18 @@
 """Figures: functions that take a result and an optional Axes, and return the Axes."""
 
-from bayesbias.plots.before_after import plot_before_after
-from bayesbias.plots.calibration_curves import plot_calibration
-from bayesbias.plots.coefficients import plot_coefficients
-from bayesbias.plots.comparison import plot_comparison
-from bayesbias.plots.distances import plot_distances
-from bayesbias.plots.heat import plot_rank_correlations, plot_rank_probabilities
-from bayesbias.plots.influence import plot_influence
-from bayesbias.plots.means import plot_means
-from bayesbias.plots.predictive import plot_predictive_check
-from bayesbias.plots.priors import plot_priors
-from bayesbias.plots.scores import plot_scores
-from bayesbias.plots.silhouettes import plot_silhouette_grid, plot_silhouettes
-from bayesbias.plots.word import plot_word
+from bayesbias.plots.before_after_plot import plot_before_after
+from bayesbias.plots.calibration_plot import plot_calibration
+from bayesbias.plots.coefficients_plot import plot_coefficients
+from bayesbias.plots.comparison_plot import plot_comparison
+from bayesbias.plots.distances_plot import plot_distances
+from bayesbias.plots.heat_maps import plot_rank_correlations, plot_rank_probabilities
+from bayesbias.plots.influence_plot import plot_influence
+from bayesbias.plots.means_plot import plot_means
+from bayesbias.plots.predictive_plot import plot_predictive_check
+from bayesbias.plots.priors_plot import plot_priors
+from bayesbias.plots.scores_plot import plot_scores
+from bayesbias.plots.silhouettes_plot import plot_silhouette_grid, plot_silhouettes
+from bayesbias.plots.word_plot import plot_word
 
 __all__ = [
     "plot_before_after",

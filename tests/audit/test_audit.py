@@ -17,7 +17,8 @@ import xarray as xr
 from small_audit import FAST, QUICK, files
 
 import bayesbias as bb
-from bayesbias.auditing import steps
+from bayesbias.auditing import audit_steps
+from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 
 
 def test_files_are_there(made: Path) -> None:
@@ -67,7 +68,7 @@ def test_numbers_are_those_of_the_functions(
     found = bb.Audit(made)
     with warnings.catch_warnings():
         # Whether so few words are in the order of their frequency cannot be seen.
-        warnings.simplefilter("ignore", bb.BayesBiasWarning)
+        warnings.simplefilter("ignore", BayesBiasWarning)
         table = bb.distance_table(wood, trees, covariates=["log_frequency"])
     pd.testing.assert_frame_equal(found.table, bb.check_table(table))
     pd.testing.assert_frame_equal(bb.read_table(made / "table.csv"), bb.check_table(table))
@@ -76,7 +77,7 @@ def test_numbers_are_those_of_the_functions(
     assert list(found.fits) == names
     for name in names:
         assert (found.fits[name].posterior == fits[name].posterior).all().to_array().all()
-    with pytest.warns(bb.BayesBiasWarning, match="WAIC is doubtful") as warned:
+    with pytest.warns(BayesBiasWarning, match="WAIC is doubtful") as warned:
         comparison = bb.compare(fits)
     pd.testing.assert_frame_equal(found.comparison, comparison)
     assert found.best == comparison.index[0]
@@ -98,7 +99,7 @@ def test_numbers_are_those_of_the_functions(
         ["oak", "fir"],
         ["oak stereotypes", "fir stereotypes"],
     )
-    score = bb.MAC().posterior(query, wood, draws=400)
+    score = bb.metrics.MAC().posterior(query, wood, draws=400)
     assert (mac["value"], mac["lower"], mac["upper"]) == (score.value, score.lower, score.upper)
     assert found.silhouettes is None
     assert found.confirmation is None
@@ -131,10 +132,11 @@ def test_the_folder_stays(
     assert again.table.shape[0] == 6 * 28
     other = bb.Study("others", trees.groups, trees.stereotypes, trees.controls)
     with pytest.raises(
-        bb.SpecError, match="bayesbias-audit holds the audit of forest on trees; give another fold"
+        SpecError,
+        match="bayesbias-audit holds the audit of forest on trees; give another fold",
     ):
         bb.audit(wood, other, **FAST)
-    with pytest.raises(bb.SpecError, match="'out' is None; expected the name of a folder"):
+    with pytest.raises(SpecError, match="'out' is None; expected the name of a folder"):
         bb.audit(wood, trees, out=None, **FAST)
 
 
@@ -146,9 +148,9 @@ def test_of_a_file_only_what_is_needed_is_read(
     monkeypatch: pytest.MonkeyPatch,
     sketched: None,
 ) -> None:
-    from bayesbias.auditing import inputs
+    from bayesbias.auditing import audit_inputs
 
-    monkeypatch.setattr(inputs, "_VOCABULARY", 300)
+    monkeypatch.setattr(audit_inputs, "_VOCABULARY", 300)
     path = tmp_path / "forest.txt"
     # The words of the study come last, where the first 300 rows do not reach.
     order = [*wood.words[34:], *wood.words[:34]]
@@ -173,9 +175,9 @@ def test_lost_words_are_told(trees: bb.Study, wood: bb.Embedding, sketched: None
 def test_what_is_not_exact_is_sampled(
     wood: bb.Embedding, trees: bb.Study, monkeypatch: pytest.MonkeyPatch, sketched: None
 ) -> None:
-    real, asked = steps.fit, []
+    real, asked = audit_steps.fit, []
 
-    def sample(table: pd.DataFrame, spec: bb.ModelSpec, **options: Any) -> bb.Fit:
+    def sample(table: pd.DataFrame, spec: bb.models.ModelSpec, **options: Any) -> bb.models.Fit:
         """Draw exactly what is to be sampled, as that takes less time."""
         asked.append((spec.likelihood, options.get("engine", "auto")))
         made = real(table, spec.vary(likelihood="normal"), **(options | {"engine": "exact"}))
@@ -183,7 +185,7 @@ def test_what_is_not_exact_is_sampled(
         how = {**made.provenance, "engine": "nuts", "sampler": "nutpie"}
         return replace(made, sample_stats=stats, provenance=how)
 
-    monkeypatch.setattr(steps, "fit", sample)
+    monkeypatch.setattr(audit_steps, "fit", sample)
     heavy = bb.load_model("hierarchical").vary(likelihood="student_t")
     found = bb.audit(wood, trees, **(FAST | {"models": heavy, "confirm": True}))
     # Not once more, to confirm it; but at equal frequency (of what was drawn exactly here).
@@ -195,10 +197,10 @@ def test_models_that_cannot_be_fitted_at_all(
     wood: bb.Embedding, trees: bb.Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise bb.DataError("without any noise; use more rows.")
+        raise DataError("without any noise; use more rows.")
 
-    monkeypatch.setattr(steps, "fit", refuse)
-    with pytest.raises(bb.DataError, match="without any noise"):
+    monkeypatch.setattr(audit_steps, "fit", refuse)
+    with pytest.raises(DataError, match="without any noise"):
         bb.audit(wood, trees, **FAST)
 
 

@@ -11,33 +11,34 @@ import pytest
 from small_audit import FAST, QUICK, files, forest
 
 import bayesbias as bb
+from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError, VocabularyError
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"embedding": "nowhere.txt"}, bb.NotFoundError, "'nowhere.txt' is no file and no known"),
-    ({"embedding": ["demo", "nope"]}, bb.NotFoundError, "'nope' is no file and no known"),
-    ({"embedding": 3}, bb.SpecError, "'embedding' is int; expected an Embedding, a file, a name"),
-    ({"embedding": []}, bb.SpecError, "'embedding' is empty; give at least one"),
-    ({"embedding": ["demo", "demo"]}, bb.SpecError, "two embeddings are called 'demo'; give them"),
-    ({"study": "relligion"}, bb.BayesBiasError, "religion"),
-    ({"study": 3}, bb.SpecError, "'study' is int; expected a Study, a file, a name such as"),
-    ({"study": []}, bb.SpecError, "'study' is empty; give at least one"),
-    ({"study": ["gender", "gender"]}, bb.SpecError, "two studies are called 'gender'"),
-    ({"models": "crosed"}, bb.SpecError, "'model' is 'crosed'.*Did you mean 'crossed'"),
-    ({"models": "paired"}, bb.SpecError, "model 'paired' is of differences, for what debiasing"),
-    ({"models": "embeddings"}, bb.SpecError, "model 'embeddings' is for several embeddings in one"),
-    ({"models": ["baseline"]}, bb.SpecError, "'models' is 'baseline'; one of them needs a mean"),
-    ({"models": "connection"}, bb.SpecError, "such as 'separate', .*'crossed', 'interaction'\\.$"),
-    ({"models": []}, bb.SpecError, "'models' is empty; one of them needs a mean"),
-    ({"models": ["crossed"] * 2}, bb.SpecError, "'models' holds 'crossed' twice; name each once"),
-    ({"metrics": "waet"}, bb.SpecError, "'metric' is 'waet'.*Did you mean 'weat'"),
-    ({"debias": "hard"}, bb.SpecError, "'debias' is 'hard'; expected one of.*hard_debias"),
-    ({"debias": ["leace"] * 2}, bb.SpecError, "'debias' holds 'leace' twice"),
-    ({"debias": "hard_debias"}, bb.SpecError, "'hard_debias' learns from pairs.*has 3 groups"),
-    ({"draws": 10}, bb.SpecError, "'draws' is 10; expected a whole number, 100 or more"),
-    ({"prob": 1.5}, bb.SpecError, "'prob' is 1.5"),
-    ({"rope": 0}, bb.SpecError, "'rope' is 0; expected a number above 0"),
-    ({"seed": -1}, bb.SpecError, "'seed' is -1"),
-    ({"n_jobs": 0}, bb.SpecError, "'n_jobs' is 0"),
+    ({"embedding": "nowhere.txt"}, NotFoundError, "'nowhere.txt' is no file and no known"),
+    ({"embedding": ["demo", "nope"]}, NotFoundError, "'nope' is no file and no known"),
+    ({"embedding": 3}, SpecError, "'embedding' is int; expected an Embedding, a file, a name"),
+    ({"embedding": []}, SpecError, "'embedding' is empty; give at least one"),
+    ({"embedding": ["demo", "demo"]}, SpecError, "two embeddings are called 'demo'; give them"),
+    ({"study": "relligion"}, BayesBiasError, "religion"),
+    ({"study": 3}, SpecError, "'study' is int; expected a Study, a file, a name such as"),
+    ({"study": []}, SpecError, "'study' is empty; give at least one"),
+    ({"study": ["gender", "gender"]}, SpecError, "two studies are called 'gender'"),
+    ({"models": "crosed"}, SpecError, "'model' is 'crosed'.*Did you mean 'crossed'"),
+    ({"models": "paired"}, SpecError, "model 'paired' is of differences, for what debiasing"),
+    ({"models": "embeddings"}, SpecError, "model 'embeddings' is for several embeddings in one"),
+    ({"models": ["baseline"]}, SpecError, "'models' is 'baseline'; one of them needs a mean"),
+    ({"models": "connection"}, SpecError, "such as 'separate', .*'crossed', 'interaction'\\.$"),
+    ({"models": []}, SpecError, "'models' is empty; one of them needs a mean"),
+    ({"models": ["crossed"] * 2}, SpecError, "'models' holds 'crossed' twice; name each once"),
+    ({"metrics": "waet"}, SpecError, "'metric' is 'waet'.*Did you mean 'weat'"),
+    ({"debias": "hard"}, SpecError, "'debias' is 'hard'; expected one of.*hard_debias"),
+    ({"debias": ["leace"] * 2}, SpecError, "'debias' holds 'leace' twice"),
+    ({"debias": "hard_debias"}, SpecError, "'hard_debias' learns from pairs.*has 3 groups"),
+    ({"draws": 10}, SpecError, "'draws' is 10; expected a whole number, 100 or more"),
+    ({"prob": 1.5}, SpecError, "'prob' is 1.5"),
+    ({"rope": 0}, SpecError, "'rope' is 0; expected a number above 0"),
+    ({"seed": -1}, SpecError, "'seed' is -1"),
+    ({"n_jobs": 0}, SpecError, "'n_jobs' is 0"),
 ]  # fmt: skip
 
 
@@ -60,18 +61,18 @@ def test_bad_folders(
         bb.audit(wood, trees, out=out, **(QUICK | more))
 
     (tmp_path / "file").write_text("x")
-    with pytest.raises(bb.DataError, match="file is a file; give the name of a folder"):
+    with pytest.raises(DataError, match="file is a file; give the name of a folder"):
         run(tmp_path / "file")
-    with pytest.raises(bb.DataError, match="the folder .*deep does not exist; make it first"):
+    with pytest.raises(DataError, match="the folder .*deep does not exist; make it first"):
         run(tmp_path / "deep" / "er")
     full = tmp_path / "full"
     full.mkdir()
     (full / "thesis.docx").write_text("years of work")
-    with pytest.raises(bb.DataError, match="full holds files and no audit; nothing of it is"):
+    with pytest.raises(DataError, match="full holds files and no audit; nothing of it is"):
         run(full, force=True)
     assert files(full) == {"thesis.docx": b"years of work"}
     other = forest("other")
-    with pytest.raises(bb.SpecError, match=r"holds the audit of forest on trees; give another"):
+    with pytest.raises(SpecError, match=r"holds the audit of forest on trees; give another"):
         bb.audit(other, trees, out=folder, **QUICK)
     old = files(folder)
     bb.audit(other, trees, out=folder, force=True, **QUICK)
@@ -91,9 +92,9 @@ def test_damaged_records(
     folder: Path, wood: bb.Embedding, trees: bb.Study, text: str, message: str
 ) -> None:
     (folder / "audit.json").write_text(text)
-    with pytest.raises(bb.DataError, match=message):
+    with pytest.raises(DataError, match=message):
         bb.Audit(folder)
-    with pytest.raises(bb.DataError, match=message):
+    with pytest.raises(DataError, match=message):
         bb.audit(wood, trees, out=folder, **QUICK)
 
 
@@ -101,18 +102,18 @@ def test_records_of_others(folder: Path, tmp_path: Path) -> None:
     path = folder / "audit.json"
     record = json.loads(path.read_text("utf-8"))
     path.write_text(json.dumps(record | {"schema": 99}))
-    with pytest.raises(bb.DataError, match="written by a newer bayesbias; upgrade"):
+    with pytest.raises(DataError, match="written by a newer bayesbias; upgrade"):
         bb.Audit(folder)
     record["steps"]["table"]["files"] = {"../outside.csv": "0"}
     path.write_text(json.dumps(record))
-    with pytest.raises(bb.DataError, match="damaged, or not the record"):
+    with pytest.raises(DataError, match="damaged, or not the record"):
         bb.Audit(folder)
-    with pytest.raises(bb.DataError, match=r"is not the folder of an audit: it has no audit.json"):
+    with pytest.raises(DataError, match=r"is not the folder of an audit: it has no audit.json"):
         bb.Audit(tmp_path)
 
 
 def test_an_embedding_without_the_words(tmp_path: Path, trees: bb.Study, sketched: None) -> None:
     small = bb.Embedding(["oak", "fir"], np.eye(2), "small")
-    with pytest.raises(bb.VocabularyError, match="'small' lacks more than 20% of a word set"):
+    with pytest.raises(VocabularyError, match="'small' lacks more than 20% of a word set"):
         bb.audit([forest(), small], trees, out=tmp_path / "x", **FAST)
     assert not (tmp_path / "x").exists()

@@ -10,39 +10,39 @@ import pytest
 from simulated import simulated_table
 
 import bayesbias as bb
-from bayesbias._arrays import Array
-from bayesbias.auditing import confirming
-from bayesbias.auditing.confirming import (
+from bayesbias._core.array_types import Array
+from bayesbias.auditing import model_check
+from bayesbias.auditing.model_check import (
     SAME_DENSITY,
     compare_draws,
     conclusion,
     confirm,
     quantities,
 )
-from bayesbias.inference import exact as exact_engine
-from bayesbias.inference.gaussian import Block, Solution
-from bayesbias.inference.scales import ScaleDraws
+from bayesbias.models import exact as exact_engine
+from bayesbias.models.exact.gaussian_block import Block, Solution
+from bayesbias.models.exact.scale_draws import ScaleDraws
 
 pytestmark = pytest.mark.numpy_only
 
 MODELS = ["baseline", "connection", "separate", "hierarchical", "interaction"]
 
 
-def fitted(model: str = "crossed", seed: int = 0) -> bb.Fit:
+def fitted(model: str = "crossed", seed: int = 0) -> bb.models.Fit:
     return bb.fit(simulated_table(seed), model, engine="exact", draws=1000, seed=0)
 
 
 @pytest.fixture(scope="module")
-def exact() -> bb.Fit:
+def exact() -> bb.models.Fit:
     return fitted()
 
 
 @pytest.fixture(scope="module")
-def confirmed(exact: bb.Fit) -> confirming.Confirmation:
+def confirmed(exact: bb.models.Fit) -> model_check.Confirmation:
     return confirm(exact, seed=1)
 
 
-def test_right_draws_pass(confirmed: confirming.Confirmation) -> None:
+def test_right_draws_pass(confirmed: model_check.Confirmation) -> None:
     found = conclusion(confirmed)
     assert found["agrees"], found
     assert not found["disagree"]
@@ -59,7 +59,7 @@ def test_right_draws_pass(confirmed: confirming.Confirmation) -> None:
 
 
 def test_the_same_seed_gives_the_same_draws(
-    exact: bb.Fit, confirmed: confirming.Confirmation
+    exact: bb.models.Fit, confirmed: model_check.Confirmation
 ) -> None:
     again = confirm(exact, seed=1)
     np.testing.assert_array_equal(again.second.draws("theta"), confirmed.second.draws("theta"))
@@ -146,7 +146,7 @@ def test_a_covariance_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "coefficients" not in found["disagree"]
 
 
-def test_coefficients_with_a_wrong_mean(exact: bb.Fit) -> None:
+def test_coefficients_with_a_wrong_mean(exact: bb.models.Fit) -> None:
     own = exact.posterior["connection"] == "associated"
     theta = exact.posterior["theta"]
     moved = (theta + 0.2 * theta.std(["chain", "draw"])).where(own, theta).transpose(*theta.dims)
@@ -160,8 +160,8 @@ def test_coefficients_with_a_wrong_mean(exact: bb.Fit) -> None:
      ("s", 1.8, 0.0, "upper")],
 )  # fmt: skip
 def test_draws_that_differ(
-    exact: bb.Fit,
-    confirmed: confirming.Confirmation,
+    exact: bb.models.Fit,
+    confirmed: model_check.Confirmation,
     name: str,
     factor: float,
     shift: float,
@@ -178,15 +178,15 @@ def test_draws_that_differ(
     assert conclusion(replace(confirmed, comparison=table))["disagree"] == ["draws"]
 
 
-def test_starts_that_are_wrong_do_not_matter(exact: bb.Fit) -> None:
+def test_starts_that_are_wrong_do_not_matter(exact: bb.models.Fit) -> None:
     """Chains that start from draws with too large a noise have the right posterior."""
     wrong = replace(exact, posterior=exact.posterior.assign(s=exact.posterior["s"] + 0.03))
     again = confirm(wrong, seed=2).second
     table = compare_draws(exact, again)
-    assert (table["beyond"] <= confirming.AGREED).all()
+    assert (table["beyond"] <= model_check.AGREED).all()
 
 
-def test_what_is_compared(exact: bb.Fit) -> None:
+def test_what_is_compared(exact: bb.models.Fit) -> None:
     names = quantities(exact)["quantity"].to_numpy().tolist()
     assert {"associated - none", "associated - human[g1]", "bar[human]", "tau_word"} <= set(names)
     assert not any(name.startswith(("theta", "u[")) for name in names)
@@ -196,9 +196,9 @@ def test_what_is_compared(exact: bb.Fit) -> None:
     ]  # fmt: skip
 
 
-def test_too_few_draws_are_said(exact: bb.Fit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(confirming.HMC, "rounds", 1)
-    monkeypatch.setitem(confirming.HMC, "round", 2)
+def test_too_few_draws_are_said(exact: bb.models.Fit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(model_check.HMC, "rounds", 1)
+    monkeypatch.setitem(model_check.HMC, "round", 2)
     found = conclusion(confirm(exact, seed=0))
     assert not found["sampler_ok"]
     assert any("effective sample size is below 400" in text for text in found["problems"])

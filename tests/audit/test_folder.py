@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import bayesbias as bb
-from bayesbias.auditing.folder import Folder, fingerprint
-from bayesbias.errors import warn
+from bayesbias.auditing.audit_folder import Folder, fingerprint
+from bayesbias.errors import DataError, warn
 
 ABOUT: dict[str, Any] = {"parts": [], "options": {}, "embeddings": {}, "studies": {}}
 
@@ -83,7 +82,7 @@ def test_equal_steps_of_other_names_are_not_the_same(tmp_path: Path) -> None:
 def test_another_version_does_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work = Work()
     opened(tmp_path).step("a", {}, ["a.txt"], work)
-    monkeypatch.setattr("bayesbias.auditing.folder.__version__", "99")
+    monkeypatch.setattr("bayesbias.auditing.audit_folder.__version__", "99")
     opened(tmp_path).step("a", {}, ["a.txt"], work)
     assert work.done == 2
 
@@ -94,7 +93,7 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     folder = opened(tmp_path)
-    with pytest.raises(bb.DataError, match=r"a.txt: cannot be written \(No space left on device"):
+    with pytest.raises(DataError, match=r"a.txt: cannot be written \(No space left on device"):
         folder.step("a", {}, ["a.txt"], full)
     assert [path.name for path in (tmp_path / "audit").iterdir()] == ["audit.json"]
     work = Work()

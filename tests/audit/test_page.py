@@ -11,7 +11,8 @@ import pytest
 from small_audit import FAST, QUICK, times
 
 import bayesbias as bb
-from bayesbias.auditing.run import write_report
+from bayesbias.auditing.audit_run import write_report
+from bayesbias.errors import DataError
 
 
 def requests(page: str) -> Iterator[str]:
@@ -69,7 +70,7 @@ def test_report_again_from_the_files_alone(
     bb.audit(wood, trees, out=folder, **QUICK)  # which knows it
     assert times(folder) == before
     (folder / "scores.csv").unlink()
-    with pytest.raises(bb.DataError, match=r"scores.csv is not there any more; run the audit"):
+    with pytest.raises(DataError, match=r"scores.csv is not there any more; run the audit"):
         write_report(folder)
     assert (folder / "report.html").read_bytes() == old
 
@@ -96,9 +97,9 @@ def test_words_like_markup_and_gaps(wood: bb.Embedding, trees: bb.Study, sketche
 
 
 def test_large_figures_are_shown_as_png(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bayesbias.auditing import writing
+    from bayesbias.auditing.report import report_page
 
-    monkeypatch.setattr(writing, "_LARGE", 10_000)
+    monkeypatch.setattr(report_page, "_LARGE", 10_000)
     page = write_report(folder).read_text("utf-8")
     assert "data:image/png;base64," in page
     assert list(requests(page)) == []

@@ -9,7 +9,7 @@ import pytest
 from small_audit import FAST, QUICK, files, times
 
 import bayesbias as bb
-from bayesbias.auditing import confirming, steps
+from bayesbias.auditing import audit_steps, model_check
 
 
 def test_a_second_call_does_nothing(
@@ -21,8 +21,8 @@ def test_a_second_call_does_nothing(
         raise AssertionError("this was done already")
 
     for name in ("fit", "compare", "check_words", "measure", "overview", "write_table"):
-        monkeypatch.setattr(steps, name, never)
-    monkeypatch.setattr(steps.figures, "save", never)
+        monkeypatch.setattr(audit_steps, name, never)
+    monkeypatch.setattr(audit_steps.figures, "save", never)
     bb.audit(wood, trees, out=folder, **QUICK)
     assert times(folder) == before
 
@@ -99,18 +99,18 @@ def test_an_interrupted_audit_goes_on(
     sketched: None,
 ) -> None:
     folder = tmp_path / "audit"
-    real = steps.compare
+    real = audit_steps.compare
 
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(steps, "compare", stop)
+    monkeypatch.setattr(audit_steps, "compare", stop)
     with pytest.raises(KeyboardInterrupt):
         bb.audit(wood, trees, out=folder, **QUICK)
     assert (folder / "fits" / "hierarchical.nc").is_file()
     assert not (folder / "comparison.csv").exists()
     before = times(folder)
-    monkeypatch.setattr(steps, "compare", real)
+    monkeypatch.setattr(audit_steps, "compare", real)
     bb.audit(wood, trees, out=folder, **QUICK)
     after = times(folder)
     assert {name: after[name] for name in before} == before
@@ -130,7 +130,7 @@ def test_sampling_that_was_interrupted_is_not_kept(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(confirming, "Chains", interrupted)
+    monkeypatch.setattr(model_check, "Chains", interrupted)
     with pytest.raises(KeyboardInterrupt):
         bb.audit(wood, trees, out=tmp_path / "audit", **(FAST | {"confirm": True}))
     assert not list((tmp_path / "audit").rglob("confirmation*"))

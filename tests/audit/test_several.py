@@ -10,7 +10,8 @@ import pytest
 from small_audit import FAST, QUICK, files, forest, sketch
 
 import bayesbias as bb
-from bayesbias.auditing import steps
+from bayesbias.auditing import audit_steps
+from bayesbias.errors import SpecError
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def several(trees: bb.Study, tmp_path_factory: pytest.TempPathFactory) -> bb.Aud
         "neutral": data["controls"]["neutral"]}})  # fmt: skip
     embeddings = {"a b": forest("x", 0, 1.5), "plain": forest("y", 0, 0.0)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steps.figures, "save", sketch)
+        patch.setattr(audit_steps.figures, "save", sketch)
         return bb.audit(embeddings, [trees, other], out=folder, **(FAST | {"metrics": "weat_es"}))
 
 
@@ -39,7 +40,7 @@ def test_several_have_a_folder_each(several: bb.Audit) -> None:
     assert set(part.contrasts["contrast"]) == {"associated - none", "associated - different"}
     assert part.embedding == "a b"
     assert repr(several) == f"<Audit of a b, plain on trees, few/trees, in {several.folder}>"
-    with pytest.raises(bb.SpecError, match=r"4 parts; take one of them: audit.parts\[\('a b'"):
+    with pytest.raises(SpecError, match=r"4 parts; take one of them: audit.parts\[\('a b'"):
         several.table  # noqa: B018
 
 
@@ -70,13 +71,13 @@ def test_one_more_embedding_takes_over_what_is_done(
 ) -> None:
     old = files(folder)
     fitted: list[str] = []
-    real = steps.fit
+    real = audit_steps.fit
 
-    def count(table: pd.DataFrame, spec: Any, **options: Any) -> bb.Fit:
+    def count(table: pd.DataFrame, spec: Any, **options: Any) -> bb.models.Fit:
         fitted.append(f"{'/'.join(table['embedding'].unique())} {getattr(spec, 'name', spec)}")
         return real(table, spec, **options)
 
-    monkeypatch.setattr(steps, "fit", count)
+    monkeypatch.setattr(audit_steps, "fit", count)
     (folder / "mine.txt").write_text("mine")
     (folder / "scores.csv").write_text("edited")
     bb.audit([wood, forest("second", 1)], trees, out=folder, **QUICK)

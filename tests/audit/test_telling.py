@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from simulated import KINDS, simulated_table
 
 import bayesbias as bb
-from bayesbias.auditing import telling
-from bayesbias.auditing.effects import contrasts_table
+from bayesbias.auditing.effect_tables import contrasts_table
+from bayesbias.auditing.report import summary_text
+from bayesbias.errors import BayesBiasWarning
 
 NULL = dict.fromkeys(KINDS, 1.0)
 STRONG = {"associated": 0.6, "different": 1.0, "human": 1.0, "none": 1.0}
@@ -28,13 +29,17 @@ def contrasts(seed: int, strength: float = 0.0, **sizes: int) -> pd.DataFrame:
     theta = {kind: 1 - strength * (1 - value) for kind, value in STRONG.items()}
     table = simulated_table(seed, theta=theta, **sizes)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bb.BayesBiasWarning)
+        warnings.simplefilter("ignore", BayesBiasWarning)
         fit = bb.fit(table, "crossed", engine="exact", draws=250)
     return contrasts_table(fit, prob=0.89, rope=0.05)
 
 
 def told(table: pd.DataFrame) -> str:
-    parts = telling.bias(table, 0.89, 0.05), telling.beside(table), telling.words(table, 0.89)
+    parts = (
+        summary_text.bias(table, 0.89, 0.05),
+        summary_text.beside(table),
+        summary_text.words(table, 0.89),
+    )
     return " ".join(text for part in parts for text in part)
 
 
@@ -60,7 +65,7 @@ def test_without_bias_nothing_is_established() -> None:
 def test_false_claims_are_as_rare_as_the_intervals_promise() -> None:
     # 11% of tables without bias are to be called biased; of 30, hardly ever more than 9.
     claims = sum(
-        "is open" not in next(telling.bias(contrasts(seed), 0.89, 0.05)) for seed in range(30)
+        "is open" not in next(summary_text.bias(contrasts(seed), 0.89, 0.05)) for seed in range(30)
     )
     assert claims <= 9
 
@@ -70,7 +75,7 @@ def test_what_is_between_is_open() -> None:
         t for t in (contrasts(seed, 0.2) for seed in range(20))
         if t["verdict"].iloc[0] == "open" and t["mean"].iloc[0] < -0.03
     )  # fmt: skip
-    [first, *_] = telling.bias(table, 0.89, 0.05)
+    [first, *_] = summary_text.bias(table, 0.89, 0.05)
     assert re.search(
         r"is open: the estimate is 0\.\d+ closer, and the 89% interval goes from", first
     )
@@ -101,7 +106,7 @@ def test_claims_are_those_whose_intervals_exclude_zero(
     )
     below, above = table["upper"] < 0, table["lower"] > 0
     table["verdict"] = np.select([below, above], ["closer", "farther"], "open")
-    text = " ".join(telling.words(table, 0.89))
+    text = " ".join(summary_text.words(table, 0.89))
     n = len(table)
     if not below.any() and not above.any():
         assert text.startswith(f"For none of {n} words does the 89% interval tell")
@@ -120,7 +125,7 @@ def test_ends_never_look_like_they_include_or_exclude_zero_wrongly(
     one: float, other: float
 ) -> None:
     low, high = sorted((one, other))
-    text = telling._ends({"lower": low, "upper": high})
+    text = summary_text._ends({"lower": low, "upper": high})
     assert ("closer" in text and "farther" in text) == (low < 0 < high)
     if low > 0 or high < 0:
         assert all(float(number) > 0 for number in re.findall(r"[\d.]+(?:e-\d+)?", text))
@@ -128,9 +133,9 @@ def test_ends_never_look_like_they_include_or_exclude_zero_wrongly(
 
 def test_small_differences_are_called_small() -> None:
     table = contrasts(0).head(1).assign(lower=-0.03, upper=0.02, verdict="open")
-    assert "probably smaller than 0.05" in " ".join(telling.bias(table, 0.89, 0.05))
+    assert "probably smaller than 0.05" in " ".join(summary_text.bias(table, 0.89, 0.05))
     wide = table.assign(lower=-0.06)
-    assert "smaller than" not in " ".join(telling.bias(wide, 0.89, 0.05))
+    assert "smaller than" not in " ".join(summary_text.bias(wide, 0.89, 0.05))
 
 
 def comparison(gap: float, error: float, name: str = "WAIC") -> pd.DataFrame:
@@ -139,17 +144,19 @@ def comparison(gap: float, error: float, name: str = "WAIC") -> pd.DataFrame:
 
 
 def test_models_are_preferred_only_by_a_clear_difference() -> None:
-    clear = [*telling.models(comparison(50, 10), comparison(50, 10, "LOO"), "crossed")]
+    clear = [*summary_text.models(comparison(50, 10), comparison(50, 10, "LOO"), "crossed")]
     assert all(text.endswith("a clear difference.") for text in clear)
     assert clear[0].startswith("By WAIC, the model crossed predicts best; separate comes next, 50")
-    close = [*telling.models(comparison(15, 10), comparison(50, 10, "LOO"), "separate", ["mind"])]
+    close = [
+        *summary_text.models(comparison(15, 10), comparison(50, 10, "LOO"), "separate", ["mind"])
+    ]
     assert close[0].endswith("no clear difference.")
-    small = [*telling.models(comparison(7, 1), comparison(9, 1, "LOO"), "crossed")]
+    small = [*summary_text.models(comparison(7, 1), comparison(9, 1, "LOO"), "crossed")]
     assert [text.endswith("no clear difference.") for text in small] == [True, False]
     assert close[2] == "By their own checks some of these criteria are rough; see the diagnostics."
     assert close[3].startswith("Means and contrasts are from separate, the best of the models")
     one = comparison(0, 0).head(1)
-    assert [*telling.models(one, one, "crossed")] == ["Only the model crossed was fitted."]
+    assert [*summary_text.models(one, one, "crossed")] == ["Only the model crossed was fitted."]
 
 
 def test_metrics_that_cannot_lie_beyond_no_bias_prove_nothing() -> None:
@@ -161,7 +168,9 @@ def test_metrics_that_cannot_lie_beyond_no_bias_prove_nothing() -> None:
         ("rnsb", np.nan, np.nan, np.nan, np.nan, 0.0),
     ]
     names = ["metric", "value", "lower", "upper", "p_above", "neutral"]
-    text = " ".join(telling.metrics(pd.DataFrame(rows, columns=names), {"ripa": "no pairs"}, 0.95))
+    text = " ".join(
+        summary_text.metrics(pd.DataFrame(rows, columns=names), {"ripa": "no pairs"}, 0.95)
+    )
     assert text.startswith(
         "Of 3 values of 2 metrics that can lie on both sides of no bias, 2 have a 95% interval "
         "that excludes it; for 1 it is open."
@@ -178,19 +187,19 @@ def test_failed_checks_are_not_hidden() -> None:
         "largest": {"mean": 2.5, "sd": 0.1, "lower": 2.4, "upper": 2.6},
         "problems": ["R-hat is 1.3"],
     }  # fmt: skip
-    text = " ".join(telling.confirmed(report))
+    text = " ".join(summary_text.confirmed(report))
     assert "The density that the exact engine draws from is not that of separate" in text
     assert "the draws of the coefficients do not follow this density" in text
     assert "means differ by at most 2.50 posterior standard deviations" in text
     assert "intervals by at most 2.60, more than Monte Carlo error explains." in text
     assert "fail these checks, so do not rely on these results." in text
     assert "The second sampler has problems of its own: R-hat is 1.3." in text
-    assert not list(telling.confirmed(None))
+    assert not list(summary_text.confirmed(None))
 
 
 @pytest.mark.parametrize(("prob", "text"), [(0.89, "an 89%"), (0.95, "a 95%"), (0.8, "an 80%")])
 def test_articles(prob: float, text: str) -> None:
-    assert telling._an(prob) == text
+    assert summary_text._an(prob) == text
 
 
 def test_stronger_bias_is_told_in_order() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import bayesbias as bb
+from bayesbias.errors import NotFoundError
 
 COMMANDS = [
     (),
@@ -125,7 +126,7 @@ def test_bad_input(run, arguments: tuple[str, ...], message: str) -> None:
 
 
 def test_traceback_on_request(run) -> None:
-    with pytest.raises(bb.NotFoundError):
+    with pytest.raises(NotFoundError):
         run("-vv", "table", "nosuch.bin")
 
 
@@ -221,6 +222,6 @@ def test_table_says_what_is_wrong_before_reading(run) -> None:
 
 def test_choices_of_covariates_are_those_of_the_table() -> None:
     from bayesbias.cli.table import _COVARIATES
-    from bayesbias.covariates import COVARIATES
+    from bayesbias.distances.covariates import COVARIATES
 
     assert _COVARIATES == COVARIATES

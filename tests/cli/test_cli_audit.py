@@ -12,6 +12,7 @@ from command_line import Result
 
 import bayesbias as bb
 from bayesbias import auditing
+from bayesbias.errors import SpecError
 
 QUICK = ("--model", "hierarchical", "--metric", "mac", "--draws", "100", "--no-confirm",
          "--no-silhouettes")  # fmt: skip
@@ -58,7 +59,7 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def stop(embedding: Any, study: Any, **options: Any) -> None:
         seen.update(options, embedding=embedding, study=study)
-        raise bb.SpecError("enough")
+        raise SpecError("enough")
 
     monkeypatch.setattr(auditing, "audit", stop)
     assert run("audit").err == "Error: enough\n"

@@ -17,7 +17,7 @@ import bayesbias as bb
 def test_debias(suffix: str, tmp_path: Path, demo: bb.Embedding) -> None:
     out = tmp_path / f"after{suffix}"
     assert run("debias", "demo", str(out), "--ignore", "bolukbasi:gender_specific", "-q") == 0
-    expected = bb.HardDebias().fit(demo).transform(demo, ignore="bolukbasi:gender_specific")
+    expected = bb.debias.HardDebias().fit(demo).transform(demo, ignore="bolukbasi:gender_specific")
     after = bb.load_embedding(out)
     assert after.words == demo.words
     np.testing.assert_allclose(after.vectors, expected.vectors, atol=1e-6)
@@ -35,7 +35,7 @@ def test_debias_with_lists_of_ones_own(
     assert run(*command, "--target", str(tmp_path / "words.txt")) == 0
     assert "debiased by MulticlassHardDebias(n_components=2)" in capsys.readouterr().err
     sets = [["judaism", "christianity", "islam"], ["synagogue", "church", "mosque"]]
-    debiaser = bb.MulticlassHardDebias(n_components=2).fit(demo, definitional_sets=sets)
+    debiaser = bb.debias.MulticlassHardDebias(n_components=2).fit(demo, definitional_sets=sets)
     expected = debiaser.transform(demo, target=["violent", "greedy"])
     np.testing.assert_allclose(bb.load_embedding(out).vectors, expected.vectors, atol=1e-6)
 
@@ -43,7 +43,7 @@ def test_debias_with_lists_of_ones_own(
 def test_list_of_methods(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("debias", "--list") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == list(bb.DEBIASERS)
+    assert [line.split()[0] for line in lines] == list(bb.debias.DEBIASERS)
     assert all(line.endswith(".") for line in lines)
 
 
@@ -60,7 +60,7 @@ def test_before_after(
     assert "weat_es" in printed.out
     assert figure.stat().st_size > 10_000
     # The same from an embedding that was debiased before.
-    after = bb.HardDebias().fit(demo).transform(demo, ignore="bolukbasi:gender_specific")
+    after = bb.debias.HardDebias().fit(demo).transform(demo, ignore="bolukbasi:gender_specific")
     after.save(tmp_path / "after.npz")
     again = ["before-after", "demo", str(tmp_path / "after.npz"), "--study", "weat_7", "-q"]
     again += ["--draws", "100", "--metric", "weat_es", "--no-residual", "--format", "json"]

@@ -16,10 +16,10 @@ def test_metrics(capsys: pytest.CaptureFixture[str], demo: bb.Embedding) -> None
     assert run("metrics", "weat_7", "-m", "weat_es", "--p-values", "--format", "json", "-q") == 0
     [row] = json.loads(capsys.readouterr().out)
     query = bb.load_query("weat_7")
-    score = bb.WEATEffectSize().posterior(query, demo)
+    score = bb.metrics.WEATEffectSize().posterior(query, demo)
     assert row["value"] == pytest.approx(score.value)
     assert (row["lower"], row["upper"]) == pytest.approx((score.lower, score.upper))
-    tested = bb.WEAT().run_query(
+    tested = bb.metrics.WEAT().run_query(
         query, demo, calculate_p_value=True, p_value_test_type="two-sided", return_effect_size=True
     )
     assert row["p_value"] == pytest.approx(tested.p_value)
@@ -77,7 +77,7 @@ def test_metrics_of_a_set_in_several_processes(capsys: pytest.CaptureFixture[str
 def test_influence(capsys: pytest.CaptureFixture[str], demo: bb.Embedding) -> None:
     assert run("metrics", "weat_7", "-m", "weat", "--influence", "--format", "json") == 0
     rows = json.loads(capsys.readouterr().out)
-    expected = bb.WEAT().influence(bb.load_query("weat_7"), demo)
+    expected = bb.metrics.WEAT().influence(bb.load_query("weat_7"), demo)
     assert [row["word"] for row in rows] == expected["word"].tolist()
     assert rows[0]["influence"] == pytest.approx(expected.loc[0, "influence"])
 
@@ -85,7 +85,7 @@ def test_influence(capsys: pytest.CaptureFixture[str], demo: bb.Embedding) -> No
 def test_list_of_metrics(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("metrics", "--list", "--format", "csv") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(",")[0] for line in lines[1:]] == list(bb.METRICS)
+    assert [line.split(",")[0] for line in lines[1:]] == list(bb.metrics.METRICS)
 
 
 def test_small_p_values_are_not_zero(capsys: pytest.CaptureFixture[str]) -> None:

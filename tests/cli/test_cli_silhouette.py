@@ -14,7 +14,8 @@ import pytest
 from command_line import run
 
 import bayesbias as bb
-from bayesbias.evaluation import runs as core
+from bayesbias.errors import DataError
+from bayesbias.silhouette_analysis import silhouette_runs as core
 
 FEW = ("--runs", "12")
 
@@ -109,7 +110,7 @@ def test_bands_and_figure_of_several(
 def test_planted_references(capsys: pytest.CaptureFixture[str], both: list[bb.Embedding]) -> None:
     command = ["silhouette", "weat_7", "--planted", "0.2", *FEW, "--seed", "5"]
     query = bb.load_query("weat_7")
-    references = [bb.planted_embedding(query, s, seed=5) for s in (0.2, 0)]
+    references = [bb.silhouette_analysis.planted_embedding(query, s, seed=5) for s in (0.2, 0)]
     found = bb.silhouettes("weat_es", query, [both[0], *references], runs=12, seed=5)
     alone = bb.silhouettes("weat_es", query, both[0], runs=12, seed=5)
     for normalisation in ("paper", "as-published"):
@@ -137,7 +138,7 @@ def test_words_with_a_prefix_beside_planted_ones(
     assert run(*command, "--planted", "0.1", "--format", "json", "-q") == 0
     first = json.loads(capsys.readouterr().out)[0]
     assert first["embedding"] == "numberbatch"
-    value = bb.WEATEffectSize().run_query(bb.load_query("weat_7"), both[0]).value
+    value = bb.metrics.WEATEffectSize().run_query(bb.load_query("weat_7"), both[0]).value
     assert first["value"] == pytest.approx(value)
 
 
@@ -145,7 +146,7 @@ def test_the_table_is_printed_before_files_are_written(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
-        raise bb.DataError("the disk is full.")
+        raise DataError("the disk is full.")
 
     monkeypatch.setattr("bayesbias.cli.silhouette.write_frame", full)
     assert run("silhouette", "weat_7", *FEW, "--format", "csv", "-o", str(tmp_path / "b.csv")) == 2
@@ -333,7 +334,9 @@ def test_all_are_tried_before_the_first_takes_long(
         return measure(lists, **options)
 
     # The function has the name of its module.
-    monkeypatch.setattr(sys.modules["bayesbias.evaluation.silhouettes"], "measure_runs", spy)
+    monkeypatch.setattr(
+        sys.modules["bayesbias.silhouette_analysis.silhouettes"], "measure_runs", spy
+    )
     assert run("silhouette", "weat_7", "-m", "mac", "-m", "ripa") == 2
     assert "the metric 'ripa' has no finite range" in capsys.readouterr().err
     assert max(begun) == 2

@@ -16,15 +16,15 @@ from bayesbias import corpus as corpus_room
 
 
 @pytest.fixture(scope="module")
-def gender(demo: bb.Embedding) -> bb.GroupClassifier:
-    return bb.GroupClassifier(threshold=0.8).fit(demo, "gender", seed=3)
+def gender(demo: bb.Embedding) -> bb.wordlists.GroupClassifier:
+    return bb.wordlists.GroupClassifier(threshold=0.8).fit(demo, "gender", seed=3)
 
 
 def test_build(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     demo: bb.Embedding,
-    gender: bb.GroupClassifier,
+    gender: bb.wordlists.GroupClassifier,
 ) -> None:
     out = tmp_path / "lists.toml"
     command = ["words", "build", "demo", "--attributes", "weat:career,weat:family", "--size", "20"]
@@ -122,7 +122,7 @@ def test_parts_of_speech(
     rows = pd.read_csv(io.StringIO(capsys.readouterr().out))
     assert rows["tag"].value_counts().to_dict() == {"NOUN": 8, "VERB": 8, "ADJ": 8}
     tags = bb.tag_words(bb.read_corpus(text, unit="paragraph"), nlp, progress=False)
-    groups = bb.GroupClassifier(threshold=0.5).fit(demo, "gender")
+    groups = bb.wordlists.GroupClassifier(threshold=0.5).fit(demo, "gender")
     built = bb.build_lists(demo, groups, method="pos", size=12, tags=tags, progress=False)
     assert rows["word"].tolist() == built.words["word"].tolist()
     assert rows["count"].tolist() == built.words["count"].tolist()
@@ -138,7 +138,7 @@ def test_what_fails_comes_before_what_takes_long(
 
     for name in ("train_embedding", "tag_words"):
         monkeypatch.setattr(corpus_room, name, never)
-    monkeypatch.setattr(bb.Corpus, "counts", never)
+    monkeypatch.setattr(bb.corpus.Corpus, "counts", never)
     few = tmp_path / "few.json"
     few.write_text(json.dumps({"groups": {"she": list("abcde"), "he": list("fghij")}}))
     (tmp_path / "b").mkdir()

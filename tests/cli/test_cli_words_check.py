@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias.words.usage import read_frequencies
+from bayesbias.wordlists.check.word_usage import read_frequencies
 
 
 def check(run: Any, *arguments: object) -> Any:

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import bayesbias as bb
 
-pytestmark = pytest.mark.filterwarnings("ignore::bayesbias.BayesBiasWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
 
 SETS = {"gender": 7, "ethnicity": 9, "religion": 9}
 METRICS = ("weat", "weat_es", "rnd", "rnsb")
@@ -67,7 +67,7 @@ def asked(metric: str, name: str) -> list[bb.Query]:
     """Return the different queries that a metric gets of a set."""
     parts: list[bb.Query] = []
     for query in bb.query_set(name):
-        for part in query.subqueries(bb.METRICS[metric].template):
+        for part in query.subqueries(bb.metrics.METRICS[metric].template):
             if part not in parts:
                 parts.append(part)
     return parts
@@ -176,7 +176,7 @@ PUBLISHED = {
 
 def test_published_scores_of_word2vec(wefe_model: bb.Embedding) -> None:
     """The same vectors, but for words that the part of them that we have lacks."""
-    debiaser = bb.HardDebias().fit(wefe_model, equalize_pairs="bolukbasi:equalize_pairs")
+    debiaser = bb.debias.HardDebias().fit(wefe_model, equalize_pairs="bolukbasi:equalize_pairs")
     after = debiaser.transform(wefe_model, ignore="bolukbasi:gender_specific")
     for (metric, name), published in PUBLISHED.items():
         with warnings.catch_warnings(action="ignore"):

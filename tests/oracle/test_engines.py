@@ -26,7 +26,7 @@ def religion() -> pd.DataFrame:
     return table_or_demo("religionReddit", "demo")
 
 
-def agree(nuts: bb.Fit, exact: bb.Fit) -> None:
+def agree(nuts: bb.models.Fit, exact: bb.models.Fit) -> None:
     """Means within 0.05 sd and Monte Carlo error, standard deviations within 5%."""
     found = nuts.diagnostics()
     assert found.ok, str(found)
@@ -62,7 +62,9 @@ def test_engines_agree_on_differences(religion: pd.DataFrame) -> None:
     # The neutral words would be most of the rows, and of the time.
     rows = f"protected_group == {group!r} and connection != 'none'"
     crossed = bb.load_model("crossed").vary(priors={"bar": "Normal(0, 0.3)"}).to_dict()
-    spec = bb.ModelSpec.from_dict({**crossed, "name": "differences", "outcome": "difference"})
+    spec = bb.models.ModelSpec.from_dict(
+        {**crossed, "name": "differences", "outcome": "difference"}
+    )
     exact = bb.fit_paired(religion.query(rows), after.query(rows), spec, seed=2).difference
     agree(bb.fit(exact.table, spec, engine="nuts", seed=1), exact)
 

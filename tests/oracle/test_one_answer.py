@@ -20,7 +20,7 @@ def tables(study: str, second: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the distances before and after, or in another embedding."""
     demo, lists = bb.load_embedding("demo"), bb.load_study(study)
     if second == "debiased":
-        other = bb.HardDebias().fit(demo).transform(demo)
+        other = bb.debias.HardDebias().fit(demo).transform(demo)
     else:
         other = bb.load_embedding(second)
     return bb.distance_table(demo, lists), bb.distance_table(other, lists)

@@ -8,7 +8,10 @@ import pytest
 
 import bayesbias as bb
 
-pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore::bayesbias.BayesBiasWarning")]
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning"),
+]
 
 # The lists of each of WEFE's queries, by their names in WEFE.
 LISTS = {
@@ -28,7 +31,7 @@ def test_every_number(oracle: list[dict[str, Any]], wefe_model: bb.Embedding) ->
     assert len(records) == 26
     for record in records:
         sets = [bb.word_sets("weat")[name] for name in LISTS[record["query"]].split()]
-        score = bb.RNSB().run_query(
+        score = bb.metrics.RNSB().run_query(
             bb.Query(sets[:2], sets[2:]),
             wefe_model,
             normalize=record["normalize"],

@@ -24,7 +24,7 @@ pytestmark = [
 
 
 @cache
-def fitted(path: Path, model: str) -> bb.Fit:
+def fitted(path: Path, model: str) -> bb.models.Fit:
     return bb.fit(bb.read_table(path), model, engine="exact", seed=1)
 
 
@@ -43,7 +43,7 @@ def test_comparison(thesis: Path) -> None:
     np.testing.assert_allclose(table["dSE"][1:], [29, 37], atol=2)
 
 
-def coefficients(fit: bb.Fit) -> pd.Series:
+def coefficients(fit: bb.models.Fit) -> pd.Series:
     found = fit.coefficients().query("parameter == 'co'")
     return found.set_index("level")["mean"]
 

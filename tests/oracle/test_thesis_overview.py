@@ -24,7 +24,7 @@ GENERAL = {
 }
 
 
-def separate(thesis: Path, name: str) -> bb.Fit:
+def separate(thesis: Path, name: str) -> bb.models.Fit:
     return bb.fit(bb.read_table(thesis / f"{name}.csv"), "separate", seed=1)
 
 

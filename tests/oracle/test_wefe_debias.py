@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
+from bayesbias.errors import SpecError
 
-pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore::bayesbias.BayesBiasWarning")]
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning"),
+]
 
 QUERIES = {
     "WEAT6": ("male_names", "female_names", "career", "family"),
@@ -37,14 +41,16 @@ def compare(after: bb.Embedding, expected: dict[str, Any]) -> None:
     assert vectors.mean() == pytest.approx(expected["mean"], abs=1e-8)
     for name, lists in QUERIES.items():
         sets = [bb.word_sets("weat")[key] for key in lists]
-        score = bb.WEAT().run_query(bb.Query(sets[:2], sets[2:]), after, fallbacks=["exact"])
+        score = bb.metrics.WEAT().run_query(
+            bb.Query(sets[:2], sets[2:]), after, fallbacks=["exact"]
+        )
         for key in ("weat", "effect_size"):
             assert score[key] == pytest.approx(expected["weat"][name][key], abs=1e-5), name
 
 
 @pytest.fixture(scope="module")
-def hard(wefe_model: bb.Embedding) -> bb.HardDebias:
-    return bb.HardDebias().fit(
+def hard(wefe_model: bb.Embedding) -> bb.debias.HardDebias:
+    return bb.debias.HardDebias().fit(
         wefe_model,
         definitional_pairs="bolukbasi:definitional_pairs",
         equalize_pairs="bolukbasi:equalize_pairs",
@@ -53,7 +59,7 @@ def hard(wefe_model: bb.Embedding) -> bb.HardDebias:
 
 
 def test_hard_debias(
-    oracle: list[dict[str, Any]], wefe_model: bb.Embedding, hard: bb.HardDebias
+    oracle: list[dict[str, Any]], wefe_model: bb.Embedding, hard: bb.debias.HardDebias
 ) -> None:
     expected = record(oracle, "HardDebias(ignore=gender_specific)")
     head = np.array(expected["bias_direction_head"])
@@ -65,7 +71,7 @@ def test_hard_debias(
 
 
 def test_hard_debias_of_all_words(
-    oracle: list[dict[str, Any]], wefe_model: bb.Embedding, hard: bb.HardDebias
+    oracle: list[dict[str, Any]], wefe_model: bb.Embedding, hard: bb.debias.HardDebias
 ) -> None:
     """Where WEFE leaves words of pairs at other lengths, only these differ."""
     expected = record(oracle, "HardDebias(all)")
@@ -76,7 +82,9 @@ def test_hard_debias_of_all_words(
 
 def test_half_sibling_regression(oracle: list[dict[str, Any]], wefe_model: bb.Embedding) -> None:
     expected = record(oracle, "HalfSiblingRegression(gender_specific,alpha=60)")
-    after = bb.HalfSiblingRegression().fit(wefe_model, fallbacks=["exact"]).transform(wefe_model)
+    after = (
+        bb.debias.HalfSiblingRegression().fit(wefe_model, fallbacks=["exact"]).transform(wefe_model)
+    )
     changed = (after.vectors != wefe_model.vectors).any(axis=1)
     assert changed.sum() == expected["rows_changed"]
     assert (~changed).sum() == expected["n_bias_words"]
@@ -89,14 +97,14 @@ def test_multiclass_space(oracle: list[dict[str, Any]], wefe_model: bb.Embedding
     So its vectors are no measure here, but the space is.
     """
     expected = record(oracle, "MulticlassHardDebias(gender)")
-    debiaser = bb.MulticlassHardDebias(n_components=7).fit(
+    debiaser = bb.debias.MulticlassHardDebias(n_components=7).fit(
         wefe_model, definitional_sets="manzini:gender_definitional_sets", fallbacks=["exact"]
     )
     ratios = expected["evr"]
     assert debiaser.explained_variance_ratio_[:7] == pytest.approx(ratios[:7], abs=1e-6)
     assert max(ratios[7:]) < 1e-12
-    with pytest.raises(bb.SpecError, match="span 7 dimensions; use n_components=7"):
-        bb.MulticlassHardDebias(n_components=10).fit(
+    with pytest.raises(SpecError, match="span 7 dimensions; use n_components=7"):
+        bb.debias.MulticlassHardDebias(n_components=10).fit(
             wefe_model, definitional_sets="manzini:gender_definitional_sets"
         )
 
@@ -108,7 +116,7 @@ def test_double_hard_debias(oracle: list[dict[str, Any]], wefe_model: bb.Embeddi
     direction is that of the pairs as they were: hence the tolerance.
     """
     expected = record(oracle, "DoubleHardDebias(n_words=1000,np.random.seed(0))")
-    debiaser = bb.DoubleHardDebias(n_components=1).fit(wefe_model)
+    debiaser = bb.debias.DoubleHardDebias(n_components=1).fit(wefe_model)
     component, direction = debiaser.directions_
     head = np.array(expected["bias_direction_head"])
     assert np.sign(direction[0] * head[0]) * direction[:5] == pytest.approx(head, abs=0.01)

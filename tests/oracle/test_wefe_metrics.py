@@ -10,7 +10,10 @@ import pytest
 
 import bayesbias as bb
 
-pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore::bayesbias.BayesBiasWarning")]
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning"),
+]
 
 # The lists of each of WEFE's queries, by their names in WEFE.
 LISTS = {
@@ -39,7 +42,13 @@ LISTS = {
     "gender_family": ("female_terms", "male_terms", "family"),
 }
 WAYS = {"lowercase": "lower", "titlecase": "title", "uppercase": "upper"}
-METRICS = {"WEAT": bb.WEAT, "MAC": bb.MAC, "ECT": bb.ECT, "RIPA": bb.RIPA, "RND": bb.RND}
+METRICS = {
+    "WEAT": bb.metrics.WEAT,
+    "MAC": bb.metrics.MAC,
+    "ECT": bb.metrics.ECT,
+    "RIPA": bb.metrics.RIPA,
+    "RND": bb.metrics.RND,
+}
 
 
 def query(name: str) -> bb.Query:
@@ -100,7 +109,7 @@ def test_nothing_where_wefe_has_nothing(
     lost = [r for r in weat if not r["result"]["result"]]
     assert len(lost) >= 8
     for record in lost:
-        score = bb.WEAT().run_query(query(record["query"]), wefe_model, **options(record))
+        score = bb.metrics.WEAT().run_query(query(record["query"]), wefe_model, **options(record))
         assert np.isnan(score.value)
         assert score.reason is not None
         assert set(score) == {"query_name", "result", "weat", "effect_size", "p_value"}
@@ -108,7 +117,7 @@ def test_nothing_where_wefe_has_nothing(
 
 def test_ripa_keeps_pairs_together_where_wefe_does_not(wefe_model: bb.Embedding) -> None:
     # WEFE raises an IndexError here, as a weapon is missing and an instrument is not.
-    score = bb.RIPA().run_query(query("WEAT2_2x1"), wefe_model, fallbacks=["exact"])
+    score = bb.metrics.RIPA().run_query(query("WEAT2_2x1"), wefe_model, fallbacks=["exact"])
     first, second = (words for label, words in score.words.items() if "target" in label)
     pairs = list(zip(*(bb.word_sets("weat")[key] for key in LISTS["WEAT2"][:2]), strict=True))
     kept = [p for p in pairs if p[0] in wefe_model and p[1] in wefe_model]
@@ -129,7 +138,7 @@ def test_p_values(oracle: list[dict[str, Any]], wefe_model: bb.Embedding, name: 
         r["result"] for r in oracle if r["query"] == name and "true_permutation" in r["metric"]
     )
     for test, key in (("right-sided", "p_right_ge"), ("two-sided", "p_two_ge")):
-        score = bb.WEAT().run_query(
+        score = bb.metrics.WEAT().run_query(
             query(name),
             wefe_model,
             fallbacks=["exact"],

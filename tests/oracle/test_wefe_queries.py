@@ -93,7 +93,7 @@ def test_ranking_by_bias_turns_mac_round(tables: dict[str, pd.DataFrame]) -> Non
     for run in ("WEAT:abs_avg", "MAC:abs_avg", "RND:abs_avg:subqueries"):
         metric = run.partition(":")[0].lower()
         frames[metric] = tables[f"run_queries:{run}"].copy()
-        frames[metric].attrs = {"neutral_value": bb.METRICS[metric].neutral_value}
+        frames[metric].attrs = {"neutral_value": bb.metrics.METRICS[metric].neutral_value}
     ranking = bb.rank(frames)
     assert (ranking.loc["test_w2v"] == 2).all()
     assert (ranking.loc["test_w2v_debiased"] == 1).all()

@@ -15,7 +15,7 @@ from scipy.stats import norm
 from simulated import simulated_table
 
 import bayesbias as bb
-from bayesbias.inference.data import dataset, model_data, prepare_table
+from bayesbias.models.model_data import dataset, model_data, prepare_table
 
 __all__ = [
     "assert_apart",
@@ -30,8 +30,12 @@ __all__ = [
 
 
 def handmade(
-    table: pd.DataFrame, model: str | bb.ModelSpec = "crossed", *, draws: int = 60, seed: int = 0
-) -> bb.Fit:
+    table: pd.DataFrame,
+    model: str | bb.models.ModelSpec = "crossed",
+    *,
+    draws: int = 60,
+    seed: int = 0,
+) -> bb.models.Fit:
     """A fit whose posterior is not sampled but invented, so that it costs nothing."""
     spec = bb.load_model(model)
     rows = prepare_table(table)
@@ -46,10 +50,12 @@ def handmade(
             centre = 0.9 if p.name in ("m", "bar", "theta", "centre") else 0.0
             values[p.name] = rng.normal(centre, 0.1, size) + rng.normal(0, 0.04, (draws, size))
     provenance = {"engine": "exact", "seed": seed, "table_sha256": ""}
-    return bb.Fit(spec, rows, dataset(spec, data, values, 1), xr.Dataset(), provenance)
+    return bb.models.Fit(spec, rows, dataset(spec, data, values, 1), xr.Dataset(), provenance)
 
 
-def ranked(*, spread: float = 1.0, parameters: bool = True, tables: int = 60) -> bb.Calibration:
+def ranked(
+    *, spread: float = 1.0, parameters: bool = True, tables: int = 60
+) -> bb.models.Calibration:
     """A calibration nobody ran: posteriors as wide as they should be, or `spread` times so."""
     rng = np.random.default_rng(3)
     names = [("associated - none", "all", ""), ("associated - human", "all", "")]
@@ -67,7 +73,7 @@ def ranked(*, spread: float = 1.0, parameters: bool = True, tables: int = 60) ->
     model = {"name": "made"}
     settings = {"model": model, "truth_model": model, "truth": "prior", "engine": "exact",
                 "prob": 0.89}  # fmt: skip
-    return bb.Calibration(pd.concat(parts, ignore_index=True), settings)
+    return bb.models.Calibration(pd.concat(parts, ignore_index=True), settings)
 
 
 def grown(
@@ -77,13 +83,13 @@ def grown(
     sizes: int = 12,
     seed: int = 0,
     noise: float = 1.0,
-) -> bb.Silhouettes:
+) -> bb.silhouette_analysis.Silhouettes:
     """Silhouettes whose values nobody measured; they need not keep to the range of the metric."""
     labels = tuple(embeddings)
     rng = np.random.default_rng(seed)
     spread = noise * np.linspace(1, 0, sizes) / 4
     levels = rng.normal(0, 1 / 3, (len(labels), 1, 1))
-    return bb.Silhouettes(
+    return bb.silhouette_analysis.Silhouettes(
         metric=metric,
         query=bb.load_query("weat_7"),
         side="targets",

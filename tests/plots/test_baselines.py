@@ -49,7 +49,7 @@ def before_after() -> Axes:
         handmade(difference, "paired"),
         *(handmade(t, seed=i) for i, t in enumerate((before, after))),
     ]
-    return bb.plot_before_after(bb.PairedFit(*fits))
+    return bb.plot_before_after(bb.models.PairedFit(*fits))
 
 
 def comparison() -> Axes:
@@ -79,7 +79,7 @@ def rank_probabilities() -> Axes:
     draws = pd.DataFrame(rng.normal([1.0, 0.6, 0.8], 0.15, (400, 3)), columns=list("abc"))
     scores = pd.Series([1.0, 0.6, 0.8], index=list("abc"))
     return bb.plot_rank_probabilities(
-        bb.RankPosterior("weat", "abs_avg", ("q",), (), scores, draws, 0.89)
+        bb.rankings.RankPosterior("weat", "abs_avg", ("q",), (), scores, draws, 0.89)
     )
 
 

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias.plots.look import CONNECTION_STYLES
+from bayesbias.errors import DataError, SpecError
+from bayesbias.plots.style import CONNECTION_STYLES
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +38,7 @@ def test_one_group_on_given_axes(table: pd.DataFrame) -> None:
     assert bb.plot_distances(table, group="man", ax=ax) is ax
     count = sum(len(c.get_offsets()) for c in ax.collections)
     assert count == (table["protected_group"] == "man").sum()
-    with pytest.raises(bb.DataError, match="no group 'men' in the table; there are man, woman"):
+    with pytest.raises(DataError, match="no group 'men' in the table; there are man, woman"):
         bb.plot_distances(table, group="men")
 
 
@@ -55,11 +56,11 @@ def test_without_some_or_all_controls(table: pd.DataFrame, kinds: list[str]) -> 
 
 
 def test_connections_that_are_not_there(table: pd.DataFrame) -> None:
-    with pytest.raises(bb.SpecError, match="'connections' is 'assoc'.*Did you mean 'associated'?"):
+    with pytest.raises(SpecError, match="'connections' is 'assoc'.*Did you mean 'associated'?"):
         bb.plot_distances(table, connections=["assoc"])
-    with pytest.raises(bb.SpecError, match="'connections' is the string 'human'; expected a list"):
+    with pytest.raises(SpecError, match="'connections' is the string 'human'; expected a list"):
         bb.plot_distances(table, connections="human")
-    with pytest.raises(bb.DataError, match="no rows of 'human' in the table"):
+    with pytest.raises(DataError, match="no rows of 'human' in the table"):
         bb.plot_distances(table[table["connection"] != "human"], connections=["human"])
     assert plt.get_fignums() == []
 

@@ -12,7 +12,8 @@ from matplotlib.colors import to_hex
 from simulated import simulated_table
 
 import bayesbias as bb
-from bayesbias.plots.look import CONNECTION_STYLES
+from bayesbias.errors import SpecError
+from bayesbias.plots.style import CONNECTION_STYLES
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +22,7 @@ def close() -> Iterator[None]:
     plt.close("all")
 
 
-def fitted(words: int, draws: int = 100) -> bb.PairedFit:
+def fitted(words: int, draws: int = 100) -> bb.models.PairedFit:
     before = simulated_table(3, words=words)
     rng = np.random.default_rng(1)
     moved = before["connection"].map({"associated": 0.12, "none": -0.02}).fillna(0)
@@ -31,7 +32,7 @@ def fitted(words: int, draws: int = 100) -> bb.PairedFit:
 
 
 @pytest.fixture(scope="module")
-def paired() -> bb.PairedFit:
+def paired() -> bb.models.PairedFit:
     return fitted(4)
 
 
@@ -46,7 +47,7 @@ def marks(ax: Axes, connection: str) -> list[np.ndarray]:
     ]
 
 
-def test_marks_are_the_means_before_and_after(paired: bb.PairedFit) -> None:
+def test_marks_are_the_means_before_and_after(paired: bb.models.PairedFit) -> None:
     ax = bb.plot_before_after(paired)
     words = [label.get_text() for label in ax.get_yticklabels()]
     for connection in CONNECTION_STYLES:
@@ -57,7 +58,7 @@ def test_marks_are_the_means_before_and_after(paired: bb.PairedFit) -> None:
     assert len(words) == 8
 
 
-def test_lines_are_the_intervals(paired: bb.PairedFit) -> None:
+def test_lines_are_the_intervals(paired: bb.models.PairedFit) -> None:
     ax = bb.plot_before_after(paired, prob=0.5)
     ends = np.concatenate(
         [[s[:, 0] for s in c.get_segments()] for c in ax.collections if hasattr(c, "get_segments")]
@@ -67,7 +68,7 @@ def test_lines_are_the_intervals(paired: bb.PairedFit) -> None:
     np.testing.assert_allclose(np.sort(ends, axis=0), np.sort(wanted, axis=0))
 
 
-def test_words_stand_with_their_group_the_nearest_first(paired: bb.PairedFit) -> None:
+def test_words_stand_with_their_group_the_nearest_first(paired: bb.models.PairedFit) -> None:
     ax = bb.plot_before_after(paired)
     words = [label.get_text() for label in ax.get_yticklabels()]
     assert [word[:2] for word in words] == ["p0"] * 4 + ["p1"] * 4
@@ -80,7 +81,7 @@ def test_words_stand_with_their_group_the_nearest_first(paired: bb.PairedFit) ->
     assert ax.yaxis_inverted()
 
 
-def test_groups(paired: bb.PairedFit) -> None:
+def test_groups(paired: bb.models.PairedFit) -> None:
     ax = bb.plot_before_after(paired, by="protected_group")
     assert [label.get_text() for label in ax.get_yticklabels()] == ["g0", "g1"]
     effects = paired.effects(by="protected_group").query("connection == 'associated'")
@@ -89,20 +90,20 @@ def test_groups(paired: bb.PairedFit) -> None:
     np.testing.assert_allclose(after[:, 0], effects["after"])
 
 
-def test_given_axes_and_a_whole_result(paired: bb.PairedFit, demo: bb.Embedding) -> None:
+def test_given_axes_and_a_whole_result(paired: bb.models.PairedFit, demo: bb.Embedding) -> None:
     _, ax = plt.subplots()
     assert bb.plot_before_after(paired, ax=ax) is ax
-    debiaser = bb.HardDebias().fit(demo)
+    debiaser = bb.debias.HardDebias().fit(demo)
     result = bb.before_after(
         demo, debiaser, bb.load_study("weat_7"), draws=30, metrics="mac", residual=(),
         similarity=(), analogies=(),
     )  # fmt: skip
     assert len(bb.plot_before_after(result).get_yticklabels()) == 16
-    with pytest.raises(bb.SpecError, match="no distance changed"):
+    with pytest.raises(SpecError, match="no distance changed"):
         bb.plot_before_after(replace(result, paired=None))
-    with pytest.raises(bb.SpecError, match="'result' is DataFrame; expected what before_after"):
+    with pytest.raises(SpecError, match="'result' is DataFrame; expected what before_after"):
         bb.plot_before_after(result.table)  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'by' is 'word'"):
+    with pytest.raises(SpecError, match="'by' is 'word'"):
         bb.plot_before_after(paired, by="word")  # type: ignore[arg-type]
 
 

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 import bayesbias as bb
-from bayesbias.inference.uniformity import distribution, points
+from bayesbias.errors import SpecError
+from bayesbias.numerics.uniformity import distribution, points
 
 
 def curves(ax: Axes) -> list[Line2D]:
@@ -60,5 +61,5 @@ def test_without_parameters() -> None:
 
 
 def test_something_else_is_refused() -> None:
-    with pytest.raises(bb.SpecError, match="'calibration' is str; expected what calibrate()"):
+    with pytest.raises(SpecError, match="'calibration' is str; expected what calibrate()"):
         bb.plot_calibration("crossed")  # type: ignore[arg-type]

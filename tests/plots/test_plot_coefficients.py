@@ -7,7 +7,8 @@ import pytest
 from drawn import assert_apart, ends, handmade, marks, names, simulated_table
 
 import bayesbias as bb
-from bayesbias.plots.look import CONNECTION_STYLES
+from bayesbias.errors import SpecError
+from bayesbias.plots.style import CONNECTION_STYLES
 
 
 @pytest.fixture(scope="module")
@@ -56,16 +57,16 @@ def test_a_block_for_each_embedding_or_group(table: pd.DataFrame) -> None:
 
     spec = bb.load_model("connection").to_dict()
     spec["parameters"]["co"]["by"] = ["connection", "protected_group"]
-    ax = bb.plot_coefficients(handmade(table, bb.ModelSpec.from_dict(spec)))
+    ax = bb.plot_coefficients(handmade(table, bb.models.ModelSpec.from_dict(spec)))
     assert [t.get_text() for t in ax.texts if t.get_fontweight() == "bold"] == ["co, g0", "co, g1"]
 
 
 def test_errors(table: pd.DataFrame) -> None:
-    with pytest.raises(bb.SpecError, match="model 'separate' has no coefficients of connections"):
+    with pytest.raises(SpecError, match="model 'separate' has no coefficients of connections"):
         bb.plot_coefficients(handmade(table, "separate"))
-    with pytest.raises(bb.SpecError, match="'fit' is str; expected what fit"):
+    with pytest.raises(SpecError, match="'fit' is str; expected what fit"):
         bb.plot_coefficients("crossed")  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'prob' is 0;"):
+    with pytest.raises(SpecError, match="'prob' is 0;"):
         bb.plot_coefficients(handmade(table), prob=0)
     assert plt.get_fignums() == []
 

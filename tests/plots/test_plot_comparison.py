@@ -9,6 +9,7 @@ import pytest
 from drawn import assert_apart, ends, marks, names, simulated_table
 
 import bayesbias as bb
+from bayesbias.errors import DataError, SpecError
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +53,13 @@ def test_small_differences_have_a_decimal_and_one_model_is_enough() -> None:
 
 
 def test_errors(comparison: pd.DataFrame) -> None:
-    with pytest.raises(bb.SpecError, match=r"'comparison' is dict; expected the table of compare"):
+    with pytest.raises(SpecError, match=r"'comparison' is dict; expected the table of compare"):
         bb.plot_comparison({})  # type: ignore[arg-type]
-    with pytest.raises(bb.DataError, match=r"'comparison' has no column 'dSE'"):
+    with pytest.raises(DataError, match=r"'comparison' has no column 'dSE'"):
         bb.plot_comparison(comparison.drop(columns="dSE"))
-    with pytest.raises(bb.DataError, match="'comparison' has neither WAIC nor LOO"):
+    with pytest.raises(DataError, match="'comparison' has neither WAIC nor LOO"):
         bb.plot_comparison(comparison.drop(columns="dWAIC"))
-    with pytest.raises(bb.DataError, match="'comparison' has no rows"):
+    with pytest.raises(DataError, match="'comparison' has no rows"):
         bb.plot_comparison(comparison.iloc[:0])
     assert plt.get_fignums() == []
 

@@ -8,14 +8,15 @@ from drawn import assert_apart, names
 from matplotlib.axes import Axes
 
 import bayesbias as bb
+from bayesbias.errors import DataError, SpecError
 
 
-def posterior(embeddings: list[str], spread: float = 0.2) -> bb.RankPosterior:
+def posterior(embeddings: list[str], spread: float = 0.2) -> bb.rankings.RankPosterior:
     rng = np.random.default_rng(5)
     sizes = np.linspace(1.5, 0.3, len(embeddings))  # the least biased last
     draws = pd.DataFrame(rng.normal(sizes, spread, (500, len(sizes))), columns=embeddings)
     scores = pd.Series(sizes, index=embeddings)
-    return bb.RankPosterior("weat_es", "abs_avg", ("a query",), (), scores, draws, 0.89)
+    return bb.rankings.RankPosterior("weat_es", "abs_avg", ("a query",), (), scores, draws, 0.89)
 
 
 def correlations(metrics: list[str]) -> pd.DataFrame:
@@ -116,14 +117,14 @@ def test_no_correlation() -> None:
 
 def test_errors() -> None:
     frame = correlations(["weat", "rnd"])
-    with pytest.raises(bb.SpecError, match="'posterior' is DataFrame; expected what rank_poster"):
+    with pytest.raises(SpecError, match="'posterior' is DataFrame; expected what rank_poster"):
         bb.plot_rank_probabilities(frame)  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'frame' is list; expected the table of rank_corr"):
+    with pytest.raises(SpecError, match="'frame' is list; expected the table of rank_corr"):
         bb.plot_rank_correlations([1])  # type: ignore[arg-type]
-    with pytest.raises(bb.DataError, match="'frame' has no rows"):
+    with pytest.raises(DataError, match="'frame' has no rows"):
         bb.plot_rank_correlations(frame.iloc[:0])
     for wrong in (frame.iloc[:1], frame * 2, frame.astype("str")):
-        with pytest.raises(bb.DataError, match="'frame' is not metrics × metrics from −1 to 1"):
+        with pytest.raises(DataError, match="'frame' is not metrics × metrics from −1 to 1"):
             bb.plot_rank_correlations(wrong)
     assert plt.get_fignums() == []
 

@@ -10,11 +10,12 @@ from drawn import assert_apart, names
 from matplotlib.colors import to_hex
 
 import bayesbias as bb
+from bayesbias.errors import DataError, SpecError
 
 
 @pytest.fixture(scope="module")
 def frame(demo: bb.Embedding) -> pd.DataFrame:
-    return bb.WEAT().influence(bb.load_query("weat_7"), demo)
+    return bb.metrics.WEAT().influence(bb.load_query("weat_7"), demo)
 
 
 @pytest.mark.parametrize("top", [1, 7, 200])
@@ -52,7 +53,7 @@ def test_colours_do_not_depend_on_how_many_words(frame: pd.DataFrame) -> None:
 def test_words_without_an_influence_are_left_out(frame: pd.DataFrame) -> None:
     gap = frame.assign(influence=frame["influence"].where(frame.index != 0))
     assert names(bb.plot_influence(gap, top=3)) == list(frame["word"].iloc[1:4])
-    with pytest.raises(bb.DataError, match="'frame' has no influence that is a number"):
+    with pytest.raises(DataError, match="'frame' has no influence that is a number"):
         bb.plot_influence(frame.assign(influence=np.nan))
 
 
@@ -83,22 +84,22 @@ def test_tables_of_silhouettes(of_silhouettes: pd.DataFrame, by: Any) -> None:
         [lines] = ax.containers[-1].lines[2]
         ends = np.array([segment[:, 0] for segment in lines.get_segments()])
         np.testing.assert_allclose(np.ptp(ends, axis=1) / 2, wanted["standard_error"])
-    with pytest.raises(bb.SpecError, match="there are several embeddings .*; name one: embedding="):
+    with pytest.raises(SpecError, match="there are several embeddings .*; name one: embedding="):
         bb.plot_influence(of_silhouettes)
 
 
 def test_errors(frame: pd.DataFrame) -> None:
-    with pytest.raises(bb.SpecError, match="'frame' is list; expected the table of Metric.infl"):
+    with pytest.raises(SpecError, match="'frame' is list; expected the table of Metric.infl"):
         bb.plot_influence([])  # type: ignore[arg-type]
-    with pytest.raises(bb.DataError, match="'frame' has no column 'word'; expected the table"):
+    with pytest.raises(DataError, match="'frame' has no column 'word'; expected the table"):
         bb.plot_influence(frame.drop(columns="word"))
-    with pytest.raises(bb.DataError, match="no column 'contribution'; .* or Silhouettes.influence"):
+    with pytest.raises(DataError, match="no column 'contribution'; .* or Silhouettes.influence"):
         bb.plot_influence(frame, by="contribution")
-    with pytest.raises(bb.SpecError, match="'by' is 'weight'; expected one of 'contribution', 'in"):
+    with pytest.raises(SpecError, match="'by' is 'weight'; expected one of 'contribution', 'in"):
         bb.plot_influence(frame, by="weight")  # type: ignore[arg-type]
-    with pytest.raises(bb.DataError, match="'frame' has no rows"):
+    with pytest.raises(DataError, match="'frame' has no rows"):
         bb.plot_influence(frame.iloc[:0])
-    with pytest.raises(bb.SpecError, match="'top' is 0; expected a whole number, 1 or more"):
+    with pytest.raises(SpecError, match="'top' is 0; expected a whole number, 1 or more"):
         bb.plot_influence(frame, top=0)
     assert plt.get_fignums() == []
 

@@ -7,25 +7,26 @@ import pytest
 from drawn import assert_apart, ends, handmade, marks, names, simulated_table
 
 import bayesbias as bb
-from bayesbias.plots.look import CONNECTION_STYLES
+from bayesbias.errors import SpecError
+from bayesbias.plots.style import CONNECTION_STYLES
 
 
 @pytest.fixture(scope="module")
-def fit() -> bb.Fit:
+def fit() -> bb.models.Fit:
     return handmade(simulated_table(3, words=4))
 
 
-def spec(**parameters: dict[str, object]) -> bb.ModelSpec:
+def spec(**parameters: dict[str, object]) -> bb.models.ModelSpec:
     """A model of one's own."""
     parameters["sigma"] = {"prior": "HalfCauchy(1)"}
     mean = [name for name in parameters if name != "sigma"]
-    return bb.ModelSpec.from_dict(
+    return bb.models.ModelSpec.from_dict(
         {"name": "own", "mean": mean, "scale": "sigma", "parameters": parameters}
     )
 
 
 @pytest.mark.parametrize("prob", [0.5, 0.89])
-def test_marks_and_lines_are_means_and_intervals(fit: bb.Fit, prob: float) -> None:
+def test_marks_and_lines_are_means_and_intervals(fit: bb.models.Fit, prob: float) -> None:
     ax = bb.plot_means(fit, prob=prob)
     table = fit.means(prob=prob)
     for connection, style in CONNECTION_STYLES.items():
@@ -41,7 +42,7 @@ def test_marks_and_lines_are_means_and_intervals(fit: bb.Fit, prob: float) -> No
     ]
 
 
-def test_words_stand_with_their_group_the_nearest_first(fit: bb.Fit) -> None:
+def test_words_stand_with_their_group_the_nearest_first(fit: bb.models.Fit) -> None:
     ax = bb.plot_means(fit)
     words = names(ax)
     assert [word[:2] for word in words] == ["p0"] * 4 + ["p1"] * 4
@@ -52,7 +53,7 @@ def test_words_stand_with_their_group_the_nearest_first(fit: bb.Fit) -> None:
     assert ax.yaxis_inverted()  # the first word is at the top
 
 
-def test_groups_are_averages_of_their_words(fit: bb.Fit) -> None:
+def test_groups_are_averages_of_their_words(fit: bb.models.Fit) -> None:
     ax = bb.plot_means(fit, by="protected_group")
     assert names(ax) == ["g0", "g1"]
     assert list(ax.texts) == []
@@ -74,9 +75,9 @@ def test_without_connections() -> None:
 def test_one_of_several_embeddings() -> None:
     tables = [simulated_table(i, words=2, embedding=name) for i, name in enumerate(["old", "new"])]
     fit = handmade(pd.concat(tables), "embeddings")
-    with pytest.raises(bb.SpecError, match=r"several embeddings \('old', 'new'\); name one: emb"):
+    with pytest.raises(SpecError, match=r"several embeddings \('old', 'new'\); name one: emb"):
         bb.plot_means(fit)
-    with pytest.raises(bb.SpecError, match="'embedding' is 'nw'.*Did you mean 'new'?"):
+    with pytest.raises(SpecError, match="'embedding' is 'nw'.*Did you mean 'new'?"):
         bb.plot_means(fit, embedding="nw")
     ax = bb.plot_means(fit, embedding="new")
     own = fit.means().query("embedding == 'new' and connection == 'none'")
@@ -84,9 +85,9 @@ def test_one_of_several_embeddings() -> None:
     np.testing.assert_allclose(marks(ax, CONNECTION_STYLES["none"].color)[:, 0], wanted)
 
 
-def test_the_one_embedding_may_be_named(fit: bb.Fit) -> None:
+def test_the_one_embedding_may_be_named(fit: bb.models.Fit) -> None:
     assert len(names(bb.plot_means(fit, embedding="simulated"))) == 8
-    with pytest.raises(bb.SpecError, match="'embedding' is 'other'"):
+    with pytest.raises(SpecError, match="'embedding' is 'other'"):
         bb.plot_means(fit, embedding="other")
 
 
@@ -97,7 +98,7 @@ def test_a_model_of_groups() -> None:
     ax = bb.plot_means(fit, by="protected_group")
     wanted = fit.posterior["g"].sel(connection="none").mean(("chain", "draw"))
     np.testing.assert_allclose(marks(ax, CONNECTION_STYLES["none"].color)[:, 0], wanted)
-    with pytest.raises(bb.SpecError, match="model 'own' does not tell protected words apart"):
+    with pytest.raises(SpecError, match="model 'own' does not tell protected words apart"):
         bb.plot_means(fit)
     # Words and groups: each word has the coefficient of its own group.
     both = spec(
@@ -114,18 +115,18 @@ def test_a_model_of_groups() -> None:
         assert place == pytest.approx(float(m.sel(protected_word=word) + own))
 
 
-def test_what_it_cannot_draw(fit: bb.Fit) -> None:
+def test_what_it_cannot_draw(fit: bb.models.Fit) -> None:
     classes = spec(
         m={"by": ["protected_word"], "prior": "Normal(1, 1)"},
         k={"by": ["word_class"], "prior": "Normal(0, 1)"},
     )
-    with pytest.raises(bb.SpecError, match="also differ by 'word_class', which this figure does"):
+    with pytest.raises(SpecError, match="also differ by 'word_class', which this figure does"):
         bb.plot_means(handmade(simulated_table(3), classes))
-    with pytest.raises(bb.SpecError, match="'fit' is DataFrame; expected what fit"):
+    with pytest.raises(SpecError, match="'fit' is DataFrame; expected what fit"):
         bb.plot_means(fit.table)  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'by' is 'word'"):
+    with pytest.raises(SpecError, match="'by' is 'word'"):
         bb.plot_means(fit, by="word")  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'prob' is 89"):
+    with pytest.raises(SpecError, match="'prob' is 89"):
         bb.plot_means(fit, prob=89)
     assert plt.get_fignums() == []
 
@@ -157,7 +158,7 @@ def test_long_names() -> None:
     assert_apart(bb.plot_means(handmade(table)))
 
 
-def test_given_axes_of_another_figure(fit: bb.Fit) -> None:
+def test_given_axes_of_another_figure(fit: bb.models.Fit) -> None:
     figure = plt.figure(figsize=(11, 3), layout="constrained")
     left, right = figure.subfigures(1, 2)
     ax = left.subplots()

@@ -12,9 +12,10 @@ from matplotlib.axes import Axes
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.plots.look import CONNECTION_STYLES
+from bayesbias.errors import SpecError
+from bayesbias.plots.style import CONNECTION_STYLES
 
-CONSTANT = bb.ModelSpec.from_dict(
+CONSTANT = bb.models.ModelSpec.from_dict(
     {
         "name": "constant",
         "mean": ["mu"],
@@ -24,7 +25,7 @@ CONSTANT = bb.ModelSpec.from_dict(
 )
 
 
-def constant(mu: float, sigma: float, *, nu: float | None = None, n: int = 2000) -> bb.Fit:
+def constant(mu: float, sigma: float, *, nu: float | None = None, n: int = 2000) -> bb.models.Fit:
     """A fit that is sure of its parameters, of distances that are Normal(1, 0.1)."""
     table = pd.DataFrame(
         {
@@ -103,7 +104,7 @@ def test_the_band_is_where_the_model_puts_new_tables() -> None:
 
 
 def test_a_good_model_holds_the_line_and_a_bad_one_does_not() -> None:
-    def outside(fit: bb.Fit) -> float:
+    def outside(fit: bb.models.Fit) -> float:
         ax = bb.plot_predictive_check(fit, by=None, prob=0.95)
         ((_, line),), ((_, low, high),) = observed(ax), bands(ax)
         seen = line > 0.05
@@ -141,7 +142,7 @@ def test_the_same_seed_the_same_figure() -> None:
 def test_more_tables_than_draws_and_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     fit = handmade(simulated_table(3), draws=5)
     whole = bands(bb.plot_predictive_check(fit, draws=30))
-    monkeypatch.setattr("bayesbias.plots.predictive._BLOCK", 300)
+    monkeypatch.setattr("bayesbias.plots.predictive_plot._BLOCK", 300)
     for one, other in zip(whole, bands(bb.plot_predictive_check(fit, draws=30)), strict=True):
         np.testing.assert_allclose(one, other)
 
@@ -163,17 +164,17 @@ def test_equal_distances_have_a_density() -> None:
 
 def test_errors() -> None:
     fit = handmade(simulated_table(3))
-    with pytest.raises(bb.SpecError, match="'by' is 'group'; expected one of 'connection', 'emb"):
+    with pytest.raises(SpecError, match="'by' is 'group'; expected one of 'connection', 'emb"):
         bb.plot_predictive_check(fit, by="group")
-    with pytest.raises(bb.SpecError, match="'by' is 'cosine_distance'"):
+    with pytest.raises(SpecError, match="'by' is 'cosine_distance'"):
         bb.plot_predictive_check(fit, by="cosine_distance")
-    with pytest.raises(bb.SpecError, match="'draws' is 1; expected a whole number, 2 or more"):
+    with pytest.raises(SpecError, match="'draws' is 1; expected a whole number, 2 or more"):
         bb.plot_predictive_check(fit, draws=1)
-    with pytest.raises(bb.SpecError, match="'seed' is -1"):
+    with pytest.raises(SpecError, match="'seed' is -1"):
         bb.plot_predictive_check(fit, seed=-1)
-    with pytest.raises(bb.SpecError, match="'prob' is 1"):
+    with pytest.raises(SpecError, match="'prob' is 1"):
         bb.plot_predictive_check(fit, prob=1)
-    with pytest.raises(bb.SpecError, match="'fit' is NoneType; expected what fit"):
+    with pytest.raises(SpecError, match="'fit' is NoneType; expected what fit"):
         bb.plot_predictive_check(None)  # type: ignore[arg-type]
     assert plt.get_fignums() == []
 

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from scipy import integrate, stats
 
 import bayesbias as bb
-from bayesbias.plots.priors import plot_priors
+from bayesbias.errors import SpecError
+from bayesbias.plots.priors_plot import plot_priors
 
 
 @pytest.fixture(autouse=True)
@@ -101,7 +102,7 @@ def test_a_fixed_standard_deviation_needs_no_simulation() -> None:
         "theta": {"by": ["protected_word", "connection"], "prior": "Normal(2 + bar + shift, 0.4)"},
         "s": {"prior": "Exponential(2)"},
     }
-    x, y = curve(plot_priors(bb.ModelSpec.from_dict(model))[2])
+    x, y = curve(plot_priors(bb.models.ModelSpec.from_dict(model))[2])
     # theta = 2 + 2 bar + 0.2 z + 0.4 z'
     expected = stats.norm(4, np.sqrt(4 * 0.09 + 0.04 + 0.16))
     np.testing.assert_allclose(y, expected.pdf(x), rtol=1e-9)
@@ -121,9 +122,9 @@ def test_given_axes() -> None:
     axes = plot_priors("hierarchical", axes=grid)
     assert list(axes) == list(grid.ravel())
     assert plt.get_fignums() == [figure.number]
-    with pytest.raises(bb.SpecError, match=r"'axes' holds 4; .* has 3 parameters \(m, co, sigma\)"):
+    with pytest.raises(SpecError, match=r"'axes' holds 4; .* has 3 parameters \(m, co, sigma\)"):
         plot_priors("connection", axes=list(grid.ravel()))
-    with pytest.raises(bb.SpecError, match="Did you mean 'sigma'?"):
+    with pytest.raises(SpecError, match="Did you mean 'sigma'?"):
         plot_priors(priors={"sgma": "Exponential(1)"})
     assert plt.get_fignums() == [figure.number]
 

@@ -10,6 +10,7 @@ from drawn import assert_apart, ends, marks, names
 from matplotlib.colors import to_hex
 
 import bayesbias as bb
+from bayesbias.errors import DataError, SpecError
 
 
 def invented(queries: int, embeddings: int, metric: str = "weat_es") -> pd.DataFrame:
@@ -67,7 +68,7 @@ def test_more_embeddings_than_colours() -> None:
 
 def test_scores_and_their_neutral_value(demo: bb.Embedding) -> None:
     query = bb.load_query("weat_7")
-    score = bb.MAC().posterior(query, demo, draws=100)
+    score = bb.metrics.MAC().posterior(query, demo, draws=100)
     for given in (score, [score], score.table):
         ax = bb.plot_scores(given)
         np.testing.assert_allclose(marks(ax)[:, 0], [score.value])
@@ -77,13 +78,13 @@ def test_scores_and_their_neutral_value(demo: bb.Embedding) -> None:
         assert ax.get_legend() is None
         assert_apart(ax)
     # Without draws there is a mark and no line.
-    ax = bb.plot_scores(bb.MAC().run_query(query, demo))
+    ax = bb.plot_scores(bb.metrics.MAC().run_query(query, demo))
     assert len(ends(ax)) == 0
     assert len(marks(ax)) == 1
 
 
 def test_a_metric_of_ones_own_has_no_neutral_line(demo: bb.Embedding) -> None:
-    score = bb.WEAT().run_query(bb.load_query("weat_7"), demo)
+    score = bb.metrics.WEAT().run_query(bb.load_query("weat_7"), demo)
     ax = bb.plot_scores(replace(score, metric="mine"))
     assert list(ax.lines) == []
     assert ax.get_xlabel() == "mine in demo"
@@ -98,32 +99,32 @@ def test_a_score_without_a_value_is_said_to_have_none() -> None:
     assert to_hex(note.get_color()) == colors(ax)["embedding 1"]
     assert np.isfinite(marks(ax)).all(axis=1).sum() == 3
     assert_apart(ax)
-    with pytest.raises(bb.DataError, match="no value of 'weat_es' is a number"):
+    with pytest.raises(DataError, match="no value of 'weat_es' is a number"):
         bb.plot_scores(frame.assign(value=np.nan))
 
 
 def test_one_metric_a_figure() -> None:
     frame = pd.concat([invented(2, 2), invented(2, 2, "ect")], ignore_index=True)
-    with pytest.raises(bb.SpecError, match=r"several metrics \('weat_es', 'ect'\); name one: metr"):
+    with pytest.raises(SpecError, match=r"several metrics \('weat_es', 'ect'\); name one: metr"):
         bb.plot_scores(frame)
-    with pytest.raises(bb.SpecError, match="'metric' is 'etc'.*Did you mean 'ect'?"):
+    with pytest.raises(SpecError, match="'metric' is 'etc'.*Did you mean 'ect'?"):
         bb.plot_scores(frame, metric="etc")
     assert bb.plot_scores(frame, metric="ect").get_xlabel().startswith("ect")
 
 
 def test_errors() -> None:
     frame = invented(2, 2)
-    with pytest.raises(bb.SpecError, match="'scores' is str; expected the table of query_scores"):
+    with pytest.raises(SpecError, match="'scores' is str; expected the table of query_scores"):
         bb.plot_scores("weat")  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'scores' holds int; expected scores, or the table"):
+    with pytest.raises(SpecError, match="'scores' holds int; expected scores, or the table"):
         bb.plot_scores([1])  # type: ignore[list-item]
-    with pytest.raises(bb.DataError, match="'scores' has no column 'query'"):
+    with pytest.raises(DataError, match="'scores' has no column 'query'"):
         bb.plot_scores(frame.drop(columns="query"))
-    with pytest.raises(bb.DataError, match="'scores' has no rows"):
+    with pytest.raises(DataError, match="'scores' has no rows"):
         bb.plot_scores(frame.iloc[:0])
-    with pytest.raises(bb.DataError, match="'scores' has no rows"):
+    with pytest.raises(DataError, match="'scores' has no rows"):
         bb.plot_scores([])
-    with pytest.raises(bb.DataError, match="in 'embedding 0' twice; keep one of them"):
+    with pytest.raises(DataError, match="in 'embedding 0' twice; keep one of them"):
         bb.plot_scores(pd.concat([frame, frame]))
     assert plt.get_fignums() == []
 

@@ -17,12 +17,13 @@ from matplotlib.colors import to_hex
 from matplotlib.legend import Legend
 
 import bayesbias as bb
+from bayesbias.errors import SpecError
 
 Side = Literal["targets", "attributes"]
 
 
 @pytest.fixture(scope="module")
-def found(demo: bb.Embedding) -> bb.Silhouettes:
+def found(demo: bb.Embedding) -> bb.silhouette_analysis.Silhouettes:
     embeddings = [demo, bb.load_embedding("demo-100d")]
     return bb.silhouettes("weat_es", bb.load_query("weat_7"), embeddings, runs=30)
 
@@ -64,7 +65,7 @@ def assert_apart(ax: Axes) -> None:
     assert not any(box.overlaps(ax.get_window_extent()) for box in boxes)
 
 
-def test_what_is_drawn_is_the_table(found: bb.Silhouettes) -> None:
+def test_what_is_drawn_is_the_table(found: bb.silhouette_analysis.Silhouettes) -> None:
     ax = bb.plot_silhouettes(found)
     for name, color in zip(found.embeddings, colors(ax), strict=True):
         table = found.table[found.table["embedding"] == name].set_index("k")
@@ -84,7 +85,7 @@ def test_what_is_drawn_is_the_table(found: bb.Silhouettes) -> None:
     assert ax.get_ylabel() == "weat_es (0: no bias)"
 
 
-def test_the_legends_say_what_is_there(found: bb.Silhouettes) -> None:
+def test_the_legends_say_what_is_there(found: bb.silhouette_analysis.Silhouettes) -> None:
     ax = bb.plot_silhouettes(found)
     ax.figure.canvas.draw()
     assert written(beside(ax)) == [
@@ -103,7 +104,7 @@ def test_the_legends_say_what_is_there(found: bb.Silhouettes) -> None:
 @pytest.mark.parametrize(
     ("band", "edges"), [("min-max", ["min", "max"]), ("quantile", ["lower", "upper"])]
 )
-def test_one_band(found: bb.Silhouettes, band: str, edges: list[str]) -> None:
+def test_one_band(found: bb.silhouette_analysis.Silhouettes, band: str, edges: list[str]) -> None:
     ax = bb.plot_silhouettes(found, band=band)
     [drawn] = bands(ax, colors(ax)[1])
     table = found.table[found.table["embedding"] == "demo-100d"]
@@ -139,7 +140,7 @@ def test_everything_is_within_the_axes(
     plt.close("all")
 
 
-def test_runs_that_all_agree(found: bb.Silhouettes) -> None:
+def test_runs_that_all_agree(found: bb.silhouette_analysis.Silhouettes) -> None:
     flat = replace(found, values=np.full_like(found.values, 0.5))
     low, high = bb.plot_silhouettes(flat, whole_range=False).get_ylim()
     assert low < 0.5 < high
@@ -173,7 +174,7 @@ def test_few_and_many_words() -> None:
 
 
 @pytest.fixture(scope="module")
-def several(demo: bb.Embedding) -> list[bb.Silhouettes]:
+def several(demo: bb.Embedding) -> list[bb.silhouette_analysis.Silhouettes]:
     query, both = bb.load_query("weat_7"), [demo, bb.load_embedding("demo-100d")]
     sides: tuple[Side, Side] = ("targets", "attributes")
     return [
@@ -183,7 +184,7 @@ def several(demo: bb.Embedding) -> list[bb.Silhouettes]:
     ]
 
 
-def test_grid(several: list[bb.Silhouettes]) -> None:
+def test_grid(several: list[bb.silhouette_analysis.Silhouettes]) -> None:
     axes = bb.plot_silhouette_grid(several)
     assert axes.shape == (3, 2)
     figure = axes[0, 0].figure
@@ -215,7 +216,9 @@ def test_grid(several: list[bb.Silhouettes]) -> None:
         assert left.get_tightbbox().x1 <= right.get_window_extent().x0
 
 
-def test_grid_of_what_there_is(several: list[bb.Silhouettes], demo: bb.Embedding) -> None:
+def test_grid_of_what_there_is(
+    several: list[bb.silhouette_analysis.Silhouettes], demo: bb.Embedding
+) -> None:
     [part, _] = bb.load_query("weat_7").subqueries((2, 1))
     ect = bb.silhouettes("ect", part, demo, side="attributes", runs=10, prob=0.5)
     axes = bb.plot_silhouette_grid([several[0], several[1], ect], whole_range=False)
@@ -251,21 +254,22 @@ def test_grid_of_many_embeddings() -> None:
     assert one[0, 0].get_tightbbox().y1 <= legend.y0
 
 
-def test_bad_input(found: bb.Silhouettes) -> None:
-    with pytest.raises(bb.SpecError, match=r"'found' is DataFrame; expected what silhouettes\(\)"):
+def test_bad_input(found: bb.silhouette_analysis.Silhouettes) -> None:
+    with pytest.raises(SpecError, match=r"'found' is DataFrame; expected what silhouettes\(\)"):
         bb.plot_silhouettes(found.table)  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'band' is 'minmax'; .* Did you mean 'min-max'?"):
+    with pytest.raises(SpecError, match="'band' is 'minmax'; .* Did you mean 'min-max'?"):
         bb.plot_silhouettes(found, band="minmax")  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'results' is Silhouettes; expected a list of what"):
+    with pytest.raises(SpecError, match="'results' is Silhouettes; expected a list of what"):
         bb.plot_silhouette_grid(found)  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'found' is str; expected what silhouettes"):
+    with pytest.raises(SpecError, match="'found' is str; expected what silhouettes"):
         bb.plot_silhouette_grid("weat")
-    with pytest.raises(bb.SpecError, match="'results' is empty; there is nothing to draw"):
+    with pytest.raises(SpecError, match="'results' is empty; there is nothing to draw"):
         bb.plot_silhouette_grid([])
     with pytest.raises(
-        bb.SpecError, match="has the targets of 'Math and Arts .*' by 'weat_es' twice; keep one"
+        SpecError,
+        match="has the targets of 'Math and Arts .*' by 'weat_es' twice; keep one",
     ):
         bb.plot_silhouette_grid([found, found])
-    with pytest.raises(bb.SpecError, match="'band' is 'all'; expected one of 'both', 'min-max'"):
+    with pytest.raises(SpecError, match="'band' is 'all'; expected one of 'both', 'min-max'"):
         bb.plot_silhouette_grid([found], band="all")  # type: ignore[arg-type]
     assert plt.get_fignums() == []

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.collections import Collection
 
 import bayesbias as bb
-from bayesbias.plots.look import CONNECTION_STYLES
+from bayesbias.errors import DataError, SpecError
+from bayesbias.plots.style import CONNECTION_STYLES
 
 KINDS = list(CONNECTION_STYLES)
 
@@ -140,9 +141,9 @@ def test_one_of_several_embeddings(table: pd.DataFrame) -> None:
     other = table.assign(embedding="other", cosine_distance=table["cosine_distance"] / 2)
     both = pd.concat([table, other.drop(columns="cosine_similarity")])
     both["cosine_similarity"] = 1 - both["cosine_distance"]
-    with pytest.raises(bb.SpecError, match=r"several embeddings \('demo', 'other'\); name one: em"):
+    with pytest.raises(SpecError, match=r"several embeddings \('demo', 'other'\); name one: em"):
         bb.plot_word(both, "imam")
-    with pytest.raises(bb.SpecError, match="'embedding' is 'x'; expected one of 'demo', 'other'"):
+    with pytest.raises(SpecError, match="'embedding' is 'x'; expected one of 'demo', 'other'"):
         bb.plot_word(both, "imam", embedding="x")
     ax = bb.plot_word(both, "imam", embedding="other")
     wanted = table.loc[table["protected_word"] == "imam", "cosine_distance"] / 2
@@ -150,13 +151,13 @@ def test_one_of_several_embeddings(table: pd.DataFrame) -> None:
 
 
 def test_errors(table: pd.DataFrame) -> None:
-    with pytest.raises(bb.DataError, match="no protected word 'iman' in the table; there are jud"):
+    with pytest.raises(DataError, match="no protected word 'iman' in the table; there are jud"):
         bb.plot_word(table, "iman")
-    with pytest.raises(bb.DataError, match="Did you mean 'imam'?"):
+    with pytest.raises(DataError, match="Did you mean 'imam'?"):
         bb.plot_word(table, "iman")
-    with pytest.raises(bb.SpecError, match="'labels' is -1; expected a whole number, 0 or more"):
+    with pytest.raises(SpecError, match="'labels' is -1; expected a whole number, 0 or more"):
         bb.plot_word(table, "imam", labels=-1)
-    with pytest.raises(bb.DataError, match="'connection'"):
+    with pytest.raises(DataError, match="'connection'"):
         bb.plot_word(table.drop(columns="connection"), "imam")
     assert plt.get_fignums() == []
 

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.inference.compiled import compile_model
-from bayesbias.inference.data import ModelData, model_data
-from bayesbias.inference.exact import sample_exactly
+from bayesbias.errors import BayesBiasWarning, DataError
+from bayesbias.models.exact.compiled_model import compile_model
+from bayesbias.models.exact.engine import sample_exactly
+from bayesbias.models.model_data import ModelData, model_data
 
 pytestmark = pytest.mark.numpy_only
 
@@ -24,7 +25,7 @@ HIERARCHIES = ["baseline", "connection", "separate", "hierarchical", "crossed", 
 
 
 @cache
-def exact(name: str, seed: int = 1, draws: int = 2000) -> bb.Fit:
+def exact(name: str, seed: int = 1, draws: int = 2000) -> bb.models.Fit:
     return bb.fit(make_table(6), name, engine="exact", draws=draws, seed=seed)
 
 
@@ -58,7 +59,7 @@ KNOWN = {"s": -1.8, "tau": -2.0, "tau_word": -2.4, "tau_pair": -2.6, "tau_group"
 NO_CORRELATION = "LKJ(100000)"
 
 
-@pytest.mark.parametrize("name", list(bb.MODELS))
+@pytest.mark.parametrize("name", list(bb.models.MODELS))
 def test_every_parameter_with_known_scales(name: str) -> None:
     """Mean and covariance of all draws, the pooled parameters put together again."""
     spec = bb.load_model(name)
@@ -127,7 +128,7 @@ def test_pooling_by_quadrature() -> None:
 def test_a_single_row() -> None:
     """One distance says little, but the posterior exists: between the prior and the row."""
     table = make_table(6).head(1)
-    with pytest.warns(bb.BayesBiasWarning, match="1 of 1 cells have one row"):
+    with pytest.warns(BayesBiasWarning, match="1 of 1 cells have one row"):
         fit = bb.fit(table, "baseline", engine="exact", draws=500)
     y = table["cosine_distance"].item()
     low, high = sorted([y, 1.0])
@@ -142,7 +143,7 @@ def test_distances_without_any_noise_are_refused(name: str) -> None:
     distance = table["protected_word"].astype("str").map(of_word).astype(float)
     if name in ("crossed", "interaction"):
         distance += 0.01 * table["word_to_compare"].cat.codes
-    with pytest.raises(bb.DataError):
+    with pytest.raises(DataError):
         bb.fit(table.assign(cosine_distance=distance), name, engine="exact", draws=100)
 
 
@@ -169,7 +170,7 @@ def design(rng: np.random.Generator, connections: int) -> tuple[dict, dict]:
     return levels, {f: code[keep] for f, code in codes.items()}
 
 
-def simulate(spec: bb.ModelSpec, levels: dict, codes: dict, rng: np.random.Generator):
+def simulate(spec: bb.models.ModelSpec, levels: dict, codes: dict, rng: np.random.Generator):
     """Draw the parameters from their priors, and rows from the parameters."""
     shape = {f: len(names) for f, names in levels.items()}
     values: dict[str, np.ndarray] = {}
@@ -207,7 +208,7 @@ def ranks(name: str, connections: int, times: int) -> dict[str, np.ndarray]:
         values, data = simulate(spec, levels, codes, rng)
         try:
             drawn, _ = sample_exactly(spec, data, 19, rng)
-        except bb.DataError:
+        except DataError:
             refused += 1
             continue
         for key, value in values.items():
@@ -245,7 +246,9 @@ def test_a_seed_is_chosen_and_kept() -> None:
     assert one.posterior.equals(again.posterior)
 
 
-def solved(spec: bb.ModelSpec, data: ModelData, log_scales: np.ndarray) -> tuple[float, pd.Series]:
+def solved(
+    spec: bb.models.ModelSpec, data: ModelData, log_scales: np.ndarray
+) -> tuple[float, pd.Series]:
     """Return the density at some scales, relative to that at others, and the deviations there."""
     compiled = compile_model(spec, data)
     at = log_scales[: compiled.layout.n_scales]

@@ -11,9 +11,10 @@ from brute_force import BruteForce, by_name
 from layouts import random_table
 
 import bayesbias as bb
-from bayesbias.inference.compiled import compile_model
-from bayesbias.inference.data import model_data
-from bayesbias.inference.exact import sample_exactly
+from bayesbias.errors import DataError
+from bayesbias.models.exact.compiled_model import compile_model
+from bayesbias.models.exact.engine import sample_exactly
+from bayesbias.models.model_data import model_data
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
 from stress_exact import fit_one
@@ -79,5 +80,5 @@ def test_outcomes_without_any_noise_are_refused() -> None:
     cells = table.groupby(["protected_word", "connection"], observed=True)["cosine_distance"]
     spec = bb.load_model("hierarchical")
     data = model_data(spec, table.assign(cosine_distance=cells.transform("mean")))
-    with pytest.raises(bb.DataError, match="without any noise"):
+    with pytest.raises(DataError, match="without any noise"):
         sample_exactly(spec, data, 200, np.random.default_rng(1))

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayesbias as bb
+from bayesbias.errors import BayesBiasWarning
 
 
 @st.composite
@@ -36,7 +37,7 @@ def cases(draw: st.DrawFn) -> tuple[bb.Study, bb.Embedding, dict[str, float], in
 def test_invariants(case: tuple[bb.Study, bb.Embedding, dict[str, float], int], seed: int) -> None:
     study, embedding, counts, ratio = case
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bb.BayesBiasWarning)
+        warnings.simplefilter("ignore", BayesBiasWarning)
         matched = study.match_controls(embedding, frequencies=counts, ratio=ratio, seed=seed)
     matches = matched.matches
     chosen = set(matches["word"])

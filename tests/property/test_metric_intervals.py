@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayesbias as bb
-from bayesbias._intervals import centred, interval_around
-from bayesbias.evaluation.changes import scores_frame
+from bayesbias.debias_effects.change_tables import scores_frame
+from bayesbias.numerics.intervals import centred, interval_around
 
-pytestmark = pytest.mark.filterwarnings("ignore::bayesbias.BayesBiasWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "cluster_test": {"n_words": 8},
@@ -23,9 +23,17 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "proximity_bias": {"k": 5},
     "gipe": {"k": 5},
 }
-METRICS = [replace(kind(), **OPTIONS.get(name, {})) for name, kind in bb.METRICS.items()]  # type: ignore[type-var]
-METRICS += [bb.DirectBias(strictness=0), bb.DirectBias(strictness=3), bb.RND(distance="cos")]
-METRICS += [bb.WEATEffectSize(ddof=1), bb.SemAxis(neighbours=2), bb.RNSB(holdout=True)]
+METRICS = [replace(kind(), **OPTIONS.get(name, {})) for name, kind in bb.metrics.METRICS.items()]  # type: ignore[type-var]
+METRICS += [
+    bb.metrics.DirectBias(strictness=0),
+    bb.metrics.DirectBias(strictness=3),
+    bb.metrics.RND(distance="cos"),
+]
+METRICS += [
+    bb.metrics.WEATEffectSize(ddof=1),
+    bb.metrics.SemAxis(neighbours=2),
+    bb.metrics.RNSB(holdout=True),
+]
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 7)
@@ -34,7 +42,7 @@ kinds = st.sampled_from(["hdi", "eti"])
 
 
 def made(
-    metric: bb.Metric, seed: int, targets: int, attributes: int, strength: float
+    metric: bb.metrics.Metric, seed: int, targets: int, attributes: int, strength: float
 ) -> tuple[bb.Query, list[bb.Embedding]]:
     """Return a query, and two random embeddings that are alike, with other words around it."""
     rng = np.random.default_rng(seed)
@@ -68,7 +76,7 @@ def holds(lower: float, value: float, upper: float) -> bool:
     kind=kinds,
 )
 def test_values_lie_in_their_intervals(
-    metric: bb.Metric,
+    metric: bb.metrics.Metric,
     seed: int,
     targets: int,
     attributes: int,
@@ -117,7 +125,7 @@ def test_values_lie_in_their_intervals(
 def test_scores_of_rankings_lie_in_their_intervals(
     name: str, seed: int, aggregate: Any, prob: float
 ) -> None:
-    metric = bb.METRICS[name]()
+    metric = bb.metrics.METRICS[name]()
     query, embeddings = made(metric, seed, 5, 5, 0.0)
     other = bb.Query(query.target_sets[::-1], query.attribute_sets)
     found = bb.rank_posterior(

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayesbias as bb
+from bayesbias.errors import BayesBiasWarning
 
 # Random attributes teach a classifier nothing, and RNSB says so.
 pytestmark = pytest.mark.filterwarnings("ignore:.*classifier is right for only")
@@ -40,7 +41,7 @@ def made(
 
 
 def value(name: str, query: bb.Query, emb: bb.Embedding) -> float:
-    return bb.METRICS[name]().run_query(query, emb).value
+    return bb.metrics.METRICS[name]().run_query(query, emb).value
 
 
 def close(expected: float) -> Any:
@@ -51,7 +52,7 @@ def close(expected: float) -> Any:
 @pytest.mark.parametrize("name", CLOSED)
 @given(seed=seeds, targets=sizes, attributes=sizes)
 def test_rotation_changes_nothing(name: str, seed: int, targets: int, attributes: int) -> None:
-    query, emb = made(seed, targets, attributes, bb.METRICS[name].template)
+    query, emb = made(seed, targets, attributes, bb.metrics.METRICS[name].template)
     rotation = np.linalg.qr(np.random.default_rng(seed).normal(size=(7, 7)))[0]
     turned = bb.Embedding(emb.words, emb.vectors @ rotation, "turned")
     before = value(name, query, emb)
@@ -63,7 +64,7 @@ def test_rotation_changes_nothing(name: str, seed: int, targets: int, attributes
 @pytest.mark.parametrize("name", COSINE)
 @given(seed=seeds, targets=sizes, attributes=sizes)
 def test_lengths_do_not_matter(name: str, seed: int, targets: int, attributes: int) -> None:
-    query, emb = made(seed, targets, attributes, bb.METRICS[name].template)
+    query, emb = made(seed, targets, attributes, bb.metrics.METRICS[name].template)
     lengths = np.random.default_rng(seed).uniform(0.5, 2, size=(len(emb), 1))
     scaled = bb.Embedding(emb.words, emb.vectors * lengths, "scaled")
     before = value(name, query, emb)
@@ -77,7 +78,7 @@ def test_lengths_do_not_matter(name: str, seed: int, targets: int, attributes: i
 def test_swapping_targets_flips_the_sign(
     name: str, seed: int, targets: int, attributes: int
 ) -> None:
-    query, emb = made(seed, targets, attributes, bb.METRICS[name].template)
+    query, emb = made(seed, targets, attributes, bb.metrics.METRICS[name].template)
     swapped = bb.Query(query.target_sets[::-1], query.attribute_sets)
     assert value(name, swapped, emb) == pytest.approx(-value(name, query, emb), abs=1e-9)
 
@@ -87,7 +88,7 @@ def test_swapping_targets_flips_the_sign(
 def test_swapping_targets_changes_nothing(
     name: str, seed: int, targets: int, attributes: int
 ) -> None:
-    query, emb = made(seed, targets, attributes, bb.METRICS[name].template)
+    query, emb = made(seed, targets, attributes, bb.metrics.METRICS[name].template)
     swapped = bb.Query(query.target_sets[::-1], query.attribute_sets)
     assert value(name, swapped, emb) == pytest.approx(value(name, query, emb), rel=1e-6, abs=1e-9)
 
@@ -97,7 +98,7 @@ def test_swapping_targets_changes_nothing(
 def test_order_of_words_does_not_matter(
     name: str, seed: int, targets: int, attributes: int
 ) -> None:
-    query, emb = made(seed, targets, attributes, bb.METRICS[name].template)
+    query, emb = made(seed, targets, attributes, bb.metrics.METRICS[name].template)
     turned = bb.Query(
         [list(s)[::-1] for s in query.target_sets], [list(s)[::-1] for s in query.attribute_sets]
     )
@@ -109,10 +110,10 @@ def test_order_of_words_does_not_matter(
 def test_values_and_draws_keep_to_their_range(
     name: str, seed: int, targets: int, attributes: int
 ) -> None:
-    metric = bb.METRICS[name]()
+    metric = bb.metrics.METRICS[name]()
     query, emb = made(seed, targets, attributes, metric.template)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bb.BayesBiasWarning)
+        warnings.simplefilter("ignore", BayesBiasWarning)
         score = metric.posterior(query, emb, draws=20)
     if score.draws is None:
         assert score.no_interval is not None
@@ -136,7 +137,9 @@ def test_weat_of_equal_groups_is_twice_generalized_weat(
 def test_p_values_of_both_sides_add_up(seed: int, targets: int, attributes: int) -> None:
     query, emb = made(seed, targets, attributes, (2, 1))
     right, left = (
-        bb.NAS().run_query(query, emb, calculate_p_value=True, p_value_test_type=side).p_value
+        bb.metrics.NAS()
+        .run_query(query, emb, calculate_p_value=True, p_value_test_type=side)
+        .p_value
         for side in ("right-sided", "left-sided")
     )
     # Every partition counts on one side, those as extreme as the observed on both.

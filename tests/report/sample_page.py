@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
-from bayesbias.plots.look import CONNECTION_STYLES, INK, tidy
-from bayesbias.report import (
+from bayesbias.html import (
     Choice,
     Code,
     Column,
@@ -22,6 +21,7 @@ from bayesbias.report import (
     figure_svg,
     literal,
 )
+from bayesbias.plots.style import CONNECTION_STYLES, INK, tidy
 
 GROUPS = {
     "jewish": "judaism jew synagogue torah rabbi talmud kosher hanukkah yiddish zion sabbath "

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from sample_page import long_frame, sample_page
 
-from bayesbias.report import Column, Page, Section, Table, write_page
+from bayesbias.html import Column, Page, Section, Table, write_page
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesbias.report import literal
-from bayesbias.report.markup import escape, inline, paragraphs, printable
-from bayesbias.report.numbers import decimals, number
+from bayesbias.html import literal
+from bayesbias.html.markup import escape, inline, paragraphs, printable
+from bayesbias.html.number_format import decimals, number
 
 
 class Reader(HTMLParser):

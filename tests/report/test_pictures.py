@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.patheffects import withStroke
 
-import bayesbias.report
+import bayesbias.html
 from bayesbias.errors import SpecError
-from bayesbias.report import Figure, Page, Place, Section, figure_svg
-from bayesbias.report.colors import light_enough, luminance
+from bayesbias.html import Figure, Page, Place, Section, figure_svg
+from bayesbias.html.colors import light_enough, luminance
 
-FOLDER = Path(bayesbias.report.__file__).parent
+FOLDER = Path(bayesbias.html.__file__).parent
 BOX = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 10"'
 
 

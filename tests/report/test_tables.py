@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesbias.errors import SpecError
-from bayesbias.report import Column, Place, Table
+from bayesbias.html import Column, Place, Table
 
 
 def html_of(frame: pd.DataFrame, *args: object, **options: object) -> str:

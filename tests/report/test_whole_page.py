@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 from sample_page import HARMFUL, sample_page
 
-import bayesbias.report
+import bayesbias.html
 from bayesbias.errors import DataError, SpecError
-from bayesbias.report import (
+from bayesbias.html import (
     Choice,
     Code,
     Definitions,
@@ -28,9 +28,9 @@ from bayesbias.report import (
     Table,
     write_page,
 )
-from bayesbias.report.colors import luminance
+from bayesbias.html.colors import luminance
 
-HERE = Path(bayesbias.report.__file__).parent
+HERE = Path(bayesbias.html.__file__).parent
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
 

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias.evaluation.changes import COLUMNS
-from bayesbias.evaluation.telling import _counted
+from bayesbias.debias_effects.change_summary import _counted
+from bayesbias.debias_effects.change_tables import COLUMNS
+from bayesbias.errors import BayesBiasError, BayesBiasWarning
 
 pytestmark = pytest.mark.numpy_only
 
@@ -21,14 +22,14 @@ SETS = "manzini:religion_definitional_sets"
 
 
 @pytest.fixture(scope="module")
-def debiaser(demo: bb.Embedding) -> bb.MulticlassHardDebias:
-    return bb.MulticlassHardDebias(n_components=2).fit(demo, definitional_sets=SETS)
+def debiaser(demo: bb.Embedding) -> bb.debias.MulticlassHardDebias:
+    return bb.debias.MulticlassHardDebias(n_components=2).fit(demo, definitional_sets=SETS)
 
 
 @pytest.fixture(scope="module")
-def result(demo: bb.Embedding, debiaser: bb.Debiaser) -> bb.BeforeAfter:
+def result(demo: bb.Embedding, debiaser: bb.debias.Debiaser) -> bb.debias_effects.BeforeAfter:
     study = bb.load_study("religion")
-    tests = [bb.ClusterTest(n_words=100), bb.Neighbourhood(k=20)]
+    tests = [bb.metrics.ClusterTest(n_words=100), bb.metrics.Neighbourhood(k=20)]
     return bb.before_after(
         demo, debiaser, study, draws=200, residual=tests, residual_draws=10, seed=3
     )
@@ -46,7 +47,9 @@ def small() -> bb.Study:
     return bb.Study("small", *parts)
 
 
-def rows(result: bb.BeforeAfter, what: str, measure: str, group: str = "") -> pd.DataFrame:
+def rows(
+    result: bb.debias_effects.BeforeAfter, what: str, measure: str, group: str = ""
+) -> pd.DataFrame:
     table = result.table
     return table[
         (table["what"] == what) & (table["measure"] == measure) & (table["group"] == group)
@@ -56,7 +59,7 @@ def rows(result: bb.BeforeAfter, what: str, measure: str, group: str = "") -> pd
 # The parts, each against the function that makes it
 
 
-def test_one_table(result: bb.BeforeAfter) -> None:
+def test_one_table(result: bb.debias_effects.BeforeAfter) -> None:
     table = result.table
     assert list(table.columns) == list(COLUMNS)
     assert list(pd.unique(table["what"])) == [
@@ -76,7 +79,7 @@ def test_one_table(result: bb.BeforeAfter) -> None:
 
 
 def test_distances_are_those_of_fit_paired(
-    result: bb.BeforeAfter, demo: bb.Embedding, debiaser: bb.Debiaser
+    result: bb.debias_effects.BeforeAfter, demo: bb.Embedding, debiaser: bb.debias.Debiaser
 ) -> None:
     study = bb.load_study("religion")
     tables = [bb.distance_table(one, study) for one in (demo, debiaser.transform(demo))]
@@ -94,7 +97,7 @@ def test_distances_are_those_of_fit_paired(
     assert words.set_index("word")["group"]["quran"].iloc[0] == "muslim"
 
 
-def test_gaps_and_overview(result: bb.BeforeAfter) -> None:
+def test_gaps_and_overview(result: bb.debias_effects.BeforeAfter) -> None:
     assert result.paired is not None
     gap = rows(result, "gap", "associated - none").iloc[0]
     alone = result.paired.gap_closed().iloc[0]
@@ -109,10 +112,12 @@ def test_gaps_and_overview(result: bb.BeforeAfter) -> None:
     assert (moved["p"] > 0.5) == (answer == "yes")
 
 
-def test_mac_before_and_after(result: bb.BeforeAfter, demo: bb.Embedding) -> None:
+def test_mac_before_and_after(result: bb.debias_effects.BeforeAfter, demo: bb.Embedding) -> None:
     study = bb.load_study("religion")
     query = bb.Query(study.groups.values(), study.stereotypes.values())
-    scores = [bb.MAC().posterior(query, one, draws=200, seed=3) for one in (demo, result.debiased)]
+    scores = [
+        bb.metrics.MAC().posterior(query, one, draws=200, seed=3) for one in (demo, result.debiased)
+    ]
     row = result.metrics[result.metrics["metric"] == "mac"].iloc[0]
     assert [row["before"], row["after"]] == pytest.approx([score.value for score in scores])
     assert row["before_lower"] == pytest.approx(scores[0].lower)
@@ -131,7 +136,9 @@ def test_mac_before_and_after(result: bb.BeforeAfter, demo: bb.Embedding) -> Non
     assert row["upper"] - row["lower"] < row["after_upper"] - row["after_lower"]
 
 
-def test_metrics_ask_groups_about_their_own_stereotypes(result: bb.BeforeAfter) -> None:
+def test_metrics_ask_groups_about_their_own_stereotypes(
+    result: bb.debias_effects.BeforeAfter,
+) -> None:
     queries = result.metrics.groupby("metric")["query"].agg(list)
     assert queries["weat"][0] == "jew and christian wrt jew stereotypes and christian stereotypes"
     assert {name: len(asked) for name, asked in queries.items()} == {
@@ -153,10 +160,10 @@ def test_lengths_do_not_count(demo: bb.Embedding, small: bb.Study) -> None:
     assert (rows(found, "distance", "associated")["verdict"] == "unchanged").all()
 
 
-def test_tests_of_what_is_left(result: bb.BeforeAfter, demo: bb.Embedding) -> None:
+def test_tests_of_what_is_left(result: bb.debias_effects.BeforeAfter, demo: bb.Embedding) -> None:
     study = bb.load_study("religion")
     query = bb.Query([study.groups["jew"], study.groups["muslim"]], [])
-    test = bb.ClusterTest(n_words=100, original=demo)
+    test = bb.metrics.ClusterTest(n_words=100, original=demo)
     wanted = [test.run_query(query, one, seed=3).value for one in (demo, result.debiased)]
     row = rows(result, "residual", "cluster_test", "jew and muslim").iloc[0]
     assert [row["before"], row["after"]] == pytest.approx(wanted)
@@ -166,27 +173,27 @@ def test_tests_of_what_is_left(result: bb.BeforeAfter, demo: bb.Embedding) -> No
 
 def test_groups_of_what_is_left(demo: bb.Embedding, small: bb.Study) -> None:
     found = bb.before_after(
-        demo, bb.HardDebias().fit(demo), small, draws=20, metrics="mac",
-        residual=bb.ClusterTest(n_words=50), residual_draws=3,
+        demo, bb.debias.HardDebias().fit(demo), small, draws=20, metrics="mac",
+        residual=bb.metrics.ClusterTest(n_words=50), residual_draws=3,
         residual_groups={"male": ["he", "him"], "female": ["she", "her"]},
         analogies=(), similarity=(),
     )  # fmt: skip
     assert list(found.residual["query"]) == ["male and female"]
 
 
-def test_quality_and_drift(result: bb.BeforeAfter, demo: bb.Embedding) -> None:
+def test_quality_and_drift(result: bb.debias_effects.BeforeAfter, demo: bb.Embedding) -> None:
     both = [demo, result.debiased]
-    similarity = bb.word_similarity(both, draws=200, seed=3).iloc[1]
+    similarity = bb.debias_effects.word_similarity(both, draws=200, seed=3).iloc[1]
     row = rows(result, "similarity", "rg_65").iloc[0]
     assert row["change"] == pytest.approx(similarity["change"])
     # Fifteen pairs are no ground for a verdict, whatever the interval says.
     assert (row["verdict"], row["note"]) == ("open", "15 of 65 pairs, too few to rely on")
-    analogies = bb.word_analogies(both, draws=200, seed=3).iloc[-1]
+    analogies = bb.debias_effects.word_analogies(both, draws=200, seed=3).iloc[-1]
     row = rows(result, "analogies", "basic", "all sections").iloc[0]
     assert row[NUMBERS].to_list() == pytest.approx(
         analogies[["change", "change_lower", "change_upper"]].to_list()
     )
-    drift = bb.neighbour_drift(*both, seed=3)
+    drift = bb.debias_effects.neighbour_drift(*both, seed=3)
     row = rows(result, "neighbours", "share of 10 kept", "frequent words").iloc[0]
     assert row["after"] == pytest.approx(drift["kept"].mean())
     assert 1 + row["lower"] < row["after"] < 1 + row["upper"]
@@ -197,7 +204,10 @@ def test_quality_and_drift(result: bb.BeforeAfter, demo: bb.Embedding) -> None:
 
 
 def test_nothing_changes_without_a_change(demo: bb.Embedding, small: bb.Study) -> None:
-    tests = [bb.ClusterTest(n_words=50), bb.ClassificationTest(n_words=100, n_train=40)]
+    tests = [
+        bb.metrics.ClusterTest(n_words=50),
+        bb.metrics.ClassificationTest(n_words=100, n_train=40),
+    ]
     found = bb.before_after(demo, demo, small, draws=50, residual=tests, residual_draws=3)
     assert found.paired is None
     measured = found.table[found.table["what"] != "overview"]
@@ -243,7 +253,10 @@ def planted(
     )  # fmt: skip
 
 
-TESTS = [bb.ClusterTest(n_words=100), bb.ClassificationTest(n_words=300, n_train=150)]
+TESTS = [
+    bb.metrics.ClusterTest(n_words=100),
+    bb.metrics.ClassificationTest(n_words=300, n_train=150),
+]
 
 
 def test_planted_bias_that_is_removed(rng: np.random.Generator) -> None:
@@ -283,7 +296,7 @@ def test_planted_bias_that_is_only_hidden(rng: np.random.Generator) -> None:
     assert "(no interval) after for one and two; no interval" in told
     assert "nan" not in told
     neighbours = bb.before_after(
-        before, after, study, draws=50, metrics="mac", residual=bb.Neighbourhood(k=20)
+        before, after, study, draws=50, metrics="mac", residual=bb.metrics.Neighbourhood(k=20)
     )
     row = neighbours.residual.iloc[0]
     assert row["after_lower"] <= row["after"] <= row["after_upper"]
@@ -292,7 +305,7 @@ def test_planted_bias_that_is_only_hidden(rng: np.random.Generator) -> None:
 
 def test_connections_that_did_not_move(demo: bb.Embedding, small: bb.Study) -> None:
     """Only some stereotypes are debiased; the controls and the protected words stay."""
-    debiaser = bb.HardDebias().fit(demo)
+    debiaser = bb.debias.HardDebias().fit(demo)
     found = bb.before_after(
         demo, debiaser, small, target=list(small.stereotypes["math"]), draws=50, metrics="mac",
         residual=(), similarity=(), analogies=(),
@@ -311,7 +324,7 @@ def test_connections_that_did_not_move(demo: bb.Embedding, small: bb.Study) -> N
 def test_same_seed_same_result(demo: bb.Embedding, small: bb.Study) -> None:
     def run(seed: int) -> pd.DataFrame:
         return bb.before_after(
-            demo, bb.HardDebias().fit(demo), small, draws=30, metrics="weat",
+            demo, bb.debias.HardDebias().fit(demo), small, draws=30, metrics="weat",
             residual=(), similarity=(), seed=seed,
         ).table  # fmt: skip
 
@@ -330,14 +343,15 @@ def test_the_seed_of_a_metric_counts_unless_one_is_given(
 ) -> None:
     used = set()
 
-    def measure(self: bb.ClusterTest, *_: object) -> tuple[float, dict[str, float]]:
+    def measure(self: bb.metrics.ClusterTest, *_: object) -> tuple[float, dict[str, float]]:
         used.add(self.seed)
         return 0.5, {}
 
-    monkeypatch.setattr(bb.ClusterTest, "measure", measure)
+    monkeypatch.setattr(bb.metrics.ClusterTest, "measure", measure)
     bb.before_after(
-        demo, bb.HardDebias().fit(demo), small, draws=30, metrics="weat", similarity=(),
-        analogies=(), residual=bb.ClusterTest(n_words=100, seed=5), residual_draws=2, seed=seed,
+        demo, bb.debias.HardDebias().fit(demo), small, draws=30, metrics="weat", similarity=(),
+        analogies=(), residual=bb.metrics.ClusterTest(n_words=100, seed=5), residual_draws=2,
+        seed=seed,
     )  # fmt: skip
     assert used == {expected}
 
@@ -347,8 +361,8 @@ def test_more_queries_and_metrics_of_pairs(demo: bb.Embedding, small: bb.Study) 
         [["he", "man", "king"], ["she", "woman", "queen"]], [["nurse", "clerk", "boss"]]
     )
     found = bb.before_after(
-        demo, bb.HardDebias().fit(demo), small, queries=pairs, draws=30,
-        metrics=["ripa", "rnd", bb.WEAT], residual=(), similarity=(), analogies=(),
+        demo, bb.debias.HardDebias().fit(demo), small, queries=pairs, draws=30,
+        metrics=["ripa", "rnd", bb.metrics.WEAT], residual=(), similarity=(), analogies=(),
     )  # fmt: skip
     asked = found.metrics.groupby("metric")["query"].agg(list)
     assert asked["ripa"] == [pairs.name]
@@ -357,7 +371,7 @@ def test_more_queries_and_metrics_of_pairs(demo: bb.Embedding, small: bb.Study) 
     assert asked["weat"] == ["math and arts wrt math stereotypes and arts stereotypes"]
     assert len(asked["mac"]) == 1
     without = bb.before_after(
-        demo, bb.HardDebias().fit(demo), small, draws=30, metrics="ripa",
+        demo, bb.debias.HardDebias().fit(demo), small, draws=30, metrics="ripa",
         residual=(), similarity=(), analogies=(),
     )  # fmt: skip
     assert without.skipped["ripa"].startswith("it takes pairs of words")
@@ -369,8 +383,8 @@ def test_a_group_without_stereotypes(demo: bb.Embedding) -> None:
         "part", study.groups, {name: study.stereotypes[name] for name in ("muslim", "jew")},
         {"neutral": list(study.controls["neutral"])[:30]},
     )  # fmt: skip
-    debiaser = bb.MulticlassHardDebias(n_components=2).fit(demo, definitional_sets=SETS)
-    with pytest.warns(bb.BayesBiasWarning):  # christian words have no stereotypes of their own
+    debiaser = bb.debias.MulticlassHardDebias(n_components=2).fit(demo, definitional_sets=SETS)
+    with pytest.warns(BayesBiasWarning):  # christian words have no stereotypes of their own
         found = bb.before_after(
             demo, debiaser, part, draws=30, metrics=["mac", "weat", "rnd", "generalized_weat"],
             residual=(), similarity=(), analogies=(),
@@ -388,7 +402,8 @@ def test_tests_that_do_not_apply_are_skipped(rng: np.random.Generator) -> None:
     words = [word for word in before.words if word[0] != "w"]
     found = bb.before_after(
         before.subset(words), after.subset(words), study, draws=30, metrics="mac",
-        residual=[bb.Neighbourhood(k=500), bb.ClusterTest(n_words=20)], residual_draws=3,
+        residual=[bb.metrics.Neighbourhood(k=500), bb.metrics.ClusterTest(n_words=20)],
+        residual_draws=3,
     )  # fmt: skip
     assert "500 neighbours" in found.skipped["neighbourhood"]
     assert list(found.residual["metric"]) == ["cluster_test"]
@@ -402,7 +417,7 @@ def test_files_of_ones_own(demo: bb.Embedding, small: bb.Study, tmp_path: Path) 
     questions = tmp_path / "asked.txt"
     questions.write_text(": royal\nman woman king queen\n")
     found = bb.before_after(
-        demo, bb.HardDebias().fit(demo), small, draws=30, metrics="mac",
+        demo, bb.debias.HardDebias().fit(demo), small, draws=30, metrics="mac",
         residual=(), similarity=[pairs, "rg_65"], analogies=questions, neighbours=5,
     )  # fmt: skip
     assert list(found.quality["benchmark"]) == ["mine", "rg_65", "asked"]
@@ -411,7 +426,7 @@ def test_files_of_ones_own(demo: bb.Embedding, small: bb.Study, tmp_path: Path) 
     assert len(rows(found, "neighbours", "share of 5 kept", "protected words")) == 1
 
 
-def test_words(result: bb.BeforeAfter) -> None:
+def test_words(result: bb.debias_effects.BeforeAfter) -> None:
     told = result.summary()
     paragraphs = told.split("\n\n")
     assert [text.split(":")[0] for text in paragraphs] == [
@@ -436,7 +451,7 @@ def test_words_that_are_not_known_are_not_counted(demo: bb.Embedding, small: bb.
     lost = list(small.protected_words)[:2]
     few = demo.subset([word for word in demo.words if word not in lost])
     found = bb.before_after(
-        few, bb.HardDebias().fit(few), small, draws=30, metrics="mac", residual=(),
+        few, bb.debias.HardDebias().fit(few), small, draws=30, metrics="mac", residual=(),
         lost_vocabulary_threshold=0.9,
     )  # fmt: skip
     assert "for 6 of the 8 protected words of the study 'small'" in found.summary()
@@ -448,12 +463,12 @@ def test_counts_are_told_with_what_they_are_of() -> None:
 
 
 def test_what_is_refused(demo: bb.Embedding, small: bb.Study) -> None:
-    fitted = bb.HardDebias().fit(demo)
+    fitted = bb.debias.HardDebias().fit(demo)
     cases = {
         "'embedding' is str; expected an Embedding": ("demo", fitted, small, {}),
         "'study' is str; expected a Study": (demo, fitted, "weat_7", {}),
         "'debiaser' is str; expected a fitted debiaser": (demo, "hard", small, {}),
-        "has not been fitted": (demo, bb.HardDebias(), small, {}),
+        "has not been fitted": (demo, bb.debias.HardDebias(), small, {}),
         "'target' and 'ignore' are for a debiaser": (demo, demo, small, {"ignore": ["he"]}),
         "'metric' is 'weet'": (demo, fitted, small, {"metrics": "weet"}),
         "'residual_groups' is": (demo, fitted, small, {"residual_groups": {"a": ["he"]}}),
@@ -468,5 +483,5 @@ def test_what_is_refused(demo: bb.Embedding, small: bb.Study) -> None:
         "'n_jobs' is 0": (demo, fitted, small, {"n_jobs": 0}),
     }
     for message, (embedding, debiaser, words, options) in cases.items():
-        with pytest.raises(bb.BayesBiasError, match=message):
+        with pytest.raises(BayesBiasError, match=message):
             bb.before_after(embedding, debiaser, words, **options)

@@ -13,11 +13,12 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 
 import bayesbias as bb
-from bayesbias.words.building.choice import matched, shares, take
-from bayesbias.words.building.clusters import cluster
-from bayesbias.words.building.filters import as_stop_words, is_word
-from bayesbias.words.building.frequency import counts_of, ranks
-from bayesbias.words.building.parts_of_speech import PARTS_OF_SPEECH, majority_tags
+from bayesbias.errors import BayesBiasWarning, DataError, NotFittedError, SpecError, VocabularyError
+from bayesbias.wordlists.build.balanced_choice import matched, shares, take
+from bayesbias.wordlists.build.clusters import cluster
+from bayesbias.wordlists.build.parts_of_speech import PARTS_OF_SPEECH, majority_tags
+from bayesbias.wordlists.build.vocabulary_frequency import counts_of, ranks
+from bayesbias.wordlists.build.word_filters import as_stop_words, is_word
 
 CAREER = bb.word_sets("weat")["career"]
 FAMILY = bb.word_sets("weat")["family"]
@@ -44,13 +45,13 @@ def world() -> bb.Embedding:
 
 
 @pytest.fixture(scope="module")
-def groups(world: bb.Embedding) -> bb.GroupClassifier:
+def groups(world: bb.Embedding) -> bb.wordlists.GroupClassifier:
     labelled = {
         name: [spelt(i) for i in range(2400 + code, 3000, 3)]
         for code, name in enumerate(("red", "green", "neutral"))
     }
     lemmas = {word: word for word in world.words}
-    return bb.GroupClassifier().fit(world, labelled, lemmas=lemmas)
+    return bb.wordlists.GroupClassifier().fit(world, labelled, lemmas=lemmas)
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +160,7 @@ def test_stop_words() -> None:
     assert not {"bill", "fire", "computer", "system"} & english
     assert as_stop_words(None) == frozenset()
     assert as_stop_words(["The"]) == {"the"}
-    with pytest.raises(bb.SpecError, match="'stop_words' is 'german'; expected 'english', a list"):
+    with pytest.raises(SpecError, match="'stop_words' is 'german'; expected 'english', a list"):
         as_stop_words("german")
 
 
@@ -226,7 +227,7 @@ def test_spherical_centroids_are_a_fixed_point(demo: bb.Embedding) -> None:
 
 
 def test_frequency_first(
-    world: bb.Embedding, groups: bb.GroupClassifier, counts: dict[str, float]
+    world: bb.Embedding, groups: bb.wordlists.GroupClassifier, counts: dict[str, float]
 ) -> None:
     built = bb.build_lists(world, groups, size=150, frequencies=counts, threshold=0.6)
     assert groups.macro_f1 > 0.97
@@ -258,7 +259,7 @@ def test_frequency_first(
 
 
 def test_every_word_is_in_a_list_or_left_out_once(
-    world: bb.Embedding, groups: bb.GroupClassifier, counts: dict[str, float]
+    world: bb.Embedding, groups: bb.wordlists.GroupClassifier, counts: dict[str, float]
 ) -> None:
     some = {word: count for word, count in counts.items() if world.index[word] % 7}
     built = bb.build_lists(
@@ -289,9 +290,9 @@ def test_every_word_is_in_a_list_or_left_out_once(
 
 
 def test_matched_frequencies(
-    world: bb.Embedding, groups: bb.GroupClassifier, counts: dict[str, float]
+    world: bb.Embedding, groups: bb.wordlists.GroupClassifier, counts: dict[str, float]
 ) -> None:
-    def ratio(built: bb.BuiltLists, kind: str) -> float:
+    def ratio(built: bb.wordlists.BuiltLists, kind: str) -> float:
         values = np.log(built.words["count"]) if kind == "geometric" else built.words["count"]
         means = values.groupby(built.words["group"]).mean()
         difference = means["red"] - means["green"]
@@ -309,7 +310,9 @@ def test_matched_frequencies(
     assert (np.abs(np.log(pairs["red"] / pairs["green"])) <= 0.2).all()
 
 
-def test_ranks_stand_for_frequencies(world: bb.Embedding, groups: bb.GroupClassifier) -> None:
+def test_ranks_stand_for_frequencies(
+    world: bb.Embedding, groups: bb.wordlists.GroupClassifier
+) -> None:
     built = bb.build_lists(world, groups, size=100)
     for _, rows in built.words.groupby("group"):
         places = [world.index[word] for word in rows["word"]]
@@ -324,7 +327,7 @@ def test_ranks_stand_for_frequencies(world: bb.Embedding, groups: bb.GroupClassi
 
 
 def test_parts_of_speech(
-    world: bb.Embedding, groups: bb.GroupClassifier, counts: dict[str, float]
+    world: bb.Embedding, groups: bb.wordlists.GroupClassifier, counts: dict[str, float]
 ) -> None:
     # Six tags by turns, of which one is unwanted; pronouns are few, and none of them green.
     kinds = [*PARTS_OF_SPEECH, "ADV"]
@@ -357,12 +360,12 @@ def test_parts_of_speech(
 
 
 @pytest.fixture(scope="module")
-def gender(demo: bb.Embedding) -> bb.GroupClassifier:
-    return bb.GroupClassifier().fit(demo, "gender")
+def gender(demo: bb.Embedding) -> bb.wordlists.GroupClassifier:
+    return bb.wordlists.GroupClassifier().fit(demo, "gender")
 
 
 def test_pairs_of_one_part_of_speech(
-    world: bb.Embedding, groups: bb.GroupClassifier, counts: dict[str, float]
+    world: bb.Embedding, groups: bb.wordlists.GroupClassifier, counts: dict[str, float]
 ) -> None:
     tag = {word: PARTS_OF_SPEECH[i // 3 % 5] for i, word in enumerate(world.words)}
     tags = pd.DataFrame({"word": list(tag), "tag": list(tag.values()), "count": 1})
@@ -384,8 +387,8 @@ def test_words_without_a_direction_are_left_out(
     emb = bb.Embedding(world.words, vectors, "holes")
     labelled = {"red": world.words[2400::3], "green": world.words[2401::3]}
     lemmas = {word: word for word in world.words}
-    groups = bb.GroupClassifier(unit=unit).fit(emb, labelled, lemmas=lemmas)
-    with pytest.warns(bb.BayesBiasWarning, match="circular"):
+    groups = bb.wordlists.GroupClassifier(unit=unit).fit(emb, labelled, lemmas=lemmas)
+    with pytest.warns(BayesBiasWarning, match="circular"):
         built = bb.build_lists(
             emb, groups, method="clusters", size=9, attributes=world.words[:3], centroids="free"
         )
@@ -395,8 +398,8 @@ def test_words_without_a_direction_are_left_out(
     assert np.isfinite(built.words["similarity"]).all()
 
 
-def test_clusters(demo: bb.Embedding, gender: bb.GroupClassifier) -> None:
-    with pytest.warns(bb.BayesBiasWarning, match="a test of these lists with these attributes is"):
+def test_clusters(demo: bb.Embedding, gender: bb.wordlists.GroupClassifier) -> None:
+    with pytest.warns(BayesBiasWarning, match="a test of these lists with these attributes is"):
         built = bb.build_lists(
             demo, gender, method="clusters", size=64, attributes=[CAREER, FAMILY]
         )
@@ -422,8 +425,10 @@ def test_clusters(demo: bb.Embedding, gender: bb.GroupClassifier) -> None:
             assert nearest.loc[inside, name].max() <= chosen["similarity"].min() + 1e-6
 
 
-def test_moving_centroids_are_told(demo: bb.Embedding, gender: bb.GroupClassifier) -> None:
-    with pytest.warns(bb.BayesBiasWarning, match="circular"):
+def test_moving_centroids_are_told(
+    demo: bb.Embedding, gender: bb.wordlists.GroupClassifier
+) -> None:
+    with pytest.warns(BayesBiasWarning, match="circular"):
         built = bb.build_lists(
             demo, gender, method="clusters", size=20, attributes=FAMILY, centroids="free"
         )
@@ -442,9 +447,9 @@ def test_lists_from_labelled_words_of_the_demo(demo: bb.Embedding) -> None:
     }
     assert "and" in set(built.left_out.query("why == 'stop word'")["word"])
     # Effects keep their sign, but are smaller than that of the hand-picked names (thesis).
-    names = bb.WEATEffectSize().run_query(bb.load_query("weat_6"), demo).value
+    names = bb.metrics.WEATEffectSize().run_query(bb.load_query("weat_6"), demo).value
     query = built.query()
-    found = bb.WEATEffectSize().run_query(query, demo).value
+    found = bb.metrics.WEATEffectSize().run_query(query, demo).value
     assert query.target_names == ("female", "male")
     assert 0.2 < -found < names
 
@@ -453,17 +458,17 @@ def test_lists_from_labelled_words_of_the_demo(demo: bb.Embedding) -> None:
 
 
 @pytest.fixture(scope="module")
-def built(demo: bb.Embedding, gender: bb.GroupClassifier) -> bb.BuiltLists:
+def built(demo: bb.Embedding, gender: bb.wordlists.GroupClassifier) -> bb.wordlists.BuiltLists:
     return bb.build_lists(demo, gender, size=12, attributes={"career": CAREER, "family": FAMILY})
 
 
-def test_query_and_study(built: bb.BuiltLists) -> None:
+def test_query_and_study(built: bb.wordlists.BuiltLists) -> None:
     assert built.query().template == (2, 2)
     assert built.query().attribute_names == ("career", "family")
     other = built.query([["science", "math"], ["poetry", "art"]], ["Science", "Arts"])
     assert other.attribute_names == ("Science", "Arts")
     word = built.word_sets["male"][0]
-    with pytest.raises(bb.SpecError, match=f"'{word}': both in the list 'male' and among .* 'Set'"):
+    with pytest.raises(SpecError, match=f"'{word}': both in the list 'male' and among .* 'Set'"):
         built.query([[word]], ["Set"])
     study = built.study(
         "roles", {"male": ["engineer"], "female": ["nurse"]}, {"neutral": ["clock"]}
@@ -473,7 +478,7 @@ def test_query_and_study(built: bb.BuiltLists) -> None:
     assert "build_lists: method frequency" in study.source
 
 
-def test_save(built: bb.BuiltLists, tmp_path: Path) -> None:
+def test_save(built: bb.wordlists.BuiltLists, tmp_path: Path) -> None:
     path = tmp_path / "lists.toml"
     built.save(path)
     assert bb.load_query(path) == built.query()
@@ -488,21 +493,21 @@ def test_save(built: bb.BuiltLists, tmp_path: Path) -> None:
     study = built.study("roles", {"male": ["engineer"], "female": ["nurse"]})
     study.save(tmp_path / "study.toml")
     assert bb.load_study(tmp_path / "study.toml") == study
-    with pytest.raises(bb.SpecError, match="lists.txt: lists are written to a .toml file"):
+    with pytest.raises(SpecError, match="lists.txt: lists are written to a .toml file"):
         built.save(tmp_path / "lists.txt")
-    with pytest.raises(bb.DataError, match="the folder .* does not exist; make it first"):
+    with pytest.raises(DataError, match="the folder .* does not exist; make it first"):
         built.save(tmp_path / "nowhere" / "lists.toml")
 
 
 def test_without_attributes_a_file_is_a_query_of_targets(
-    tmp_path: Path, demo: bb.Embedding, gender: bb.GroupClassifier
+    tmp_path: Path, demo: bb.Embedding, gender: bb.wordlists.GroupClassifier
 ) -> None:
     built = bb.build_lists(demo, gender, size=3)
     built.save(tmp_path / "lists.toml")
     assert bb.load_query(tmp_path / "lists.toml").template == (2, 0)
 
 
-def test_looks(built: bb.BuiltLists) -> None:
+def test_looks(built: bb.wordlists.BuiltLists) -> None:
     assert repr(built) == "<BuiltLists by frequency: female 12, male 12 words>"
     page = built._repr_html_()
     assert page.count("<tr>") == 3
@@ -513,9 +518,11 @@ def test_looks(built: bb.BuiltLists) -> None:
 # --- too little, and what is wrong -----------------------------------------------------------
 
 
-def test_fewer_words_than_asked_for(world: bb.Embedding, groups: bb.GroupClassifier) -> None:
+def test_fewer_words_than_asked_for(
+    world: bb.Embedding, groups: bb.wordlists.GroupClassifier
+) -> None:
     text = r"Fewer than the 5000 words asked for: \d+ for 'red', \d+ for 'green'."
-    with pytest.warns(bb.BayesBiasWarning, match=text):
+    with pytest.warns(BayesBiasWarning, match=text):
         built = bb.build_lists(world, groups, size=5000)
     assert 900 < len(built.word_sets["red"]) < 1100
     assert any(note.startswith("Fewer than the 5000") for note in built.notes)
@@ -525,19 +532,19 @@ def test_a_poor_classifier_is_told(world: bb.Embedding) -> None:
     rng = np.random.default_rng(3)
     words = rng.permutation(world.words).tolist()
     labelled = {"a": words[:100], "b": words[100:200], "c": words[200:300]}
-    groups = bb.GroupClassifier(threshold=0).fit(world, labelled)
+    groups = bb.wordlists.GroupClassifier(threshold=0).fit(world, labelled)
     built = bb.build_lists(world, groups, size=10)
     assert any("The classifier is poor (macro F1 0." in note for note in built.notes)
 
 
-def test_groups_and_thresholds(world: bb.Embedding, groups: bb.GroupClassifier) -> None:
+def test_groups_and_thresholds(world: bb.Embedding, groups: bb.wordlists.GroupClassifier) -> None:
     three = bb.build_lists(world, groups, size=5, groups=["neutral", "red"])
     assert list(three.word_sets) == ["neutral", "red"]
     strict = bb.build_lists(world, groups, size=500, threshold=0.95, include_labelled=False)
     assert (strict.words["probability"] >= 0.95).all()
 
 
-def test_a_corpus_counts(world: bb.Embedding, groups: bb.GroupClassifier) -> None:
+def test_a_corpus_counts(world: bb.Embedding, groups: bb.wordlists.GroupClassifier) -> None:
     class Counted:
         def counts(self) -> pd.DataFrame:
             return pd.DataFrame({"word": world.words[:300], "count": np.arange(300) + 1})
@@ -551,71 +558,99 @@ def test_a_corpus_counts(world: bb.Embedding, groups: bb.GroupClassifier) -> Non
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        ({"method": "clustres"}, bb.SpecError, "'method' is 'clustres'; .* mean 'clusters'?"),
-        ({"size": 0}, bb.SpecError, "'size' is 0; expected a whole number, 1 or more"),
-        ({"size": 2.5}, bb.SpecError, "'size' is 2.5; expected a whole number"),
-        ({"groups": ["redd"]}, bb.SpecError, "'groups' is 'redd'; expected .* mean 'red'?"),
-        ({"groups": []}, bb.SpecError, "'groups' is empty; give some of 'red', 'green', 'neutral'"),
-        ({"groups": "red"}, bb.SpecError, "'groups' is the string 'red'; expected a list"),
-        ({"threshold": 1.5}, bb.SpecError, "'threshold' is 1.5; expected a number from 0 to 1"),
+        (
+            {"method": "clustres"},
+            SpecError,
+            "'method' is 'clustres'; .* mean 'clusters'?",
+        ),
+        ({"size": 0}, SpecError, "'size' is 0; expected a whole number, 1 or more"),
+        ({"size": 2.5}, SpecError, "'size' is 2.5; expected a whole number"),
+        ({"groups": ["redd"]}, SpecError, "'groups' is 'redd'; expected .* mean 'red'?"),
+        (
+            {"groups": []},
+            SpecError,
+            "'groups' is empty; give some of 'red', 'green', 'neutral'",
+        ),
+        ({"groups": "red"}, SpecError, "'groups' is the string 'red'; expected a list"),
+        (
+            {"threshold": 1.5},
+            SpecError,
+            "'threshold' is 1.5; expected a number from 0 to 1",
+        ),
         (
             {"threshold": 1.0, "include_labelled": False},
-            bb.DataError,
+            DataError,
             r"no word of embedding 'world' is left for the group 'red' \(left out: unsure 2,400, "
             r"labelled 600\); lower the threshold, or give more labelled words",
         ),
-        ({"caliper": 0}, bb.SpecError, "'caliper' is 0; expected a number above 0"),
-        ({"centroids": "loose"}, bb.SpecError, "'centroids' is 'loose'; expected one of"),
-        ({"seed": -1}, bb.SpecError, "'seed' is -1"),
+        ({"caliper": 0}, SpecError, "'caliper' is 0; expected a number above 0"),
+        ({"centroids": "loose"}, SpecError, "'centroids' is 'loose'; expected one of"),
+        ({"seed": -1}, SpecError, "'seed' is -1"),
         (
             {"method": "pos"},
-            bb.SpecError,
+            SpecError,
             r"needs 'tags', .*tag_words\(corpus\).*'bayesbias\[pos\]'",
         ),
-        ({"method": "clusters"}, bb.SpecError, "the method 'clusters' needs 'attributes'"),
+        ({"method": "clusters"}, SpecError, "the method 'clusters' needs 'attributes'"),
         (
             {"method": "clusters", "attributes": ["x"], "match_frequency": True},
-            bb.SpecError,
+            SpecError,
             "'match_frequency' goes with the methods 'frequency' and 'pos'",
         ),
-        ({"attributes": ["qqq"]}, bb.VocabularyError, "has none of the attributes, such as 'qqq'"),
-        ({"attributes": "qqq"}, bb.SpecError, "'attributes' is 'qqq'; expected words, or sets"),
-        ({"attributes": [3]}, bb.SpecError, "is 3; expected a list of words"),
-        ({"frequencies": {"he": -1}}, bb.DataError, "'frequencies' counts 'he' -1 times"),
-        ({"frequencies": pd.DataFrame({"a": []})}, bb.DataError, "'frequencies' has no column"),
-        ({"frequencies": 3}, bb.SpecError, "'frequencies' is int; expected a table"),
+        (
+            {"attributes": ["qqq"]},
+            VocabularyError,
+            "has none of the attributes, such as 'qqq'",
+        ),
+        (
+            {"attributes": "qqq"},
+            SpecError,
+            "'attributes' is 'qqq'; expected words, or sets",
+        ),
+        ({"attributes": [3]}, SpecError, "is 3; expected a list of words"),
+        ({"frequencies": {"he": -1}}, DataError, "'frequencies' counts 'he' -1 times"),
+        (
+            {"frequencies": pd.DataFrame({"a": []})},
+            DataError,
+            "'frequencies' has no column",
+        ),
+        ({"frequencies": 3}, SpecError, "'frequencies' is int; expected a table"),
         (
             {"frequencies": {"qqq": 3}},
-            bb.DataError,
+            DataError,
             r"left for the group 'red' \(left out: no frequency 3,000\); give counts of its words",
         ),
         (
             {"method": "pos", "tags": TAGS.assign(word="qqq"), "frequencies": {spelt(0): 1}},
-            bb.DataError,
+            DataError,
             "no frequency 2,999, no part of speech 1.*; give counts of its words",
         ),
         (
             {"method": "pos", "tags": TAGS.assign(word="qqq"), "frequencies": EVERY},
-            bb.DataError,
+            DataError,
             r"\(left out: no part of speech 3,000\); give the tags of its words, in their spelling",
         ),
         (
             {"method": "pos", "tags": TAGS},
-            bb.DataError,
+            DataError,
             r"other part of speech 3,000\); give universal tags, such as 'ADJ', 'NOUN'",
         ),
         (
             {"attributes": [FAMILY, bb.WordSet("family", [spelt(0)])]},
-            bb.SpecError,
+            SpecError,
             "two attribute sets are called 'family'; give them different names",
         ),
-        ({"tags": pd.DataFrame({"word": []})}, bb.DataError, "'tags' has no column 'tag', 'count'"),
-        ({"stop_words": "klingon"}, bb.SpecError, "'stop_words' is 'klingon'"),
+        (
+            {"tags": pd.DataFrame({"word": []})},
+            DataError,
+            "'tags' has no column 'tag', 'count'",
+        ),
+        ({"stop_words": "klingon"}, SpecError, "'stop_words' is 'klingon'"),
     ],
 )
 def test_bad_arguments(
     world: bb.Embedding,
-    groups: bb.GroupClassifier,
+    groups: bb.wordlists.GroupClassifier,
     arguments: dict[str, object],
     error: type[Exception],
     text: str,
@@ -624,26 +659,24 @@ def test_bad_arguments(
         bb.build_lists(world, groups, **arguments)
 
 
-def test_no_pairs(world: bb.Embedding, groups: bb.GroupClassifier) -> None:
+def test_no_pairs(world: bb.Embedding, groups: bb.wordlists.GroupClassifier) -> None:
     table = groups.predict().set_index("word")["group"]
     table.update(groups.labelled.set_index("word")["group"])
     counts = {word: 1000.0 if group == "red" else 10.0 for word, group in table.items()}
-    with pytest.raises(
-        bb.DataError, match="of 'red', 'green' are of like frequency; give a larger"
-    ):
+    with pytest.raises(DataError, match="of 'red', 'green' are of like frequency; give a larger"):
         bb.build_lists(world, groups, frequencies=counts, match_frequency=True)
 
 
 def test_attributes_that_are_missing_are_told(
-    world: bb.Embedding, groups: bb.GroupClassifier
+    world: bb.Embedding, groups: bb.wordlists.GroupClassifier
 ) -> None:
-    with pytest.warns(bb.BayesBiasWarning, match="world lacks attributes: 'qqq'"):
+    with pytest.warns(BayesBiasWarning, match="world lacks attributes: 'qqq'"):
         built = bb.build_lists(world, groups, size=5, attributes=["qqq", world.words[0]])
     assert "world lacks attributes: 'qqq'." in built.notes
 
 
-def test_a_single_word_is_told(world: bb.Embedding, groups: bb.GroupClassifier) -> None:
-    with pytest.warns(bb.BayesBiasWarning, match="A single word for 'red', 'green': nothing tells"):
+def test_a_single_word_is_told(world: bb.Embedding, groups: bb.wordlists.GroupClassifier) -> None:
+    with pytest.warns(BayesBiasWarning, match="A single word for 'red', 'green': nothing tells"):
         built = bb.build_lists(world, groups, size=1)
     assert any(note.startswith("A single word for 'red', 'green'") for note in built.notes)
     assert not any("single" in note for note in bb.build_lists(world, groups, size=2).notes)
@@ -657,8 +690,10 @@ def test_attributes_are_left_out_in_any_capitals() -> None:
     vectors[34:, 1] += 1
     emb = bb.Embedding(words, vectors, "cased")
     labelled = {"she": ["Bride", *words[10:30]], "he": words[40:]}
-    groups = bb.GroupClassifier(threshold=0).fit(emb, labelled, lemmas={w: w for w in words})
-    with pytest.warns(bb.BayesBiasWarning, match="circular"):
+    groups = bb.wordlists.GroupClassifier(threshold=0).fit(
+        emb, labelled, lemmas={w: w for w in words}
+    )
+    with pytest.warns(BayesBiasWarning, match="circular"):
         built = bb.build_lists(emb, groups, method="clusters", size=20, attributes=["family"])
     assert "Bride" in built.word_sets["she"]
     out = built.left_out[built.left_out["why"] == "attribute"]
@@ -671,33 +706,35 @@ def test_labels_are_checked_before_a_corpus_is_counted(demo: bb.Embedding) -> No
             raise AssertionError("counted")
 
     labelled = {name: [f"{name}q{i}" for i in range(10)] for name in "ab"}
-    with pytest.raises(bb.VocabularyError, match="has none of the 20 labelled words"):
+    with pytest.raises(VocabularyError, match="has none of the 20 labelled words"):
         bb.build_lists(demo, labelled, frequencies=Endless())
 
 
 def test_a_corpus_is_counted_without_a_bar(
-    world: bb.Embedding, groups: bb.GroupClassifier, monkeypatch: pytest.MonkeyPatch
+    world: bb.Embedding, groups: bb.wordlists.GroupClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
-    counts = bb.Corpus.counts
+    counts = bb.corpus.Corpus.counts
 
-    def watched(self: bb.Corpus, min_count: int = 1, *, progress: bool = True) -> pd.DataFrame:
+    def watched(
+        self: bb.corpus.Corpus, min_count: int = 1, *, progress: bool = True
+    ) -> pd.DataFrame:
         asked.append(progress)
         return counts(self, min_count, progress=progress)
 
-    monkeypatch.setattr(bb.Corpus, "counts", watched)
-    corpus = bb.Corpus([" ".join(world.words[:300])] * 2)
+    monkeypatch.setattr(bb.corpus.Corpus, "counts", watched)
+    corpus = bb.corpus.Corpus([" ".join(world.words[:300])] * 2)
     built = bb.build_lists(world, groups, size=10, frequencies=corpus, progress=False)
     assert asked == [False]
     assert set(built.words["count"]) == {2}
 
 
 def test_labels_are_checked_before_they_are_learnt_from(demo: bb.Embedding) -> None:
-    with pytest.raises(bb.SpecError, match="'groups' is 'femal'; expected one of .* 'female'?"):
+    with pytest.raises(SpecError, match="'groups' is 'femal'; expected one of .* 'female'?"):
         bb.build_lists(demo, "gender", groups=["femal"])
-    with pytest.raises(bb.NotFittedError, match="call fit"):
-        bb.build_lists(demo, bb.GroupClassifier())
-    with pytest.raises(bb.SpecError, match="'labelled' is int; expected a dictionary"):
+    with pytest.raises(NotFittedError, match="call fit"):
+        bb.build_lists(demo, bb.wordlists.GroupClassifier())
+    with pytest.raises(SpecError, match="'labelled' is int; expected a dictionary"):
         bb.build_lists(demo, 3)
-    with pytest.raises(bb.SpecError, match="'embedding' is str; expected an Embedding"):
+    with pytest.raises(SpecError, match="'embedding' is str; expected an Embedding"):
         bb.build_lists("demo", "gender")

@@ -16,11 +16,12 @@ from scipy import stats
 from simulated import simulated_table
 
 import bayesbias as bb
-from bayesbias._arrays import Array
-from bayesbias.inference import calibration as module
-from bayesbias.inference import uniformity as ranks
-from bayesbias.inference.data import ModelData
-from bayesbias.inference.exact import sample_exactly
+from bayesbias._core.array_types import Array
+from bayesbias.errors import BayesBiasWarning, DataError, SpecError
+from bayesbias.models import calibration as module
+from bayesbias.models import uniformity as ranks
+from bayesbias.models.exact.engine import sample_exactly
+from bayesbias.models.model_data import ModelData
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +92,7 @@ def test_the_exact_engine_is_calibrated(table: pd.DataFrame) -> None:
 
 def broken(change: Any) -> Any:
     def sample(
-        spec: bb.ModelSpec, data: ModelData, draws: int, rng: np.random.Generator
+        spec: bb.models.ModelSpec, data: ModelData, draws: int, rng: np.random.Generator
     ) -> tuple[dict[str, Array], dict[str, float]]:
         values, quality = sample_exactly(spec, data, draws, rng)
         return {name: change(value) for name, value in values.items()}, quality
@@ -204,12 +205,12 @@ def test_a_killed_run_goes_on(table: pd.DataFrame, tmp_path: Path) -> None:
 def test_a_folder_is_of_one_calibration(table: pd.DataFrame, tmp_path: Path) -> None:
     options: dict[str, Any] = {"simulations": 2, "draws": 50, "out": tmp_path}
     bb.calibrate("crossed", table, **options)
-    with pytest.raises(bb.SpecError, match="other settings \\('seed'\\); give another folder"):
+    with pytest.raises(SpecError, match="other settings \\('seed'\\); give another folder"):
         bb.calibrate("crossed", table, seed=9, **options)
-    with pytest.raises(bb.SpecError, match="other settings \\('model', 'truth_model'\\)"):
+    with pytest.raises(SpecError, match="other settings \\('model', 'truth_model'\\)"):
         bb.calibrate("separate", table, **options)
     (tmp_path / "settings.json").write_text("{", "utf-8")
-    with pytest.raises(bb.DataError, match="cannot be read; remove the folder"):
+    with pytest.raises(DataError, match="cannot be read; remove the folder"):
         bb.calibrate("crossed", table, **options)
 
 
@@ -221,12 +222,12 @@ def test_what_cannot_be_fitted_is_told(
     def sample(*args: Any) -> Any:
         calls.append(1)
         if len(calls) % 3 == 0:
-            raise bb.DataError("the engine gave up.")
+            raise DataError("the engine gave up.")
         return sample_exactly(*args)
 
     monkeypatch.setattr(module, "sample_exactly", sample)
     for _ in range(2):  # the second time from the folder
-        with pytest.warns(bb.BayesBiasWarning, match="2 of 6 simulated tables could not be"):
+        with pytest.warns(BayesBiasWarning, match="2 of 6 simulated tables could not be"):
             found = bb.calibrate("separate", table, simulations=6, draws=50, out=tmp_path)
         assert found.failures == {2: "the engine gave up.", 5: "the engine gave up."}
         assert found.simulations == 4
@@ -234,10 +235,10 @@ def test_what_cannot_be_fitted_is_told(
     assert len(calls) == 6
 
     def fail(*args: Any) -> Any:
-        raise bb.DataError("no.")
+        raise DataError("no.")
 
     monkeypatch.setattr(module, "sample_exactly", fail)
-    with pytest.raises(bb.DataError, match="no simulated table could be fitted by 'separate': no"):
+    with pytest.raises(DataError, match="no simulated table could be fitted by 'separate': no"):
         bb.calibrate("separate", table, simulations=2, draws=50)
 
 
@@ -254,10 +255,10 @@ def test_bad_input(table: pd.DataFrame) -> None:
         ({"truth_model": "baseline"}, "'baseline' does not tell connections apart"),
         ({"truth_model": "croßed"}, "'model' is 'croßed'"),
     ):
-        with pytest.raises(bb.SpecError, match=message):
+        with pytest.raises(SpecError, match=message):
             bb.calibrate("crossed", table, **options)  # type: ignore[arg-type]
     student = bb.load_model("crossed").vary(likelihood="student_t")
-    with pytest.raises(bb.SpecError, match="use engine='nuts'"):
+    with pytest.raises(SpecError, match="use engine='nuts'"):
         bb.calibrate(student, table)
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.errors import DataError, SpecError
 
 GROUPS = {"jew": 0, "christian": 1, "muslim": 2}
 
@@ -20,11 +21,11 @@ def religion(covariates: bool = False) -> pd.DataFrame:
 
 
 @cache
-def interaction() -> bb.Fit:
+def interaction() -> bb.models.Fit:
     return bb.fit(religion(), draws=200, seed=1)
 
 
-def list_means(fit: bb.Fit) -> np.ndarray:
+def list_means(fit: bb.models.Fit) -> np.ndarray:
     """Return draws × stereotype lists × protected words, straight from the definition."""
     draws = {p.name: fit.draws(p.name) for p in fit.spec.parameters}
     levels = fit.data.levels
@@ -42,7 +43,7 @@ def list_means(fit: bb.Fit) -> np.ndarray:
     return result
 
 
-def by_group(values: np.ndarray, fit: bb.Fit) -> np.ndarray:
+def by_group(values: np.ndarray, fit: bb.models.Fit) -> np.ndarray:
     """Average over the words of each group: draws × lists × groups."""
     groups = fit.groups().to_numpy()
     return np.stack([values[:, :, groups == name].mean(axis=2) for name in GROUPS], axis=2)
@@ -97,7 +98,7 @@ def test_the_same_attributes_by_models_without_lists(model: str) -> None:
         np.testing.assert_allclose(
             own.sel(attribute_group=name).to_numpy().ravel(), inside - outside
         )
-    with pytest.raises(bb.SpecError, match="cannot compare 3 groups on the same attributes"):
+    with pytest.raises(SpecError, match="cannot compare 3 groups on the same attributes"):
         bb.fit(table, model, draws=50).contrasts("associated - different", by="attribute_group")
 
 
@@ -111,19 +112,19 @@ def test_whose_words() -> None:
     assert new["mean"].item() == pytest.approx(groups["mean"].mean())
     words = fit.contrasts("associated - none", by="protected_word")
     assert listed["mean"].item() == pytest.approx(words["mean"].mean())
-    with pytest.raises(bb.SpecError, match="'words' is 'new'"):
+    with pytest.raises(SpecError, match="'words' is 'new'"):
         fit.contrasts(words="new")
-    with pytest.raises(bb.SpecError, match="by='protected_word' is about the listed words"):
+    with pytest.raises(SpecError, match="by='protected_word' is about the listed words"):
         fit.contrasts(by="protected_word", words="population")
 
 
 def test_what_attribute_groups_are_for() -> None:
     fit = interaction()
-    with pytest.raises(bb.SpecError, match="contrast='associated - different', not 'associated"):
+    with pytest.raises(SpecError, match="contrast='associated - different', not 'associated"):
         fit.contrasts("associated - none", by="attribute_group")
     table = religion()
     alone = bb.fit(table[table["protected_group"] == "jew"], "crossed", draws=50)
-    with pytest.raises(bb.DataError, match="'jew' are not compared with another group"):
+    with pytest.raises(DataError, match="'jew' are not compared with another group"):
         alone.contrasts("associated - different", by="attribute_group")
 
 
@@ -161,5 +162,5 @@ def test_a_slope_that_is_there_is_found(rng: np.random.Generator) -> None:
 def test_a_prior_that_differs_by_what_does_not_follow() -> None:
     spec = bb.load_model("hierarchical").to_dict()
     spec["parameters"]["theta"]["by"] = ["protected_word"]
-    with pytest.raises(bb.DataError, match="more than one level of it; add 'connection' to 'by'"):
-        bb.fit(religion(), bb.ModelSpec.from_dict(spec))
+    with pytest.raises(DataError, match="more than one level of it; add 'connection' to 'by'"):
+        bb.fit(religion(), bb.models.ModelSpec.from_dict(spec))

@@ -25,8 +25,15 @@ import bayesbias as bb
 from bayesbias.corpus import corpus as corpus_module
 from bayesbias.corpus import language as language_module
 from bayesbias.corpus import text as text_module
-from bayesbias.corpus.text import TextFiles, cut, paragraphs
+from bayesbias.corpus.documents import TextFiles, cut, paragraphs
 from bayesbias.corpus.tokens import Tokenizer
+from bayesbias.errors import (
+    BayesBiasWarning,
+    DataError,
+    MissingDependencyError,
+    NotFoundError,
+    SpecError,
+)
 
 pytestmark = pytest.mark.numpy_only
 
@@ -155,39 +162,39 @@ def test_a_file_with_a_glob_in_its_name(tmp_path: Path) -> None:
 
 
 def test_missing_files(tmp_path: Path) -> None:
-    with pytest.raises(bb.NotFoundError, match="'nowhere.txt' is no file and no folder"):
+    with pytest.raises(NotFoundError, match="'nowhere.txt' is no file and no folder"):
         bb.read_corpus("nowhere.txt")
-    with pytest.raises(bb.NotFoundError, match="'a text a te.*is no file and no folder. For texts"):
+    with pytest.raises(NotFoundError, match="'a text a te.*is no file and no folder. For texts"):
         bb.read_corpus("a text " * 1000)
-    with pytest.raises(bb.NotFoundError, match=r"\*.txt': no file has such a name"):
+    with pytest.raises(NotFoundError, match=r"\*.txt': no file has such a name"):
         bb.read_corpus(str(tmp_path / "*.txt"))
     (tmp_path / "a.md").write_text("text")
-    with pytest.raises(bb.NotFoundError, match="no text files in the folder; expected names that"):
+    with pytest.raises(NotFoundError, match="no text files in the folder; expected names that"):
         bb.read_corpus(tmp_path)
     # The path of nothing is the folder one is in.
-    with pytest.raises(bb.SpecError, match="the source is ''; expected a path, a glob, a folder"):
+    with pytest.raises(SpecError, match="the source is ''; expected a path, a glob, a folder"):
         bb.read_corpus("")
-    with pytest.raises(bb.SpecError, match="the source is empty; name at least one file"):
+    with pytest.raises(SpecError, match="the source is empty; name at least one file"):
         bb.read_corpus([])
-    with pytest.raises(bb.SpecError, match="the source is 3; expected a path, a glob, a folder"):
+    with pytest.raises(SpecError, match="the source is 3; expected a path, a glob, a folder"):
         bb.read_corpus(3)  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="the source holds 3; expected paths. For texts in mem"):
+    with pytest.raises(SpecError, match="the source holds 3; expected paths. For texts in mem"):
         bb.read_corpus([3])  # type: ignore[list-item]
 
 
 def test_what_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"one\ntwo\0")
-    with pytest.raises(bb.DataError, match=r"a\.txt, line 2, byte 7: a NUL byte, so this is no"):
+    with pytest.raises(DataError, match=r"a\.txt, line 2, byte 7: a NUL byte, so this is no"):
         bb.read_corpus(path)
     path.write_bytes("café\nnaïve\n".encode("latin-1"))
-    with pytest.raises(bb.DataError, match=r"a\.txt, line 1, byte 3: not UTF-8; save it as UTF-8"):
+    with pytest.raises(DataError, match=r"a\.txt, line 1, byte 3: not UTF-8; save it as UTF-8"):
         bb.read_corpus(path)
     path.write_bytes("text".encode("utf-16"))
-    with pytest.raises(bb.DataError, match="byte 3: a NUL byte"):
+    with pytest.raises(DataError, match="byte 3: a NUL byte"):
         bb.read_corpus(path)
     path.write_bytes(b"the end is cut \xc3")
-    with pytest.raises(bb.DataError, match="line 1, byte 15: not UTF-8"):
+    with pytest.raises(DataError, match="line 1, byte 15: not UTF-8"):
         bb.read_corpus(path)
 
 
@@ -196,7 +203,7 @@ def test_what_is_no_text_further_on(tmp_path: Path) -> None:
     good = b"a line of text\n" * 200_000
     path.write_bytes(gzip.compress(good + b"b\xffd\n"))
     corpus = bb.read_corpus(path)
-    with pytest.raises(bb.DataError, match=r"gz, line 200,001, byte 3,000,001: not UTF-8"):
+    with pytest.raises(DataError, match=r"gz, line 200,001, byte 3,000,001: not UTF-8"):
         corpus.counts()
 
 
@@ -211,10 +218,10 @@ def test_damaged_archives(suffix: str, kind: str, tmp_path: Path, demo_lines: li
     message = (
         rf"{suffix}: the {kind} data is cut short or damaged near byte [\d,]+ of [\d,]+ \(.*\)"
     )
-    with pytest.raises(bb.DataError, match=message):
+    with pytest.raises(DataError, match=message):
         corpus.counts()
     path.write_bytes(whole[:20] + bytes(range(256)))
-    with pytest.raises(bb.DataError, match=f"the {kind} data is cut short or damaged"):
+    with pytest.raises(DataError, match=f"the {kind} data is cut short or damaged"):
         bb.read_corpus(path).counts()
 
 
@@ -222,7 +229,7 @@ def test_zstd_with_a_large_window(tmp_path: Path) -> None:
     # A frame header, as `zstd --long=31` writes it: no content size, a window of 2 GB.
     path = tmp_path / "a.zst"
     path.write_bytes(b"\x28\xb5\x2f\xfd\x00" + bytes([21 << 3]) + b"\x09\x00\x00a")
-    with pytest.raises(bb.DataError, match="a window too large to unpack here; unpack it first"):
+    with pytest.raises(DataError, match="a window too large to unpack here; unpack it first"):
         bb.read_corpus(path)
 
 
@@ -231,22 +238,22 @@ def test_a_file_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.Monkey
     path.write_text("text")
     corpus = bb.read_corpus(path)
     path.unlink()
-    with pytest.raises(bb.DataError, match=r"a\.txt: cannot be read \(No such file"):
+    with pytest.raises(DataError, match=r"a\.txt: cannot be read \(No such file"):
         list(corpus)
 
 
 def test_empty(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"")
-    with pytest.raises(bb.DataError, match=r"no text in '.*a\.txt': empty"):
+    with pytest.raises(DataError, match=r"no text in '.*a\.txt': empty"):
         bb.read_corpus(path)
     path.write_text(" \n\n")
-    with pytest.raises(bb.DataError, match="corpus 'a': no text in it"):
+    with pytest.raises(DataError, match="corpus 'a': no text in it"):
         list(bb.read_corpus(path))
     path.write_text("1 2 3")
-    with pytest.raises(bb.DataError, match="corpus 'a': no words of 2 to 15 letters in it; words"):
+    with pytest.raises(DataError, match="corpus 'a': no words of 2 to 15 letters in it; words"):
         list(bb.read_corpus(path))
-    with pytest.raises(bb.DataError, match="no words of 2 or more letters"):
+    with pytest.raises(DataError, match="no words of 2 or more letters"):
         bb.read_corpus(path, max_length=None).counts()
     # One empty file among others does no harm.
     path.write_bytes(b"")
@@ -275,7 +282,7 @@ def test_paragraphs(tmp_path: Path) -> None:
     joined = ["First line of a paragraph", "Another", "Last"]
     assert list(bb.read_corpus(path, unit="paragraph").lines()) == joined
     assert len(list(bb.read_corpus(path).lines())) == 4
-    with pytest.raises(bb.SpecError, match="'unit' is 'book'; expected one of 'line', 'paragraph'"):
+    with pytest.raises(SpecError, match="'unit' is 'book'; expected one of 'line', 'paragraph'"):
         bb.read_corpus(path, unit="book")  # type: ignore[arg-type]
 
 
@@ -298,7 +305,7 @@ def test_paragraphs_hold_every_word(lines: list[str]) -> None:
 def test_hard_wrapped_lines_are_noticed(tmp_path: Path) -> None:
     path = tmp_path / "book.txt"
     path.write_text(("a line of a book that somebody has wrapped at a width\n" * 9 + "\n") * 20)
-    with pytest.warns(bb.BayesBiasWarning, match=r"book\.txt' look hard-wrapped.*unit='paragraph'"):
+    with pytest.warns(BayesBiasWarning, match=r"book\.txt' look hard-wrapped.*unit='paragraph'"):
         bb.read_corpus(path)
     assert len(list(bb.read_corpus(path, unit="paragraph"))) == 20
     # Long lines, or no blank ones: a document in each line.
@@ -344,15 +351,19 @@ def test_a_book_in_one_line(unit: text_module.Unit, tmp_path: Path, demo_lines: 
 def test_more_than_ten_thousand_words_in_a_document() -> None:
     # gensim leaves out what is behind the 10,000th word of a document.
     for documents in (["aa " * 12_345], [["aa"] * 12_345]):
-        assert [len(words) for words in bb.Corpus(documents)] == [10_000, 2_345]
-    assert [len(words) for words in bb.Corpus(["a1" * 20_001], min_length=1)] == [10_000, 10_000, 1]
+        assert [len(words) for words in bb.corpus.Corpus(documents)] == [10_000, 2_345]
+    assert [len(words) for words in bb.corpus.Corpus(["a1" * 20_001], min_length=1)] == [
+        10_000,
+        10_000,
+        1,
+    ]
 
 
 # In memory
 
 
 def test_texts_and_words_in_memory() -> None:
-    corpus = bb.Corpus(["She is.", ["Already", "cut", "x"], ("A",), "", [], " "])
+    corpus = bb.corpus.Corpus(["She is.", ["Already", "cut", "x"], ("A",), "", [], " "])
     assert list(corpus) == [["she", "is"], ["Already", "cut", "x"], ["A"]]
     assert list(corpus.lines()) == ["She is.", "Already cut x", "A"]
     assert repr(corpus) == "<Corpus 'corpus': 6 documents>"
@@ -366,34 +377,32 @@ def test_a_stream_of_ones_own() -> None:
         def __iter__(self) -> Iterator[str]:
             return iter(["one text", "another text"])
 
-    corpus = bb.Corpus(Stream(), name="mine")
+    corpus = bb.corpus.Corpus(Stream(), name="mine")
     assert list(corpus) == list(corpus) == [["one", "text"], ["another", "text"]]
     assert repr(corpus) == "<Corpus 'mine': Stream>"
 
 
 def test_what_is_no_corpus() -> None:
-    with pytest.raises(
-        bb.SpecError, match="'documents' is a string; give a list of texts, or read"
-    ):
-        bb.Corpus("text")
-    with pytest.raises(bb.SpecError, match="'documents' is int; expected a list of texts"):
-        bb.Corpus(3)  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'documents' is set; expected a list of texts"):
-        bb.Corpus({"one", "two"})  # in another order in every run
-    with pytest.raises(bb.SpecError, match="'documents' is dict; expected a list of texts"):
-        bb.Corpus({"name": "text"})
-    with pytest.raises(bb.SpecError, match="'documents' is a generator, which can be read only on"):
-        bb.Corpus(text for text in ["one"])
-    with pytest.raises(bb.DataError, match="corpus 'mine': no documents"):
-        bb.Corpus([], name="mine")
-    with pytest.raises(bb.SpecError, match="document 2: expected a text or a list of words, got 3"):
-        list(bb.Corpus(["one", 3]))  # type: ignore[list-item]
-    with pytest.raises(bb.SpecError, match=r"document 1: expected a text .*, got \['one', 2\]"):
-        list(bb.Corpus([["one", 2]]))  # type: ignore[list-item]
-    with pytest.raises(bb.SpecError, match="'min_length' is 0; expected a whole number, 1 or more"):
-        bb.Corpus(["text"], min_length=0)
-    with pytest.raises(bb.SpecError, match="'max_length' is 2, below 'min_length', 3; no word"):
-        bb.Corpus(["text"], min_length=3, max_length=2)
+    with pytest.raises(SpecError, match="'documents' is a string; give a list of texts, or read"):
+        bb.corpus.Corpus("text")
+    with pytest.raises(SpecError, match="'documents' is int; expected a list of texts"):
+        bb.corpus.Corpus(3)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'documents' is set; expected a list of texts"):
+        bb.corpus.Corpus({"one", "two"})  # in another order in every run
+    with pytest.raises(SpecError, match="'documents' is dict; expected a list of texts"):
+        bb.corpus.Corpus({"name": "text"})
+    with pytest.raises(SpecError, match="'documents' is a generator, which can be read only on"):
+        bb.corpus.Corpus(text for text in ["one"])
+    with pytest.raises(DataError, match="corpus 'mine': no documents"):
+        bb.corpus.Corpus([], name="mine")
+    with pytest.raises(SpecError, match="document 2: expected a text or a list of words, got 3"):
+        list(bb.corpus.Corpus(["one", 3]))  # type: ignore[list-item]
+    with pytest.raises(SpecError, match=r"document 1: expected a text .*, got \['one', 2\]"):
+        list(bb.corpus.Corpus([["one", 2]]))  # type: ignore[list-item]
+    with pytest.raises(SpecError, match="'min_length' is 0; expected a whole number, 1 or more"):
+        bb.corpus.Corpus(["text"], min_length=0)
+    with pytest.raises(SpecError, match="'max_length' is 2, below 'min_length', 3; no word"):
+        bb.corpus.Corpus(["text"], min_length=3, max_length=2)
 
 
 # Counts
@@ -412,19 +421,19 @@ def test_counts_are_those_of_gensim(documents: list[str]) -> None:
     counted = Counter(word for document in documents for word in simple_preprocess(document))
     if not counted:
         return
-    counts = bb.Corpus(documents).counts()
+    counts = bb.corpus.Corpus(documents).counts()
     assert dict(zip(counts["word"], counts["count"], strict=True)) == counted
     rows = list(zip(-counts["count"], counts["word"], strict=True))
     assert rows == sorted(rows)
 
 
 def test_counts_of_no_word() -> None:
-    counts = bb.Corpus(["one two"]).counts(min_count=2)
+    counts = bb.corpus.Corpus(["one two"]).counts(min_count=2)
     assert list(counts.columns) == ["word", "count"]
     assert len(counts) == 0
     assert counts["count"].dtype == "int64"
-    with pytest.raises(bb.SpecError, match="'min_count' is 0; expected a whole number, 1 or more"):
-        bb.Corpus(["one"]).counts(min_count=0)
+    with pytest.raises(SpecError, match="'min_count' is 0; expected a whole number, 1 or more"):
+        bb.corpus.Corpus(["one"]).counts(min_count=0)
 
 
 # Languages
@@ -441,34 +450,32 @@ MIXED = [
 
 def test_other_languages_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
     pytest.importorskip("py3langid", reason="needs the extra 'language'")
-    corpus = bb.Corpus(MIXED, language="en", name="mixed")
+    corpus = bb.corpus.Corpus(MIXED, language="en", name="mixed")
     with caplog.at_level(logging.INFO, logger="bayesbias"):
         assert list(corpus.lines()) == [MIXED[0], MIXED[4], MIXED[5]]
     assert "mixed: 3 of 6 documents left out, not in the language 'en'" in caplog.text
     assert corpus.report()["left_out"] == 3
     assert corpus.language == "en"
-    assert list(bb.Corpus(MIXED, language="de").lines()) == [MIXED[1], MIXED[5]]
+    assert list(bb.corpus.Corpus(MIXED, language="de").lines()) == [MIXED[1], MIXED[5]]
     words = [text.split() for text in MIXED]
-    assert list(bb.Corpus(words, language="en")) == [words[0], words[4], words[5]]
-    with pytest.raises(bb.DataError, match="none of 2 documents is in the language 'ja'"):
-        list(bb.Corpus(MIXED[:2], language="ja"))
+    assert list(bb.corpus.Corpus(words, language="en")) == [words[0], words[4], words[5]]
+    with pytest.raises(DataError, match="none of 2 documents is in the language 'ja'"):
+        list(bb.corpus.Corpus(MIXED[:2], language="ja"))
 
 
 def test_novels_are_english(demo_lines: list[str]) -> None:
     pytest.importorskip("py3langid", reason="needs the extra 'language'")
-    report = bb.Corpus(demo_lines[::4], language="en").report()
+    report = bb.corpus.Corpus(demo_lines[::4], language="en").report()
     assert report["left_out"] < 0.002 * report["documents"]
 
 
 def test_languages_that_are_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("py3langid", reason="needs the extra 'language'")
-    with pytest.raises(
-        bb.SpecError, match="'language' is 'english'; expected an ISO 639 code that"
-    ):
+    with pytest.raises(SpecError, match="'language' is 'english'; expected an ISO 639 code that"):
         bb.read_corpus("demo", language="english")
     monkeypatch.setattr(language_module, "find_spec", lambda name: None)
     message = r"needs the package 'py3langid', which is not .*: pip install 'bayesbias\[language\]'"
-    with pytest.raises(bb.MissingDependencyError, match=message):
+    with pytest.raises(MissingDependencyError, match=message):
         bb.read_corpus("demo", language="en")
 
 

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias.covariates import COVARIATES
-from bayesbias.table import COLUMNS, covariate_values
+from bayesbias.distances.covariates import COVARIATES
+from bayesbias.distances.table import COLUMNS, covariate_values
+from bayesbias.errors import DataError, SpecError
 
 COUNTS = {"he": 9, "she": 5, "engineer": 4, "nurse": 2, "clock": 1}
 
@@ -65,15 +66,15 @@ def test_each_embedding_has_its_own(demo: bb.Embedding) -> None:
 
 
 def test_mistakes_are_told_first(tiny: bb.Embedding, jobs: bb.Study) -> None:
-    with pytest.raises(bb.SpecError, match="Did you mean 'log_frequency'"):
+    with pytest.raises(SpecError, match="Did you mean 'log_frequency'"):
         bb.distance_table(tiny, jobs, covariates=["log_frequencies"])
-    with pytest.raises(bb.SpecError, match="expected a list of words"):
+    with pytest.raises(SpecError, match="expected a list of words"):
         bb.distance_table(tiny, jobs, covariates="norm")
-    with pytest.raises(bb.SpecError, match="no covariate uses it; add covariates="):
+    with pytest.raises(SpecError, match="no covariate uses it; add covariates="):
         bb.distance_table(tiny, jobs, covariates=["norm"], frequencies=COUNTS)
-    with pytest.raises(bb.SpecError, match="'unknown_frequency' is"):
+    with pytest.raises(SpecError, match="'unknown_frequency' is"):
         bb.distance_table(tiny, jobs, covariates=["norm"], unknown_frequency="drop")  # type: ignore[arg-type]
-    with pytest.raises(bb.DataError, match="no frequency of 'nurse' in the given counts"):
+    with pytest.raises(DataError, match="no frequency of 'nurse' in the given counts"):
         bb.distance_table(
             tiny,
             jobs,
@@ -85,7 +86,7 @@ def test_mistakes_are_told_first(tiny: bb.Embedding, jobs: bb.Study) -> None:
 def test_alphabetical_embedding_is_refused(demo: bb.Embedding) -> None:
     words = sorted(demo.words)
     shuffled = bb.Embedding(words, demo.vectors[[demo.index[word] for word in words]], "abc")
-    with pytest.raises(bb.DataError, match="'abc': the vocabulary is in alphabetical order"):
+    with pytest.raises(DataError, match="'abc': the vocabulary is in alphabetical order"):
         bb.distance_table(shuffled, bb.load_study("weat_7"), covariates=["log_frequency"])
     bb.distance_table(shuffled, bb.load_study("weat_7"), covariates=["norm"])
 
@@ -107,21 +108,21 @@ def test_gaps_are_named_when_used(table: pd.DataFrame) -> None:
         gappy = table.assign(norm=[1.0, 1.0, bad, 1.0, 1.0, bad])
         bb.check_table(gappy)  # it need not be used
         with pytest.raises(
-            bb.DataError, match=rf"'norm' is {bad} in row 2 \('he', 'clock'\).* 2 of 6 rows"
+            DataError, match=rf"'norm' is {bad} in row 2 \('he', 'clock'\).* 2 of 6 rows"
         ):
             covariate_values(gappy, "norm")
     nullable = table.assign(norm=pd.array([1, 2, None, 4, 5, 6], dtype="Int64"))
-    with pytest.raises(bb.DataError, match=r"'norm' is nan in row 2"):
+    with pytest.raises(DataError, match=r"'norm' is nan in row 2"):
         covariate_values(nullable, "norm")
 
 
 def test_what_is_no_covariate(table: pd.DataFrame) -> None:
-    with pytest.raises(bb.SpecError, match="no covariate 'nrom'.*Did you mean 'norm'"):
+    with pytest.raises(SpecError, match="no covariate 'nrom'.*Did you mean 'norm'"):
         covariate_values(table, "nrom")
-    with pytest.raises(bb.SpecError, match="no covariate 'cosine_distance'"):
+    with pytest.raises(SpecError, match="no covariate 'cosine_distance'"):
         covariate_values(table, "cosine_distance")
-    with pytest.raises(bb.DataError, match="'mood' is of the type .*; expected numbers"):
+    with pytest.raises(DataError, match="'mood' is of the type .*; expected numbers"):
         covariate_values(table.assign(mood="good"), "mood")
     twice = pd.concat([table, table[["norm"]]], axis=1)
-    with pytest.raises(bb.DataError, match="'norm' more than once"):
+    with pytest.raises(DataError, match="'norm' more than once"):
         covariate_values(twice, "norm")

@@ -16,22 +16,23 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import bayesbias as bb
-from bayesbias.inference import criteria
-from bayesbias.inference.data import model_data
-from bayesbias.inference.exact import sample_exactly
-from bayesbias.inference.fitting import table_hash
+from bayesbias.errors import BayesBiasWarning, DataError, SpecError
+from bayesbias.models import criteria
+from bayesbias.models.exact.engine import sample_exactly
+from bayesbias.models.fitting import table_hash
+from bayesbias.models.model_data import model_data
 
 OLD_ARVIZ = version("arviz").startswith("0.")
 
 
 def make_fit(
-    spec: bb.ModelSpec,
+    spec: bb.models.ModelSpec,
     table: pd.DataFrame,
     *,
     draws: int = 100,
     seed: int = 0,
     spread: float = 0.02,
-) -> bb.Fit:
+) -> bb.models.Fit:
     """Make a fit of draws that nobody sampled: the criteria must not care."""
     rng = np.random.default_rng(seed)
     data = model_data(spec, table)
@@ -49,10 +50,12 @@ def make_fit(
         posterior[p.name] = (("chain", "draw", *p.by), values)
     coords = {name: list(levels) for name, levels in data.levels.items()}
     provenance = {"engine": "exact", "table_sha256": table_hash(table), "pareto_k": 0.0}
-    return bb.Fit(spec, table, xr.Dataset(posterior, coords=coords), xr.Dataset(), provenance)
+    return bb.models.Fit(
+        spec, table, xr.Dataset(posterior, coords=coords), xr.Dataset(), provenance
+    )
 
 
-def log_likelihood(fit: bb.Fit) -> np.ndarray:
+def log_likelihood(fit: bb.models.Fit) -> np.ndarray:
     """Return chains × draws × rows, each value looked up by the names of its levels."""
     table, spec = fit.table, fit.spec
 
@@ -83,7 +86,7 @@ def log_likelihood(fit: bb.Fit) -> np.ndarray:
     return stats.norm.logpdf(y, mean, scale)
 
 
-def assert_waic(fit: bb.Fit) -> bb.Elpd:
+def assert_waic(fit: bb.models.Fit) -> bb.models.Elpd:
     values = log_likelihood(fit).reshape(-1, len(fit.table))
     lppd = logsumexp(values, axis=0) - np.log(len(values))
     variance = values.var(axis=0)
@@ -126,7 +129,7 @@ def crowded(seed: int = 1, *, wide: bool = False, errors: bool = False) -> pd.Da
 
 @pytest.mark.parametrize("likelihood", ["normal", "student_t"])
 @pytest.mark.parametrize("errors", ["none", "few", "many"])
-@pytest.mark.parametrize("name", [name for name in bb.MODELS if name != "embeddings"])
+@pytest.mark.parametrize("name", [name for name in bb.models.MODELS if name != "embeddings"])
 def test_waic_of_every_model(name: str, errors: str, likelihood: Any) -> None:
     spec = bb.load_model(name).vary(likelihood=likelihood)
     table = make_table(2, keep=0.8, errors=errors)
@@ -164,7 +167,7 @@ def test_waic_in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_allclose(one.pointwise, other.pointwise, rtol=1e-12)
 
 
-def to_arviz(fit: bb.Fit) -> tuple[Any, Any]:
+def to_arviz(fit: bb.models.Fit) -> tuple[Any, Any]:
     """Return ArviZ and the fit with its log likelihood, in the form of the installed version."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
@@ -275,9 +278,9 @@ def test_levels_left_out_of_a_student_t_model() -> None:
 @pytest.mark.parametrize("by", ["cosine_distance", "nothing"])
 def test_levels_that_are_not_there(by: str) -> None:
     fit = make_fit(bb.load_model("baseline"), make_table(2))
-    with pytest.raises(bb.SpecError, match=f"'by' is '{by}'; expected a column of the table"):
+    with pytest.raises(SpecError, match=f"'by' is '{by}'; expected a column of the table"):
         fit.loo(by=by)
-    with pytest.raises(bb.DataError, match="'embedding' has only one level, 'e0'"):
+    with pytest.raises(DataError, match="'embedding' has only one level, 'e0'"):
         fit.loo(by="embedding")
 
 
@@ -302,7 +305,7 @@ def test_doubtful_rows_are_counted_and_named() -> None:
 
 
 @pytest.fixture(scope="module")
-def fits() -> dict[str, bb.Fit]:
+def fits() -> dict[str, bb.models.Fit]:
     table = make_table(2)
     return {name: make_fit(bb.load_model(name), table) for name in ("baseline", "separate")}
 
@@ -310,7 +313,7 @@ def fits() -> dict[str, bb.Fit]:
 @pytest.mark.parametrize(
     ("criterion", "by"), [("waic", None), ("loo", None), ("loo", "word_to_compare")]
 )
-def test_compare(fits: dict[str, bb.Fit], criterion: Any, by: str | None) -> None:
+def test_compare(fits: dict[str, bb.models.Fit], criterion: Any, by: str | None) -> None:
     label = criterion.upper()
     table = bb.compare(fits, criterion, by=by)
     assert list(table.columns) == [label, "SE", f"d{label}", "dSE", f"p{label}", "weight"]
@@ -332,34 +335,34 @@ def test_compare(fits: dict[str, bb.Fit], criterion: Any, by: str | None) -> Non
     assert table.loc[second, "weight"] == pytest.approx(odds / (1 + odds))
 
 
-def test_the_order_of_the_fits_does_not_matter(fits: dict[str, bb.Fit]) -> None:
+def test_the_order_of_the_fits_does_not_matter(fits: dict[str, bb.models.Fit]) -> None:
     backwards = dict(reversed(fits.items()))
     pd.testing.assert_frame_equal(bb.compare(fits), bb.compare(backwards))
 
 
-def test_one_fit(fits: dict[str, bb.Fit]) -> None:
+def test_one_fit(fits: dict[str, bb.models.Fit]) -> None:
     assert bb.compare({"a": fits["baseline"]})["weight"].tolist() == [1.0]
 
 
-def test_comparisons_that_are_refused(fits: dict[str, bb.Fit]) -> None:
+def test_comparisons_that_are_refused(fits: dict[str, bb.models.Fit]) -> None:
     other = make_fit(bb.load_model("baseline"), make_table(3))
-    with pytest.raises(bb.DataError, match="'baseline' and 'b' are of different tables"):
+    with pytest.raises(DataError, match="'baseline' and 'b' are of different tables"):
         bb.compare({**fits, "b": other})
-    with pytest.raises(bb.SpecError, match="'criterion' is 'aic'; expected one of 'loo', 'waic'"):
+    with pytest.raises(SpecError, match="'criterion' is 'aic'; expected one of 'loo', 'waic'"):
         bb.compare(fits, "aic")  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'fits' is empty"):
+    with pytest.raises(SpecError, match="'fits' is empty"):
         bb.compare({})
-    with pytest.raises(bb.SpecError, match="'fits' is a list; give each fit a name: compare"):
+    with pytest.raises(SpecError, match="'fits' is a list; give each fit a name: compare"):
         bb.compare([fits["baseline"]])  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'fits' has 1 for 'a', which is not a Fit; give each"):
+    with pytest.raises(SpecError, match="'fits' has 1 for 'a', which is not a Fit; give each"):
         bb.compare({"a": 1})  # type: ignore[dict-item]
-    with pytest.raises(bb.SpecError, match="'by' is for criterion='loo'"):
+    with pytest.raises(SpecError, match="'by' is for criterion='loo'"):
         bb.compare(fits, by="word_to_compare")
 
 
-def test_a_doubtful_comparison_warns(fits: dict[str, bb.Fit]) -> None:
+def test_a_doubtful_comparison_warns(fits: dict[str, bb.models.Fit]) -> None:
     wild = make_fit(bb.load_model("separate"), make_table(2), spread=0.5)
-    with pytest.warns(bb.BayesBiasWarning, match="wild.* of 52 rows") as caught:
+    with pytest.warns(BayesBiasWarning, match="wild.* of 52 rows") as caught:
         bb.compare({"calm": fits["baseline"], "wild": wild})
     assert len(caught) == 1
     assert "calm" not in str(caught[0].message)

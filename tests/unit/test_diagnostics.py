@@ -10,7 +10,8 @@ import pytest
 from scipy.spatial.distance import cityblock
 
 import bayesbias as bb
-from bayesbias.words import advice
+from bayesbias.errors import DataError, SpecError, VocabularyError
+from bayesbias.wordlists.check import recommendations
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def words(kind: str, n: int = 10) -> list[str]:
     return [f"{kind}{i}" for i in range(n)]
 
 
-def warned(found: bb.WordCheck, *parts: str) -> bool:
+def warned(found: bb.wordlists.WordCheck, *parts: str) -> bool:
     return any(all(part in text for part in parts) for text in found.warnings)
 
 
@@ -247,7 +248,7 @@ class TestPairs:
         assert pairs.loc[("a", "b"), "coherence_percentile"] == 100
         assert pairs.loc[("a", "b"), "coherence"] > 0.9
         assert pairs.loc[("a", "b"), "similarity"] < -0.8
-        assert pairs.loc[("v", "w"), "coherence_percentile"] < advice.PERCENTILE
+        assert pairs.loc[("v", "w"), "coherence_percentile"] < recommendations.PERCENTILE
         assert warned(found, "'v' and 'w' lie hardly further apart", "the same words dealt out")
         assert not warned(found, "'a' and 'b' lie hardly further apart")
 
@@ -276,7 +277,7 @@ class TestPairs:
         first, second = words("w"), [f"w{i}" for i in range(10, 20)]
         plain = bb.check_words({"v": first, "w": second}, planted)
         query = bb.check_words(bb.Query([first, second], [], "vw"), planted)
-        assert plain.pairs["pca_percentile"].item() < advice.PERCENTILE
+        assert plain.pairs["pca_percentile"].item() < recommendations.PERCENTILE
         assert plain.pairs["pca"].item() == query.pairs["pca"].item()
         assert warned(plain, "If 'v' and 'w' are meant as pairs")
         assert not warned(query, "meant as pairs")
@@ -284,7 +285,7 @@ class TestPairs:
     def test_few_words_cannot_stand_out(self, planted: bb.Embedding) -> None:
         # Two lists of two words can be dealt out in three ways only.
         found = bb.check_words({"a": words("a", 2), "b": words("b", 2)}, planted)
-        assert found.pairs["coherence_percentile"].item() < advice.PERCENTILE
+        assert found.pairs["coherence_percentile"].item() < recommendations.PERCENTILE
         assert not warned(found, "dealt out at random")
 
 
@@ -382,18 +383,23 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("lists", "options", "error", "message"),
         [
-            ({"a": []}, {}, bb.SpecError, "'a' is empty"),
-            ({}, {}, bb.SpecError, "'lists' is empty; give at least one list"),
-            (bb.WordSet("a", ["he"]), {}, bb.SpecError, "'lists' is WordSet; expected a Study"),
-            ({"a": "he"}, {}, bb.SpecError, "'a' is the string 'he'; expected a list"),
-            ({"a": ["he", 3]}, {}, bb.SpecError, "'a' holds 3, which is not a string"),
-            ({"a": ["he"]}, {"samples": 0}, bb.SpecError, "'samples' is 0; expected"),
-            ({"a": ["he"]}, {"seed": -1}, bb.SpecError, "'seed' is -1; expected"),
-            ({"a": ["he"]}, {"fallbacks": ["lowre"]}, bb.SpecError, "Did you mean 'lower'"),
+            ({"a": []}, {}, SpecError, "'a' is empty"),
+            ({}, {}, SpecError, "'lists' is empty; give at least one list"),
+            (
+                bb.WordSet("a", ["he"]),
+                {},
+                SpecError,
+                "'lists' is WordSet; expected a Study",
+            ),
+            ({"a": "he"}, {}, SpecError, "'a' is the string 'he'; expected a list"),
+            ({"a": ["he", 3]}, {}, SpecError, "'a' holds 3, which is not a string"),
+            ({"a": ["he"]}, {"samples": 0}, SpecError, "'samples' is 0; expected"),
+            ({"a": ["he"]}, {"seed": -1}, SpecError, "'seed' is -1; expected"),
+            ({"a": ["he"]}, {"fallbacks": ["lowre"]}, SpecError, "Did you mean 'lower'"),
             (
                 {"a": ["xyzzy"], "b": ["plugh"]},
                 {},
-                bb.VocabularyError,
+                VocabularyError,
                 r"embedding 'demo' has none of the words of the lists \('xyzzy', 'plugh'\)",
             ),
         ],
@@ -410,24 +416,32 @@ class TestErrors:
             bb.check_words(lists, demo, **options)  # type: ignore[arg-type]
 
     def test_embeddings(self) -> None:
-        with pytest.raises(bb.SpecError, match="'embeddings' is 'demo'"):
+        with pytest.raises(SpecError, match="'embeddings' is 'demo'"):
             bb.check_words({"a": ["he"]}, "demo")  # type: ignore[arg-type]
 
     @pytest.mark.parametrize(
         ("frequencies", "error", "message"),
         [
-            (pd.DataFrame({"word": ["he"]}), bb.DataError, "'frequencies' has no column 'count'"),
+            (
+                pd.DataFrame({"word": ["he"]}),
+                DataError,
+                "'frequencies' has no column 'count'",
+            ),
             (
                 pd.DataFrame({"w": ["he"], "count": [1]}),
-                bb.DataError,
+                DataError,
                 "no column 'word'; expected 'word', 'count', got 'w', 'count'",
             ),
-            ({"he": -1}, bb.DataError, "'frequencies' counts 'he' -1 times; expected 0 or more"),
-            ({"he": np.nan}, bb.DataError, "counts 'he' nan times"),
-            ({"he": "often"}, bb.DataError, "the counts of 'frequencies' are not numbers"),
-            ({}, bb.DataError, "'frequencies' holds no words"),
-            ({3: 4}, bb.DataError, "holds the word 3, which is not a string"),
-            ("counts.csv", bb.SpecError, "'frequencies' is str; expected a table"),
+            (
+                {"he": -1},
+                DataError,
+                "'frequencies' counts 'he' -1 times; expected 0 or more",
+            ),
+            ({"he": np.nan}, DataError, "counts 'he' nan times"),
+            ({"he": "often"}, DataError, "the counts of 'frequencies' are not numbers"),
+            ({}, DataError, "'frequencies' holds no words"),
+            ({3: 4}, DataError, "holds the word 3, which is not a string"),
+            ("counts.csv", SpecError, "'frequencies' is str; expected a table"),
         ],
     )
     def test_frequencies(
@@ -439,11 +453,19 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("tags", "error", "message"),
         [
-            (pd.DataFrame({"word": ["he"], "count": [1]}), bb.DataError, "'tags' has no column"),
-            ({"he": "PRON"}, bb.SpecError, r"'tags' is dict; expected .*tag_words\(corpus\)"),
+            (
+                pd.DataFrame({"word": ["he"], "count": [1]}),
+                DataError,
+                "'tags' has no column",
+            ),
+            (
+                {"he": "PRON"},
+                SpecError,
+                r"'tags' is dict; expected .*tag_words\(corpus\)",
+            ),
             (
                 pd.DataFrame({"word": ["he"], "tag": ["PRON"], "count": [np.inf]}),
-                bb.DataError,
+                DataError,
                 "'tags' counts 'he' inf times",
             ),
         ],
@@ -458,13 +480,13 @@ class TestErrors:
         vectors = np.ones((5, 3), dtype=np.float32)
         vectors[1] = 0
         zero = bb.Embedding(list("abcde"), vectors, "zero")
-        with pytest.raises(bb.DataError, match="'zero': the vector of 'b' is zero"):
+        with pytest.raises(DataError, match="'zero': the vector of 'b' is zero"):
             bb.check_words({"x": ["a", "b"]}, zero)
         # A file is mapped, not read, so it can hold what an embedding in memory cannot.
         vectors[1] = np.nan
         np.save(tmp_path / "nan.npy", vectors)
         mapped = np.load(tmp_path / "nan.npy", mmap_mode="r")
-        with pytest.raises(bb.DataError, match="the vector of 'b' is NaN or infinite"):
+        with pytest.raises(DataError, match="the vector of 'b' is NaN or infinite"):
             bb.check_words({"x": ["a", "b"]}, bb.Embedding(list("abcde"), mapped, "nan"))
         # Elsewhere in the vocabulary it does no harm.
         vectors[0, 0] = 2

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics.pairwise import cosine_similarity
 
 import bayesbias as bb
-from bayesbias.words.geometry import (
+from bayesbias.wordlists.check.geometry import (
     Vocabulary,
     coherences,
     cohesion,
@@ -96,8 +96,8 @@ def test_coherence_is_that_of_scipys_ranks(seed: int, n: int, m: int, dim: int) 
 def test_coherence_in_blocks(monkeypatch: pytest.MonkeyPatch, rng: np.random.Generator) -> None:
     vectors = rng.normal(size=(500, 5))
     lists = [rng.choice(500, 7, False).tolist() for _ in range(4)]
-    monkeypatch.setattr("bayesbias.words.geometry._ROWS", 64)
-    monkeypatch.setattr("bayesbias.words.geometry._NUMBERS", 100)
+    monkeypatch.setattr("bayesbias.wordlists.check.geometry._ROWS", 64)
+    monkeypatch.setattr("bayesbias.wordlists.check.geometry._NUMBERS", 100)
     known = vocabulary(vectors)
     pairs = [(a, b) for a in range(4) for b in range(a)]
     units = [known.unit(np.array(rows)) for rows in lists]
@@ -196,7 +196,7 @@ class TestRandomLists:
         known = vocabulary(rng.normal(size=(100, 5)))
         rows = np.arange(6)
         whole = random_cohesions(known, rows, 50, np.random.default_rng(1))
-        monkeypatch.setattr("bayesbias.words.geometry._NUMBERS", 100)
+        monkeypatch.setattr("bayesbias.wordlists.check.geometry._NUMBERS", 100)
         parts = random_cohesions(known, rows, 50, np.random.default_rng(1))
         np.testing.assert_allclose(whole, parts)
 
@@ -239,7 +239,7 @@ class TestShuffledLists:
         known = vocabulary(rng.normal(size=(100, 5)))
         lists = np.arange(5), np.arange(5, 9)
         whole = shuffled_coherences(known, *lists, 40, np.random.default_rng(1))
-        monkeypatch.setattr("bayesbias.words.geometry._NUMBERS", 1000)
+        monkeypatch.setattr("bayesbias.wordlists.check.geometry._NUMBERS", 1000)
         parts = shuffled_coherences(known, *lists, 40, np.random.default_rng(1))
         assert whole[0] == parts[0]
         np.testing.assert_allclose(whole[1], parts[1])

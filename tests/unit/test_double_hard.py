@@ -10,7 +10,8 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
 import bayesbias as bb
-from bayesbias.debias import base, moments, to_file
+from bayesbias.debias import base, block_writer, vector_moments
+from bayesbias.errors import SpecError, VocabularyError
 
 PAIRS = [(f"f{i}", f"m{i}") for i in range(5)]
 DEFINING = [w for pair in PAIRS for w in pair]
@@ -34,9 +35,11 @@ def emb(rng: np.random.Generator) -> bb.Embedding:
     return bb.Embedding(WORDS, vectors + 0.5, "planted")
 
 
-def fitted(emb: bb.Embedding, *, equalize: bool = False, **options: int) -> bb.DoubleHardDebias:
+def fitted(
+    emb: bb.Embedding, *, equalize: bool = False, **options: int
+) -> bb.debias.DoubleHardDebias:
     options = {"n_components": 6, "n_words": 100, **options}
-    return bb.DoubleHardDebias(**options).fit(
+    return bb.debias.DoubleHardDebias(**options).fit(
         emb, definitional_pairs=PAIRS, equalize_pairs=PAIRS[:2] if equalize else None
     )
 
@@ -112,28 +115,30 @@ def test_other_words_stay_to_the_bit(emb: bb.Embedding) -> None:
 def test_less_is_left_than_by_hard_debiasing(demo: bb.Embedding) -> None:
     """As in the paper, on GloVe vectors: what clusters find falls far below what it was."""
     query = bb.Query([["he", "his", "man"], ["she", "her", "woman"]], [], ["male", "female"])
-    test = bb.ClusterTest(original=demo)
+    test = bb.metrics.ClusterTest(original=demo)
     hard, double = (
         test.run_query(query, debiaser.fit(demo).transform(demo)).value
-        for debiaser in (bb.HardDebias(), bb.DoubleHardDebias())
+        for debiaser in (bb.debias.HardDebias(), bb.debias.DoubleHardDebias())
     )
     assert double < hard - 0.1
 
 
 def test_which_words_are_clustered(emb: bb.Embedding) -> None:
     options = {"definitional_pairs": PAIRS}
-    whole = bb.DoubleHardDebias(n_components=3, n_words=100).fit(emb, **options)
+    whole = bb.debias.DoubleHardDebias(n_components=3, n_words=100).fit(emb, **options)
     # The second half of the vocabulary says nothing of gender, and is not looked at.
     vectors = np.array(emb.vectors)
     vectors[310:, 0] *= 100
     shifted = bb.Embedding(WORDS, vectors, "shifted")
-    first = bb.DoubleHardDebias(n_components=3, n_words=50, vocabulary=310)
+    first = bb.debias.DoubleHardDebias(n_components=3, n_words=50, vocabulary=310)
     rows = first._most_biased(shifted, np.eye(DIM)[0], np.arange(10))
     assert rows.shape == (2, 50)
     assert rows.max() < 310
     assert rows.min() >= 10
     excluded = [f"w{i}" for i in range(0, 600, 2)]
-    half = bb.DoubleHardDebias(n_components=3, n_words=100).fit(emb, exclude=excluded, **options)
+    half = bb.debias.DoubleHardDebias(n_components=3, n_words=100).fit(
+        emb, exclude=excluded, **options
+    )
     assert not np.array_equal(half.accuracies_, whole.accuracies_)
     np.testing.assert_allclose(half.mean_, whole.mean_)
     rows = half._most_biased(emb, np.eye(DIM)[0], np.array([10, 11, 599]))
@@ -170,7 +175,7 @@ def test_no_more_components_than_dimensions(emb: bb.Embedding) -> None:
 
 def test_a_far_centre_is_no_matter(emb: bb.Embedding, monkeypatch: pytest.MonkeyPatch) -> None:
     far = bb.Embedding(WORDS, emb.vectors + np.float32(30), "far")
-    monkeypatch.setattr(moments, "_BLOCK", 64)
+    monkeypatch.setattr(vector_moments, "_BLOCK", 64)
     for here, there in zip(fitted(emb).directions_, fitted(far).directions_, strict=True):
         assert abs(here @ there) > 1 - 1e-4
 
@@ -181,22 +186,22 @@ def test_an_interrupted_run_goes_on(
     """Another debiaser, fitted alike, finishes what one has begun."""
     out = tmp_path / "after.npy"
     monkeypatch.setattr(base, "_BLOCK", 100)
-    append = to_file.FileTarget.append
+    append = block_writer.FileTarget.append
     written: list[int] = []
 
-    def failing(self: to_file.FileTarget, rows: np.ndarray) -> None:
+    def failing(self: block_writer.FileTarget, rows: np.ndarray) -> None:
         if len(written) == 3:
             raise KeyboardInterrupt
         written.append(len(rows))
         append(self, rows)
 
     with monkeypatch.context() as patch:
-        patch.setattr(to_file.FileTarget, "append", failing)
+        patch.setattr(block_writer.FileTarget, "append", failing)
         with pytest.raises(KeyboardInterrupt):
             fitted(emb, equalize=True).transform(emb, out=out)
         written[:] = []
         patch.setattr(
-            to_file.FileTarget,
+            block_writer.FileTarget,
             "append",
             lambda self, rows: (written.append(len(rows)), append(self, rows)),
         )
@@ -207,10 +212,10 @@ def test_an_interrupted_run_goes_on(
 
 
 def test_bad_input(emb: bb.Embedding) -> None:
-    fit = bb.DoubleHardDebias().fit
-    with pytest.raises(bb.SpecError, match=r"holds \('f0', 'm0', 'w0'\); expected pairs"):
+    fit = bb.debias.DoubleHardDebias().fit
+    with pytest.raises(SpecError, match=r"holds \('f0', 'm0', 'w0'\); expected pairs"):
         fit(emb, definitional_pairs=[("f0", "m0", "w0")])
-    with pytest.raises(bb.VocabularyError, match="all words of none of the 1 definitional_pairs"):
+    with pytest.raises(VocabularyError, match="all words of none of the 1 definitional_pairs"):
         fit(emb, definitional_pairs=[("he", "she")])
     for name, value, least in (
         ("n_components", 0, 1),
@@ -219,12 +224,12 @@ def test_bad_input(emb: bb.Embedding) -> None:
         ("seed", -1, 0),
     ):
         match = f"'{name}' is {value}; expected a whole number, {least} or more"
-        with pytest.raises(bb.SpecError, match=match):
+        with pytest.raises(SpecError, match=match):
             fitted(emb, **{name: value})
-    with pytest.raises(bb.SpecError, match="'planted' has 19 words besides those excluded, and 20"):
+    with pytest.raises(SpecError, match="'planted' has 19 words besides those excluded, and 20"):
         fitted(emb.subset(WORDS[:29]))
     vectors = np.array(emb.vectors)
     vectors[1] = vectors[0]
     same = bb.Embedding(WORDS, vectors, "same")
-    with pytest.raises(bb.SpecError, match="'definitional_pairs' differ in nothing, or along a"):
+    with pytest.raises(SpecError, match="'definitional_pairs' differ in nothing, or along a"):
         fit(same, definitional_pairs=[("f0", "m0")])

@@ -14,6 +14,7 @@ from simulated import simulated_table
 
 import bayesbias as bb
 from bayesbias.cli import main
+from bayesbias.errors import SpecError
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +68,7 @@ def test_the_option_is_the_same_everywhere(race: pd.DataFrame, tmp_path: Path) -
 
 
 def test_an_unknown_way_is_refused(race: pd.DataFrame) -> None:
-    with pytest.raises(
-        bb.SpecError, match="'duplicates' is 'merge'; expected one of 'drop', 'keep'"
-    ):
+    with pytest.raises(SpecError, match="'duplicates' is 'merge'; expected one of 'drop', 'keep'"):
         bb.plot_distances(race, duplicates="merge")  # type: ignore[arg-type]
 
 

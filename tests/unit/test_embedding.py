@@ -8,6 +8,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.embeddings import unit_vectors
+from bayesbias.errors import BayesBiasWarning, DataError, SpecError, VocabularyError
 
 
 def test_basics(tiny: bb.Embedding) -> None:
@@ -37,7 +38,7 @@ def test_float32_is_not_copied(rng: np.random.Generator) -> None:
 
 def test_missing_word_names_the_spelling_that_is_there() -> None:
     embedding = bb.Embedding(["nasa"], [[1.0, 2.0]], "x")
-    with pytest.raises(bb.VocabularyError, match=r"'NASA' is not in .* 'x'. It has 'nasa'."):
+    with pytest.raises(VocabularyError, match=r"'NASA' is not in .* 'x'. It has 'nasa'."):
         embedding["NASA"]
     for word in ("xyzzy", "", 5):
         with pytest.raises(KeyError):
@@ -45,7 +46,7 @@ def test_missing_word_names_the_spelling_that_is_there() -> None:
 
 
 def test_first_of_duplicates_wins_and_they_are_counted() -> None:
-    with pytest.warns(bb.BayesBiasWarning, match="2 duplicate words left out.*'b'"):
+    with pytest.warns(BayesBiasWarning, match="2 duplicate words left out.*'b'"):
         embedding = bb.Embedding(["a", "b", "b", "c", "b"], np.arange(10).reshape(5, 2), "x")
     assert embedding.words == ("a", "b", "c")
     assert embedding["b"].tolist() == [2, 3]
@@ -67,7 +68,7 @@ def test_first_of_duplicates_wins_and_they_are_counted() -> None:
     ],
 )
 def test_bad_arrays_are_refused(words: list[str], vectors: object, message: str) -> None:
-    with pytest.raises(bb.DataError, match=message):
+    with pytest.raises(DataError, match=message):
         bb.Embedding(words, vectors)  # type: ignore[arg-type]
 
 
@@ -75,7 +76,7 @@ def test_zero_vector_is_kept_but_has_no_cosine(jobs: bb.Study) -> None:
     words = ["he", "she", "engineer", "nurse", "clock"]
     embedding = bb.Embedding(words, [[1, 0], [0, 1], [1, 1], [0, 0], [1, 2]], "x")
     assert embedding["nurse"].tolist() == [0, 0]
-    with pytest.raises(bb.DataError, match="vector of 'nurse' is zero"):
+    with pytest.raises(DataError, match="vector of 'nurse' is zero"):
         bb.distance_table(embedding, jobs)
 
 
@@ -91,7 +92,7 @@ def test_subset(tiny: bb.Embedding) -> None:
     assert part.words == ("clock", "he")
     assert part["clock"].tolist() == [-3, 4]
     assert part.name == "part"
-    with pytest.raises(bb.VocabularyError, match="'it'.*leave these words out"):
+    with pytest.raises(VocabularyError, match="'it'.*leave these words out"):
         tiny.subset(["he", "it"])
 
 
@@ -137,7 +138,7 @@ class TestLookup:
         assert found.rows.tolist() == [2, 0]
 
     def test_unknown_fallback(self) -> None:
-        with pytest.raises(bb.SpecError, match="'lowre'.*Did you mean 'lower'"):
+        with pytest.raises(SpecError, match="'lowre'.*Did you mean 'lower'"):
             self.embedding.lookup(["a"], ["lowre"])
 
     def test_sets_are_sorted(self) -> None:
@@ -153,7 +154,7 @@ class TestLookup:
         assert hash(found) is not None
 
     def test_lone_string(self) -> None:
-        with pytest.raises(bb.SpecError, match="expected a list of words"):
+        with pytest.raises(SpecError, match="expected a list of words"):
             self.embedding.lookup("Paris")
 
 
@@ -177,17 +178,17 @@ def test_ranks_are_places_in_the_vocabulary(tiny: bb.Embedding) -> None:
 
 
 def test_ranks_count_duplicates() -> None:
-    with pytest.warns(bb.BayesBiasWarning, match="duplicate"):
+    with pytest.warns(BayesBiasWarning, match="duplicate"):
         embedding = bb.Embedding(["a", "b", "b", "c"], np.ones((4, 2)))
     assert embedding.ranks.tolist() == [1, 2, 4]
-    with pytest.warns(bb.BayesBiasWarning, match="duplicate"):
+    with pytest.warns(BayesBiasWarning, match="duplicate"):
         embedding = bb.Embedding(["a", "b", "b", "c"], np.ones((4, 2)), ranks=[9, 8, 7, 6])
     assert embedding.ranks.tolist() == [9, 8, 6]
 
 
 @pytest.mark.parametrize("ranks", [[1], [[1, 2]], [1.0, 2.0], [-1, 2], ["a", "b"]])
 def test_bad_ranks(ranks: list[object]) -> None:
-    with pytest.raises(bb.DataError, match="'ranks' must be 2 whole numbers, one for each word"):
+    with pytest.raises(DataError, match="'ranks' must be 2 whole numbers, one for each word"):
         bb.Embedding(["a", "b"], np.ones((2, 2)), ranks=ranks)  # type: ignore[arg-type]
 
 

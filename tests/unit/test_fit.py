@@ -11,9 +11,17 @@ from scipy import stats
 from simulated import simulated_table
 
 import bayesbias as bb
-from bayesbias._intervals import interval
-from bayesbias.inference.compiled import exact_supports
-from bayesbias.inference.data import ModelData, model_data, prepare_table
+from bayesbias.errors import (
+    BayesBiasError,
+    BayesBiasWarning,
+    DataError,
+    EngineError,
+    NotFoundError,
+    SpecError,
+)
+from bayesbias.models.exact.compiled_model import exact_supports
+from bayesbias.models.model_data import ModelData, model_data, prepare_table
+from bayesbias.numerics.intervals import interval
 
 
 @pytest.fixture(scope="module")
@@ -22,15 +30,15 @@ def table() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def crossed(table: pd.DataFrame) -> bb.Fit:
+def crossed(table: pd.DataFrame) -> bb.models.Fit:
     return bb.fit(table, "crossed", engine="exact", seed=3)
 
 
-def exact(table: pd.DataFrame, model: str = "separate", **options: object) -> bb.Fit:
+def exact(table: pd.DataFrame, model: str = "separate", **options: object) -> bb.models.Fit:
     return bb.fit(table, model, engine="exact", draws=200, **options)  # type: ignore[arg-type]
 
 
-def test_the_posterior_has_words_as_coordinates(crossed: bb.Fit) -> None:
+def test_the_posterior_has_words_as_coordinates(crossed: bb.models.Fit) -> None:
     theta = crossed.posterior["theta"]
     assert theta.dims == ("chain", "draw", "protected_word", "connection")
     assert theta.shape == (4, 2000, 6, 4)
@@ -41,7 +49,7 @@ def test_the_posterior_has_words_as_coordinates(crossed: bb.Fit) -> None:
     )
 
 
-def test_means_are_tidy(crossed: bb.Fit, table: pd.DataFrame) -> None:
+def test_means_are_tidy(crossed: bb.models.Fit, table: pd.DataFrame) -> None:
     means = crossed.means()
     assert list(means.columns) == [
         "protected_word", "connection", "mean", "sd", "lower", "upper", "protected_group", "rows",
@@ -82,7 +90,7 @@ def test_intervals_of_both_kinds(rng: np.random.Generator) -> None:
 
 
 def test_hdi_is_that_of_arviz(rng: np.random.Generator) -> None:
-    from bayesbias._compat import ARVIZ_MAJOR, _arviz
+    from bayesbias._core.arviz_versions import ARVIZ_MAJOR, _arviz
 
     draws = rng.gamma(3.0, size=(1, 2000))
     az = _arviz()
@@ -91,7 +99,7 @@ def test_hdi_is_that_of_arviz(rng: np.random.Generator) -> None:
     np.testing.assert_allclose([low, high], np.ravel(expected), rtol=1e-9)
 
 
-def test_contrasts(crossed: bb.Fit) -> None:
+def test_contrasts(crossed: bb.models.Fit) -> None:
     whole = crossed.contrasts("associated - none", rope=0.05)
     assert list(whole.columns) == [
         "contrast", "mean", "sd", "lower", "upper", "P(<0)", "P(in rope)",
@@ -136,23 +144,23 @@ def test_contrasts_of_a_model_without_words(table: pd.DataFrame) -> None:
     ],
 )
 def test_contrasts_are_linear_expressions(
-    crossed: bb.Fit, contrast: str, message: str | None
+    crossed: bb.models.Fit, contrast: str, message: str | None
 ) -> None:
     if message is None:
         crossed.contrasts(contrast)
         return
-    with pytest.raises(bb.SpecError, match=message):
+    with pytest.raises(SpecError, match=message):
         crossed.contrasts(contrast)
 
 
-def test_bad_options_of_contrasts(crossed: bb.Fit, table: pd.DataFrame) -> None:
-    with pytest.raises(bb.SpecError, match="'by' is 'word'"):
+def test_bad_options_of_contrasts(crossed: bb.models.Fit, table: pd.DataFrame) -> None:
+    with pytest.raises(SpecError, match="'by' is 'word'"):
         crossed.contrasts(by="word")
-    with pytest.raises(bb.SpecError, match="'rope' is"):
+    with pytest.raises(SpecError, match="'rope' is"):
         crossed.contrasts(rope=-0.1)
-    with pytest.raises(bb.SpecError, match="'prob' is 89"):
+    with pytest.raises(SpecError, match="'prob' is 89"):
         crossed.contrasts(prob=89)
-    with pytest.raises(bb.SpecError, match="does not distinguish connections"):
+    with pytest.raises(SpecError, match="does not distinguish connections"):
         exact(table, "baseline").contrasts()
 
 
@@ -164,7 +172,7 @@ def test_coefficients(table: pd.DataFrame) -> None:
     assert found["sd"].iloc[0] == pytest.approx(0.5 / np.sqrt(6 + 4), rel=0.2)
 
 
-def test_summary_and_diagnostics(crossed: bb.Fit) -> None:
+def test_summary_and_diagnostics(crossed: bb.models.Fit) -> None:
     summary = crossed.summary()
     assert "theta[p00, associated]" in summary.index
     assert summary.loc["tau_word", "mean"] == pytest.approx(crossed.draws("tau_word").mean())
@@ -175,7 +183,7 @@ def test_summary_and_diagnostics(crossed: bb.Fit) -> None:
     assert len(found.table) == len(summary)
 
 
-def test_bad_draws_are_reported(crossed: bb.Fit) -> None:
+def test_bad_draws_are_reported(crossed: bb.models.Fit) -> None:
     """Chains that disagree, divergences and an interrupt are said in words."""
     from dataclasses import replace
 
@@ -196,7 +204,7 @@ def test_bad_draws_are_reported(crossed: bb.Fit) -> None:
     assert "effective sample size is below 400" in text
 
 
-def test_saving_and_loading(crossed: bb.Fit, tmp_path: Path) -> None:
+def test_saving_and_loading(crossed: bb.models.Fit, tmp_path: Path) -> None:
     path = tmp_path / "fit.nc"
     crossed.save(path)
     again = bb.load_fit(path)
@@ -223,26 +231,26 @@ def test_words_of_any_script_are_saved(tmp_path: Path) -> None:
     assert "слово, 'x'" in list(again.table["word_to_compare"])
 
 
-def test_files_that_are_no_fits(crossed: bb.Fit, tmp_path: Path) -> None:
-    with pytest.raises(bb.SpecError, match=r"written to a \.nc file"):
+def test_files_that_are_no_fits(crossed: bb.models.Fit, tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"written to a \.nc file"):
         crossed.save(tmp_path / "fit.csv")
-    with pytest.raises(bb.NotFoundError, match="there is no file"):
+    with pytest.raises(NotFoundError, match="there is no file"):
         bb.load_fit(tmp_path / "none.nc")
     text = tmp_path / "text.nc"
     text.write_text("no netCDF")
-    with pytest.raises(bb.DataError, match="cannot be read as netCDF"):
+    with pytest.raises(DataError, match="cannot be read as netCDF"):
         bb.load_fit(text)
     crossed.posterior.isel(draw=slice(0, 2)).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
-    with pytest.raises(bb.DataError, match="not a fit saved by bayesbias"):
+    with pytest.raises(DataError, match="not a fit saved by bayesbias"):
         bb.load_fit(tmp_path / "other.nc")
     crossed.save(tmp_path / "cut.nc")
     data = (tmp_path / "cut.nc").read_bytes()
     (tmp_path / "cut.nc").write_bytes(data[: len(data) // 2])
-    with pytest.raises(bb.DataError, match="cannot be read as netCDF"):
+    with pytest.raises(DataError, match="cannot be read as netCDF"):
         bb.load_fit(tmp_path / "cut.nc")
 
 
-def test_to_arviz(crossed: bb.Fit) -> None:
+def test_to_arviz(crossed: bb.models.Fit) -> None:
     native = crossed.to_arviz()
     assert "posterior" in native
     assert native["posterior"]["bar"].shape == (4, 2000, 4)
@@ -255,7 +263,7 @@ def test_seeds(table: pd.DataFrame) -> None:
     chosen = exact(table, seed=None)
     again = exact(table, seed=chosen.provenance["seed"])
     np.testing.assert_array_equal(chosen.draws("theta"), again.draws("theta"))
-    with pytest.raises(bb.SpecError, match="'seed' is -1"):
+    with pytest.raises(SpecError, match="'seed' is -1"):
         exact(table, seed=-1)
 
 
@@ -263,24 +271,24 @@ def test_priors_by_name_change_the_posterior(table: pd.DataFrame) -> None:
     tight = exact(table, "connection", priors={"co": "Normal(0, 0.001)"})
     assert np.abs(tight.draws("co")).max() < 0.01
     assert str(tight.spec["co"].prior) == "Normal(0, 0.001)"
-    with pytest.raises(bb.SpecError, match="'priors' has 'coo'.*Did you mean 'co'"):
+    with pytest.raises(SpecError, match="'priors' has 'coo'.*Did you mean 'co'"):
         exact(table, "connection", priors={"coo": "Normal(0, 1)"})
 
 
 def test_residual_scales(table: pd.DataFrame) -> None:
     assert exact(table, residual="connection").draws("sigma").shape == (800, 4)
     assert exact(table, "hierarchical", residual="one").draws("s").shape == (800,)
-    with pytest.raises(bb.SpecError, match="'residual' is 'word'"):
+    with pytest.raises(SpecError, match="'residual' is 'word'"):
         exact(table, residual="word")
 
 
 def test_student_t_is_for_nuts(table: pd.DataFrame) -> None:
     reason = "its likelihood is 'student_t', not 'normal'; use engine='auto' or engine='nuts'"
-    with pytest.raises(bb.EngineError, match=reason):
+    with pytest.raises(EngineError, match=reason):
         exact(table, likelihood="student_t")
 
 
-@pytest.mark.parametrize("name", list(bb.MODELS))
+@pytest.mark.parametrize("name", list(bb.models.MODELS))
 def test_auto_is_exact_where_the_likelihood_is_normal(name: str) -> None:
     spec = bb.load_model(name)
     assert exact_supports(spec) is None
@@ -295,11 +303,11 @@ def test_the_default_engine_is_auto(table: pd.DataFrame, monkeypatch: pytest.Mon
     assert "exact engine" in repr(fit)
     sampled = []
 
-    def sample_nuts(spec: bb.ModelSpec, data: ModelData, **_: object) -> None:
+    def sample_nuts(spec: bb.models.ModelSpec, data: ModelData, **_: object) -> None:
         sampled.append(spec.name)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bayesbias.inference.nuts.sample_nuts", sample_nuts)
+    monkeypatch.setattr("bayesbias.models.nuts.sampling.sample_nuts", sample_nuts)
     with pytest.raises(KeyboardInterrupt):
         bb.fit(table, "separate", likelihood="student_t", draws=50)
     assert sampled == ["separate"]
@@ -309,21 +317,21 @@ def test_auto_samples_what_the_exact_engine_cannot_draw(
     table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise bb.EngineError("the exact engine cannot draw.")
+        raise EngineError("the exact engine cannot draw.")
 
-    monkeypatch.setattr("bayesbias.inference.fitting.sample_exactly", refuse)
-    with pytest.raises(bb.EngineError, match="cannot draw"):
+    monkeypatch.setattr("bayesbias.models.fitting.sample_exactly", refuse)
+    with pytest.raises(EngineError, match="cannot draw"):
         bb.fit(table, "separate", engine="exact", draws=50)
-    monkeypatch.setattr("bayesbias.inference.nuts.sample_nuts", refuse)
+    monkeypatch.setattr("bayesbias.models.nuts.sampling.sample_nuts", refuse)
     with (
-        pytest.warns(bb.BayesBiasWarning, match="So NUTS was used"),
-        pytest.raises(bb.EngineError),
+        pytest.warns(BayesBiasWarning, match="So NUTS was used"),
+        pytest.raises(EngineError),
     ):
         bb.fit(table, "separate", draws=50)
 
 
 def test_one_model_at_a_time(table: pd.DataFrame) -> None:
-    with pytest.raises(bb.SpecError, match="'model' is a list; expected one model.*once for each"):
+    with pytest.raises(SpecError, match="'model' is a list; expected one model.*once for each"):
         bb.fit(table, ["crossed"])  # type: ignore[arg-type]
 
 
@@ -334,13 +342,13 @@ def test_sub_studies_drop_levels(table: pd.DataFrame) -> None:
     few = exact(table[table["connection"].isin(["associated", "none"])], "crossed")
     assert list(few.posterior["connection"].to_numpy()) == ["associated", "none"]
     assert few.posterior.sizes["word_to_compare"] == 2 * 4 + 6
-    with pytest.raises(bb.SpecError, match="no 'human' here"):
+    with pytest.raises(SpecError, match="no 'human' here"):
         few.contrasts("associated - human")
 
 
 def test_duplicates_are_dropped_and_counted(table: pd.DataFrame) -> None:
     twice = pd.concat([table, table.iloc[:30]])
-    with pytest.warns(bb.BayesBiasWarning, match="30 of 150 rows are duplicates"):
+    with pytest.warns(BayesBiasWarning, match="30 of 150 rows are duplicates"):
         fit = exact(twice)
     assert len(fit.table) == 120
     assert len(exact(twice, duplicates="keep").table) == 150
@@ -348,7 +356,7 @@ def test_duplicates_are_dropped_and_counted(table: pd.DataFrame) -> None:
 
 def test_cells_without_rows_are_marked(table: pd.DataFrame) -> None:
     gone = (table["protected_word"] == "p00") & (table["connection"] == "human")
-    with pytest.warns(bb.BayesBiasWarning, match="1 of 24 cells have no row.*p00 – human"):
+    with pytest.warns(BayesBiasWarning, match="1 of 24 cells have no row.*p00 – human"):
         fit = exact(table[~gone], "hierarchical", seed=4)
     cell = fit.means().query("protected_word == 'p00' and connection == 'human'").iloc[0]
     assert cell["rows"] == 0
@@ -361,19 +369,19 @@ def test_cells_without_rows_are_marked(table: pd.DataFrame) -> None:
 
 def test_cells_with_one_row_are_marked(table: pd.DataFrame) -> None:
     human = table[(table["protected_word"] == "p00") & (table["connection"] == "human")]
-    with pytest.warns(bb.BayesBiasWarning, match="1 of 24 cells have one row"):
+    with pytest.warns(BayesBiasWarning, match="1 of 24 cells have one row"):
         exact(table.drop(human.index[1:]))
 
 
 def test_one_protected_word_is_marked(table: pd.DataFrame) -> None:
-    with pytest.warns(bb.BayesBiasWarning, match="tau has only one theta to learn from"):
+    with pytest.warns(BayesBiasWarning, match="tau has only one theta to learn from"):
         fit = exact(table[table["protected_word"] == "p00"], "hierarchical")
     assert fit.draws("tau").mean() > 0.2  # the prior's mean is 0.5
 
 
 def test_bad_tables_are_refused_before_sampling(table: pd.DataFrame) -> None:
     def refused(message: str, bad: object, **options: object) -> None:
-        with pytest.raises(bb.BayesBiasError, match=message):
+        with pytest.raises(BayesBiasError, match=message):
             bb.fit(bad, **options)  # type: ignore[arg-type]
 
     refused("expected a pandas DataFrame", [1])
@@ -395,15 +403,15 @@ def test_bad_tables_are_refused_before_sampling(table: pd.DataFrame) -> None:
     refused("holds 2 embeddings.*does not distinguish them", two)
     spec = bb.load_model("baseline").to_dict()
     spec["parameters"]["m"]["by"] = ["corpus"]
-    refused("needs the column 'corpus'", table, model=bb.ModelSpec.from_dict(spec))
-    refused("holds numbers", table.assign(corpus=0.5), model=bb.ModelSpec.from_dict(spec))
+    refused("needs the column 'corpus'", table, model=bb.models.ModelSpec.from_dict(spec))
+    refused("holds numbers", table.assign(corpus=0.5), model=bb.models.ModelSpec.from_dict(spec))
 
 
 def test_a_column_of_the_user_can_be_a_factor(table: pd.DataFrame) -> None:
     spec = bb.load_model("baseline").to_dict()
     spec["parameters"]["m"]["by"] = ["corpus"]
     halves = table.assign(corpus=np.where(np.arange(len(table)) % 2, "odd", "even"))
-    fit = exact(halves, bb.ModelSpec.from_dict(spec))  # type: ignore[arg-type]
+    fit = exact(halves, bb.models.ModelSpec.from_dict(spec))  # type: ignore[arg-type]
     assert list(fit.posterior["corpus"].to_numpy()) == ["even", "odd"]
 
 
@@ -430,9 +438,9 @@ def test_standard_errors_enter_the_model(table: pd.DataFrame) -> None:
     # The spread of the rows is shared between the known error and sigma.
     total = np.sqrt(fit.draws("sigma") ** 2 + 0.07**2).mean()
     assert total == pytest.approx(certain.draws("sigma").mean(), rel=0.05)
-    with pytest.raises(bb.DataError, match="'standard_error' is -1.0 in row 0"):
+    with pytest.raises(DataError, match="'standard_error' is -1.0 in row 0"):
         exact(table.assign(standard_error=-1.0))
-    with pytest.raises(bb.DataError, match="'standard_error' is nan"):
+    with pytest.raises(DataError, match="'standard_error' is nan"):
         exact(table.assign(standard_error=np.nan))
 
 
@@ -470,9 +478,9 @@ def test_replicates_become_means_and_errors(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(prepared["cosine_distance"], mean.loc[keys])
     data = model_data(bb.load_model("crossed"), prepared)
     assert data.error is not None
-    with pytest.raises(bb.DataError, match="has one replicate only"):
+    with pytest.raises(DataError, match="has one replicate only"):
         prepare_table(replicated.drop(index=range(len(table), 5 * len(table) - 1)))
-    with pytest.raises(bb.SpecError, match="remove one of the two columns"):
+    with pytest.raises(SpecError, match="remove one of the two columns"):
         prepare_table(replicated.assign(standard_error=0.1))
 
 
@@ -502,8 +510,8 @@ def test_every_pymc_model_has_the_density_of_its_spec(
     errors = np.linspace(0.01, 0.05, len(table))
     rows = table.assign(standard_error=errors, length=np.arange(len(table)) % 7)
     data = model_data(spec, prepare_table(rows))
-    from bayesbias.inference.compiled import parent_index
-    from bayesbias.inference.pymc_model import build_pymc_model
+    from bayesbias.models.exact.compiled_model import parent_index
+    from bayesbias.models.nuts.pymc_model import build_pymc_model
 
     built = build_pymc_model(spec, data)
     point = built.initial_point(random_seed=1)
@@ -544,7 +552,7 @@ def test_the_pymc_model_of_correlated_embeddings(errors: str) -> None:
     """Its density is that of multivariate normals, by SciPy, also where rows are missing."""
     from brute_force import BruteForce, make_table
 
-    from bayesbias.inference.pymc_model import build_pymc_model
+    from bayesbias.models.nuts.pymc_model import build_pymc_model
 
     spec = bb.load_model("embeddings")
     table = make_table(3, embeddings=3, keep=0.8, errors=errors)
@@ -613,7 +621,7 @@ def test_words_have_the_values_of_their_own_group(tmp_path: Path) -> None:
     path = tmp_path / "by_group.toml"
     path.write_text(GROUPS_MODEL, "utf-8")
     table = simulated_table(controls=20)
-    with pytest.warns(bb.BayesBiasWarning, match="24 of 48 cells have no row"):
+    with pytest.warns(BayesBiasWarning, match="24 of 48 cells have no row"):
         found = bb.fit(table, path, engine="exact", draws=200, seed=1)
     theta = found.posterior["theta"].transpose("protected_word", "connection", ...)
     own = dict(zip(*_words_and_groups(found), strict=True))
@@ -664,6 +672,6 @@ def test_contrasts_of_a_model_of_groups_alone(tmp_path: Path) -> None:
     assert by[None]["mean"].item() == pytest.approx(np.mean(list(gap.values())))
 
 
-def _words_and_groups(found: bb.Fit) -> tuple[list[str], list[str]]:
+def _words_and_groups(found: bb.models.Fit) -> tuple[list[str], list[str]]:
     groups = found.groups()
     return list(groups["protected_word"].to_numpy()), list(groups.to_numpy())

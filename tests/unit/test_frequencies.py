@@ -11,7 +11,14 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias.words.frequencies import check_frequency_order, frequency_source, log_frequencies
+from bayesbias.errors import (
+    BayesBiasWarning,
+    DataError,
+    MissingDependencyError,
+    NotFoundError,
+    SpecError,
+)
+from bayesbias.wordlists.frequencies import check_frequency_order, frequency_source, log_frequencies
 
 WAYS = ("exact", "lower")
 
@@ -43,17 +50,17 @@ def test_real_orders_pass(demo: bb.Embedding, austen: list[str]) -> None:
 
 @pytest.mark.parametrize("step", [1, 15])
 def test_alphabetical_order_is_refused(austen: list[str], step: int) -> None:
-    with pytest.raises(bb.DataError, match=r"'x': the vocabulary is in alphabetical order \('a"):
+    with pytest.raises(DataError, match=r"'x': the vocabulary is in alphabetical order \('a"):
         check_frequency_order(named(sorted(austen)[::step]))
     backwards = sorted((word.title() for word in austen), reverse=True)[::step]
-    with pytest.raises(bb.DataError, match="alphabetical order"):
+    with pytest.raises(DataError, match="alphabetical order"):
         check_frequency_order(named(backwards))
 
 
 def test_other_orders_are_refused(austen: list[str], rng: np.random.Generator) -> None:
     shuffled = [str(word) for word in rng.permutation(austen)]
     for words in (shuffled, austen[::-1], shuffled[:400]):
-        with pytest.raises(bb.DataError, match=r"not in the order of frequency.*give frequencies:"):
+        with pytest.raises(DataError, match=r"not in the order of frequency.*give frequencies:"):
             check_frequency_order(named(words))
 
 
@@ -61,7 +68,7 @@ def test_what_cannot_be_checked_is_said(tiny: bb.Embedding, rng: np.random.Gener
     letters = list("aeioukmnpst")
     foreign = ["".join(rng.choice(letters, rng.integers(9, 15))) for _ in range(300)]
     for embedding in (tiny, named(list(dict.fromkeys(foreign)), "y")):
-        with pytest.warns(bb.BayesBiasWarning, match="cannot be checked that the most frequent"):
+        with pytest.warns(BayesBiasWarning, match="cannot be checked that the most frequent"):
             check_frequency_order(embedding)
 
 
@@ -87,7 +94,7 @@ def test_counts_of_all_kinds(tmp_path: Path) -> None:
     shares = frame.rename(columns={"count": "frequency"}).assign(frequency=frame["count"] / 12)
     frame.to_csv(tmp_path / "a.csv", index=False)
     shares.to_csv(tmp_path / "b.tsv", index=False, sep="\t")
-    corpus = bb.Corpus(["he he he he he he he he", "she she she she"], name="small")
+    corpus = bb.corpus.Corpus(["he he he he he he he he", "she she she she"], name="small")
     for source in (counts, frame, corpus, tmp_path / "a.csv", str(tmp_path / "a.csv")):
         assert find(source, ["he", "she"], embedding) == pytest.approx(np.log([8, 4]))
     for source in (shares, tmp_path / "b.tsv"):
@@ -99,18 +106,18 @@ def test_words_without_a_frequency(tiny: bb.Embedding) -> None:
     source = frequency_source({"he": 8, "she": 4, "clock": 0, "ox": 2}, WAYS)
     rows = np.arange(5)
     message = r"no frequency of 'engineer', 'nurse', 'clock' in the given counts.*'lowest'"
-    with pytest.raises(bb.DataError, match=message):
+    with pytest.raises(DataError, match=message):
         log_frequencies(source, tiny, tiny.words, rows)
     values = log_frequencies(source, tiny, tiny.words, rows, "lowest")
     assert values == pytest.approx(np.log([8, 4, 1, 1, 1]))  # half of the ox
-    with pytest.raises(bb.DataError, match="no frequency of 'nurse'"):
+    with pytest.raises(DataError, match="no frequency of 'nurse'"):
         log_frequencies(source, tiny, ["nurse"], rows[3:4], "lowest")
 
 
 def test_composed_words_have_no_rank() -> None:
     embedding = bb.Embedding(["a", "b"], np.ones((2, 2)), ranks=[7, 0])
     source = frequency_source("rank", WAYS)
-    with pytest.raises(bb.DataError, match="no frequency of 'b' in the vocabulary's order"):
+    with pytest.raises(DataError, match="no frequency of 'b' in the vocabulary's order"):
         log_frequencies(source, embedding, ["a", "b"], np.arange(2))
     values = log_frequencies(source, embedding, ["a", "b"], np.arange(2), "lowest")
     assert values == pytest.approx([-np.log(7), -np.log(14)])
@@ -127,13 +134,13 @@ def test_wordfreq(monkeypatch: pytest.MonkeyPatch) -> None:
     embedding = named(["he", "er"])
     assert find("wordfreq", ["He"], embedding) == pytest.approx([np.log(1e-3)])
     assert find("wordfreq:de", ["er"], embedding) == pytest.approx([np.log(1e-2)])
-    with pytest.raises(bb.SpecError, match="wordfreq has no language 'xx'; it has 'de', 'en'"):
+    with pytest.raises(SpecError, match="wordfreq has no language 'xx'; it has 'de', 'en'"):
         frequency_source("wordfreq:xx", WAYS)
 
 
 def test_wordfreq_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wordfreq", None)
-    with pytest.raises(bb.MissingDependencyError, match=r"pip install 'bayesbias\[frequency\]'"):
+    with pytest.raises(MissingDependencyError, match=r"pip install 'bayesbias\[frequency\]'"):
         frequency_source("wordfreq", WAYS)
 
 
@@ -147,12 +154,16 @@ def test_real_wordfreq() -> None:
 @pytest.mark.parametrize(
     ("frequencies", "error", "message"),
     [
-        ("ranks", bb.NotFoundError, "neither a file nor one of 'rank'.*Did you mean 'rank'?"),
-        (None, bb.SpecError, "'frequencies' is None; expected 'rank'"),
-        (5, bb.SpecError, "'frequencies' is int; expected a table"),
-        ({"he": 0}, bb.DataError, "no word has a count above 0"),
-        ({"he": -1}, bb.DataError, "expected 0 or more"),
-        (pd.DataFrame({"word": ["he"]}), bb.DataError, "no column 'count'"),
+        (
+            "ranks",
+            NotFoundError,
+            "neither a file nor one of 'rank'.*Did you mean 'rank'?",
+        ),
+        (None, SpecError, "'frequencies' is None; expected 'rank'"),
+        (5, SpecError, "'frequencies' is int; expected a table"),
+        ({"he": 0}, DataError, "no word has a count above 0"),
+        ({"he": -1}, DataError, "expected 0 or more"),
+        (pd.DataFrame({"word": ["he"]}), DataError, "no column 'count'"),
     ],
 )
 def test_bad_sources(frequencies: object, error: type[Exception], message: str) -> None:

@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.words.builtin import STUDIES
+from bayesbias.errors import BayesBiasWarning, DataError, SpecError
+from bayesbias.wordlists.catalogue import STUDIES
 
 # Section 7 of the notes on the models: slope on log rank, R², raw, explained, rest, computed
 # independently. In race lists and groups differ in size, and there every row counted the same.
@@ -149,7 +150,7 @@ def test_intervals_hold_the_truth(rng: np.random.Generator) -> None:
 
 
 def test_extrapolation_is_told(demo: bb.Embedding) -> None:
-    with pytest.warns(bb.BayesBiasWarning, match=r"extrapolated: demo, associated - none;.*'out"):
+    with pytest.warns(BayesBiasWarning, match=r"extrapolated: demo, associated - none;.*'out"):
         gaps = bb.decompose_gaps(table_of(demo, "weat_7"))
     assert gaps.set_index("contrast").loc["associated - none", "extrapolates"].all()
     assert not gaps.set_index("contrast").loc["associated - different", "extrapolates"].any()
@@ -166,14 +167,22 @@ def test_matching_leaves_little_to_explain(demo: bb.Embedding) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"on": "valence"}, bb.SpecError, "no covariate 'valence'"),
-        ({"on": "own"}, bb.DataError, "'own' is not a covariate of attributes: .* has values"),
-        ({"on": "one"}, bb.DataError, "demo: 'one' does not vary within any list"),
-        ({"on": "gappy"}, bb.DataError, "'gappy' is nan in row 0"),
-        ({"contrasts": ["none"]}, bb.SpecError, "the contrast 'none' is not a difference"),
-        ({"contrasts": ["none - none"]}, bb.SpecError, "not a difference of two connections"),
-        ({"by": "protected_word"}, bb.SpecError, "'by' is 'protected_word'"),
-        ({"prob": 1.5}, bb.SpecError, "'prob' is 1.5"),
+        ({"on": "valence"}, SpecError, "no covariate 'valence'"),
+        (
+            {"on": "own"},
+            DataError,
+            "'own' is not a covariate of attributes: .* has values",
+        ),
+        ({"on": "one"}, DataError, "demo: 'one' does not vary within any list"),
+        ({"on": "gappy"}, DataError, "'gappy' is nan in row 0"),
+        ({"contrasts": ["none"]}, SpecError, "the contrast 'none' is not a difference"),
+        (
+            {"contrasts": ["none - none"]},
+            SpecError,
+            "not a difference of two connections",
+        ),
+        ({"by": "protected_word"}, SpecError, "'by' is 'protected_word'"),
+        ({"prob": 1.5}, SpecError, "'prob' is 1.5"),
     ],
 )
 def test_mistakes(
@@ -192,8 +201,8 @@ def test_connections_that_are_not_there(demo: bb.Embedding) -> None:
         "associated - none",
         "associated - different",
     }
-    with pytest.raises(bb.DataError, match="no rows with the connection 'human'"):
+    with pytest.raises(DataError, match="no rows with the connection 'human'"):
         bb.decompose_gaps(table, contrasts=["associated - human"])
     alone = table[table["connection"] == "none"]
-    with pytest.raises(bb.DataError, match="no contrast has two or more attributes"):
+    with pytest.raises(DataError, match="no contrast has two or more attributes"):
         bb.decompose_gaps(alone)

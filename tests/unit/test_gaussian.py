@@ -11,10 +11,11 @@ from brute_force import BruteForce, by_name, deviations, make_table
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.inference import gaussian, leave_out
-from bayesbias.inference.compiled import Compiled, compile_model
-from bayesbias.inference.data import ModelData, model_data
-from bayesbias.inference.leave_out import log_density_left_out
+from bayesbias.errors import BayesBiasWarning, SpecError
+from bayesbias.models.exact import gaussian_block, leave_out
+from bayesbias.models.exact.compiled_model import Compiled, compile_model
+from bayesbias.models.exact.leave_out import log_density_left_out
+from bayesbias.models.model_data import ModelData, model_data
 
 pytestmark = pytest.mark.numpy_only
 
@@ -29,8 +30,8 @@ MORE = {
 }
 
 
-def own_model(mean: list[str], **parameters: tuple[list[str], str]) -> bb.ModelSpec:
-    return bb.ModelSpec.from_dict(
+def own_model(mean: list[str], **parameters: tuple[list[str], str]) -> bb.models.ModelSpec:
+    return bb.models.ModelSpec.from_dict(
         {
             "name": "own",
             "mean": mean,
@@ -110,11 +111,11 @@ LAYOUTS = {"balanced": {}, "unbalanced": {"keep": 0.75, "without": ("x1", "human
 def cases() -> list:
     """Every model in every kind of table."""
     found = []
-    for name in [*bb.MODELS, *OWN]:
+    for name in [*bb.models.MODELS, *OWN]:
         ways = [("none", None), ("few", None)]
-        if name in bb.MODELS:
+        if name in bb.models.MODELS:
             ways += [("many", None)]
-        if name in bb.MODELS and not bb.load_model(name).correlation:
+        if name in bb.models.MODELS and not bb.load_model(name).correlation:
             ways += [("none", "one"), ("none", "connection")]
         for kind in LAYOUTS:
             for error, residual in ways:
@@ -137,7 +138,7 @@ class Case:
             table = table.assign(length=of_word, row_covariate=rng.normal(size=len(table)))
         self.build(spec, table)
 
-    def build(self, spec: bb.ModelSpec, table: pd.DataFrame) -> None:
+    def build(self, spec: bb.models.ModelSpec, table: pd.DataFrame) -> None:
         self.spec, self.table = spec, table
         self.data: ModelData = model_data(spec, table)
         self.compiled: Compiled = compile_model(spec, self.data)
@@ -146,7 +147,7 @@ class Case:
         self.brute = BruteForce(spec, table)
 
     @classmethod
-    def of(cls, spec: bb.ModelSpec, table: pd.DataFrame) -> Case:
+    def of(cls, spec: bb.models.ModelSpec, table: pd.DataFrame) -> Case:
         case = cls.__new__(cls)
         case.build(spec, table)
         return case
@@ -195,7 +196,7 @@ def case_of(few: int, *case: str | None) -> Case:
 @pytest.fixture(params=[60, 0], ids=["", "eliminated"])
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """With few coordinates nothing is eliminated from the dense matrix; here also then."""
-    monkeypatch.setattr(gaussian, "_FEW", request.param)
+    monkeypatch.setattr(gaussian_block, "_FEW", request.param)
     return int(request.param)
 
 
@@ -222,7 +223,7 @@ def test_rows_left_out(case: tuple, by: str, few: int) -> None:
 
 
 @pytest.mark.parametrize("kind", LAYOUTS)
-@pytest.mark.parametrize("name", [*bb.MODELS, *OWN])
+@pytest.mark.parametrize("name", [*bb.models.MODELS, *OWN])
 def test_variance_of_a_weighted_sum(name: str, kind: str, rng: np.random.Generator) -> None:
     case = case_of(60, name, kind)
     scales = case.log_scales
@@ -253,9 +254,9 @@ def test_units_put_together_at_any_cost(
     name: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in large tables: units in many clusters, each slot tied to little."""
-    monkeypatch.setattr(gaussian, "_FEW", 0)
-    monkeypatch.setattr(gaussian, "_CALLS", 0.0)
-    monkeypatch.setattr(gaussian, "_KINDS", 1)
+    monkeypatch.setattr(gaussian_block, "_FEW", 0)
+    monkeypatch.setattr(gaussian_block, "_CALLS", 0.0)
+    monkeypatch.setattr(gaussian_block, "_KINDS", 1)
     case = Case(name, kind)
     if name == "interaction":
         assert any(len(c.parts) > 1 for block in case.compiled.blocks for c in block.clusters)
@@ -318,7 +319,7 @@ def test_in_small_batches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         return [*found, log_density_left_out(*args)]
 
     at_once = everything()
-    monkeypatch.setattr(gaussian, "_BUDGET", 1)
+    monkeypatch.setattr(gaussian_block, "_BUDGET", 1)
     monkeypatch.setattr(leave_out, "_BUDGET", 1)
     assert case.compiled.blocks[0].batch == 1
     for one, other in zip(at_once, everything(), strict=True):
@@ -353,7 +354,7 @@ def test_a_scale_without_any_row() -> None:
     case = Case.of(bb.load_model("embeddings"), rows)
     case.check_coefficients()
     case.check_left_out("word_to_compare")
-    with pytest.warns(bb.BayesBiasWarning, match="have no row"):
+    with pytest.warns(BayesBiasWarning, match="have no row"):
         fit = bb.fit(rows, "embeddings", engine="exact", draws=500, seed=1)
     unused = fit.posterior["s"].sel(connection="human", embedding="e1").to_numpy().ravel()
     assert stats.kstest(unused, stats.expon(scale=0.5).cdf).pvalue > 0.001
@@ -377,5 +378,5 @@ def test_a_mean_that_is_in_twice(kind: str) -> None:
 
 def test_only_for_a_normal_likelihood() -> None:
     spec = bb.load_model("separate").vary(likelihood="student_t")
-    with pytest.raises(bb.SpecError, match="its likelihood is 'student_t', not 'normal'.*nuts"):
+    with pytest.raises(SpecError, match="its likelihood is 'student_t', not 'normal'.*nuts"):
         compile_model(spec, model_data(spec, make_table()))

@@ -24,10 +24,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import bayesbias as bb
-from bayesbias.words.building import classifier as classifier_module
-from bayesbias.words.building import learning
-from bayesbias.words.building.evaluation import brier, calibration_error, evaluate
-from bayesbias.words.building.lemmas import deal, group_of_lemma, stem
+from bayesbias.errors import (
+    BayesBiasWarning,
+    NotFittedError,
+    NotFoundError,
+    SpecError,
+    VocabularyError,
+)
+from bayesbias.wordlists.build import classifier as classifier_module
+from bayesbias.wordlists.build import classifier_training
+from bayesbias.wordlists.build.classifier_evaluation import brier, calibration_error, evaluate
+from bayesbias.wordlists.build.lemmas import deal, group_of_lemma, stem
 
 pytestmark = pytest.mark.numpy_only
 
@@ -60,8 +67,8 @@ class Gaussians:
 
 
 @pytest.fixture(scope="module")
-def gender(demo: bb.Embedding) -> bb.GroupClassifier:
-    return bb.GroupClassifier().fit(demo, "gender")
+def gender(demo: bb.Embedding) -> bb.wordlists.GroupClassifier:
+    return bb.wordlists.GroupClassifier().fit(demo, "gender")
 
 
 @pytest.mark.parametrize(
@@ -122,15 +129,15 @@ def test_margins_are_those_of_scikit_learn(kernel: str, groups: int) -> None:
     machine.fit(data.vectors, data.codes)
     new = data.draw(data.codes)
     expected = machine.decision_function(new).reshape(len(new), -1)
-    np.testing.assert_allclose(learning._scores(machine, new), expected, atol=1e-9)
+    np.testing.assert_allclose(classifier_training._scores(machine, new), expected, atol=1e-9)
 
 
 def test_calibration_is_a_regression_on_scores_of_unseen_words() -> None:
     data = Gaussians(1)
     parts = np.random.default_rng(0).integers(5, size=len(data.codes))
-    folds = learning.splits(parts)
-    choice = learning.Choice("logistic", {"C": 0.1}, 0.0, 0.0)
-    model = learning.learn(choice, data.vectors, data.codes, folds, seed=0)
+    folds = classifier_training.splits(parts)
+    choice = classifier_training.Choice("logistic", {"C": 0.1}, 0.0, 0.0)
+    model = classifier_training.learn(choice, data.vectors, data.codes, folds, seed=0)
     logistic = LogisticRegression(C=0.1, class_weight="balanced", max_iter=5000)
     scores = cross_val_predict(
         logistic, data.vectors, data.codes, cv=folds, method="decision_function"
@@ -148,7 +155,7 @@ def test_calibration_is_a_regression_on_scores_of_unseen_words() -> None:
 @pytest.mark.parametrize(("method", "error"), [("logistic", 0.05), ("svm", 0.07)])
 def test_probabilities_are_near_the_true_posterior(method: str, error: float) -> None:
     data = Gaussians(2)
-    groups = bb.GroupClassifier(method, unit=False).fit(data.embedding, data.labelled)
+    groups = bb.wordlists.GroupClassifier(method, unit=False).fit(data.embedding, data.labelled)
     codes = np.repeat(np.arange(3), 1500)
     vectors = data.draw(codes)
     new = bb.Embedding([f"w{i}" for i in range(len(codes))], vectors, "new")
@@ -223,20 +230,20 @@ def test_interval_covers_the_true_macro_f1() -> None:
 
 @pytest.fixture
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "_TREES", 10)
+    monkeypatch.setattr(classifier_training, "_TREES", 10)
 
 
 @pytest.mark.usefixtures("few_trees")
 def test_search_is_cross_validation_of_the_training_words_alone() -> None:
     data = Gaussians(5, (60, 60, 60))
-    groups = bb.GroupClassifier("best", unit=False).fit(data.embedding, data.labelled)
+    groups = bb.wordlists.GroupClassifier("best", unit=False).fit(data.embedding, data.labelled)
     held = (groups.labelled["part"] == "held out").to_numpy()
     assert held.sum() == 45
     # Whatever the held-out words look like, the choice and the scores are the same.
     vectors = data.vectors.copy()
     vectors[held] = data.rng.normal(size=(45, 10)) * 5
     other = bb.Embedding(data.embedding.words, vectors, "other")
-    again = bb.GroupClassifier("best", unit=False).fit(other, data.labelled)
+    again = bb.wordlists.GroupClassifier("best", unit=False).fit(other, data.labelled)
     pd.testing.assert_frame_equal(groups.search, again.search)
     assert groups.macro_f1 > again.macro_f1
     assert groups.chosen == groups.search["method"][0]
@@ -259,16 +266,16 @@ def test_best_takes_what_is_not_linear() -> None:
     words = [f"word{i}" for i in range(200)]
     emb = bb.Embedding(words, vectors)
     labelled = {"inside": words[:100], "outside": words[100:]}
-    best = bb.GroupClassifier("best", unit=False).fit(emb, labelled)
+    best = bb.wordlists.GroupClassifier("best", unit=False).fit(emb, labelled)
     assert best.chosen != "logistic"
     assert best.macro_f1 > 0.95
-    linear = bb.GroupClassifier("logistic", unit=False).fit(emb, labelled)
+    linear = bb.wordlists.GroupClassifier("logistic", unit=False).fit(emb, labelled)
     assert linear.macro_f1 < 0.7
 
 
 @pytest.mark.parametrize("name", ["demo", "demo-100d"])
 def test_gender_on_the_demo(name: str) -> None:
-    groups = bb.GroupClassifier().fit(bb.load_embedding(name), "gender")
+    groups = bb.wordlists.GroupClassifier().fit(bb.load_embedding(name), "gender")
     assert 0.7 < groups.macro_f1 < 0.95
     assert groups.calibration_error < 0.12
     assert groups.brier < 0.4  # equal probabilities have 2/3
@@ -281,7 +288,7 @@ def test_gender_on_the_demo(name: str) -> None:
     assert groups.predict(new)["group"].tolist() == expected
 
 
-def test_what_it_learnt_from(gender: bb.GroupClassifier) -> None:
+def test_what_it_learnt_from(gender: bb.wordlists.GroupClassifier) -> None:
     assert gender.groups == NAMES
     sides = gender.labelled.groupby("lemma")["part"].nunique()
     assert (sides == 1).all()
@@ -295,19 +302,19 @@ def test_what_it_learnt_from(gender: bb.GroupClassifier) -> None:
     assert "12 words are not there: 'twin_sister'" in text
 
 
-def test_same_seed_same_result(demo: bb.Embedding, gender: bb.GroupClassifier) -> None:
-    again = bb.GroupClassifier().fit(demo, bb.load_labelled("gender"))
+def test_same_seed_same_result(demo: bb.Embedding, gender: bb.wordlists.GroupClassifier) -> None:
+    again = bb.wordlists.GroupClassifier().fit(demo, bb.load_labelled("gender"))
     pd.testing.assert_frame_equal(again.evaluation, gender.evaluation)
     pd.testing.assert_frame_equal(again.predict(), gender.predict())
     assert again.macro_f1_interval == gender.macro_f1_interval
-    other = bb.GroupClassifier().fit(demo, "gender", seed=1)
+    other = bb.wordlists.GroupClassifier().fit(demo, "gender", seed=1)
     assert not other.labelled["part"].equals(gender.labelled["part"])
     # A forest takes large seeds too.
     labelled = {name: words[:30] for name, words in bb.load_labelled("gender").items()}
-    assert bb.GroupClassifier("forest").fit(demo, labelled, seed=2**40).chosen == "forest"
+    assert bb.wordlists.GroupClassifier("forest").fit(demo, labelled, seed=2**40).chosen == "forest"
 
 
-def test_predict(gender: bb.GroupClassifier, demo: bb.Embedding) -> None:
+def test_predict(gender: bb.wordlists.GroupClassifier, demo: bb.Embedding) -> None:
     table = gender.predict()
     assert list(table.columns) == ["word", "group", "probability", *NAMES]
     assert table["word"].tolist() == list(demo.words)
@@ -325,7 +332,7 @@ def test_predict(gender: bb.GroupClassifier, demo: bb.Embedding) -> None:
 
 
 def test_blocks_do_not_matter(
-    gender: bb.GroupClassifier, demo: bb.Embedding, monkeypatch: pytest.MonkeyPatch
+    gender: bb.wordlists.GroupClassifier, demo: bb.Embedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = np.arange(1000)[::-1]
     whole = gender.probabilities(demo, rows)
@@ -338,11 +345,15 @@ def test_only_directions_count_or_lengths_too() -> None:
     lengths = data.rng.uniform(0.5, 5, size=(80, 1))
     stretched = bb.Embedding(data.embedding.words, data.vectors * lengths)
     unit = [
-        bb.GroupClassifier().fit(emb, data.labelled).predict()["probability"]
+        bb.wordlists.GroupClassifier().fit(emb, data.labelled).predict()["probability"]
         for emb in (data.embedding, stretched)
     ]
     np.testing.assert_allclose(*unit, atol=1e-5)
-    raw = bb.GroupClassifier(unit=False).fit(stretched, data.labelled).predict()["probability"]
+    raw = (
+        bb.wordlists.GroupClassifier(unit=False)
+        .fit(stretched, data.labelled)
+        .predict()["probability"]
+    )
     assert np.abs(raw - unit[0]).max() > 0.05
 
 
@@ -350,12 +361,12 @@ def test_words_without_a_direction_have_no_group() -> None:
     data = Gaussians(8, (40, 40))
     vectors = np.vstack([data.vectors, np.zeros(10)])
     emb = bb.Embedding([*data.embedding.words, "nothing"], vectors)
-    groups = bb.GroupClassifier().fit(emb, data.labelled)
+    groups = bb.wordlists.GroupClassifier().fit(emb, data.labelled)
     last = groups.predict().iloc[-1]
     assert last["group"] == "unsure"
     assert np.isnan(last["probability"])
-    with pytest.raises(bb.SpecError, match="labelled words without a direction: 'nothing'; leave"):
-        bb.GroupClassifier().fit(
+    with pytest.raises(SpecError, match="labelled words without a direction: 'nothing'; leave"):
+        bb.wordlists.GroupClassifier().fit(
             emb, {**data.labelled, "male": [*data.labelled["male"], "nothing"]}
         )
 
@@ -368,7 +379,7 @@ def test_words_with_two_labels_and_missing_words() -> None:
         # Another spelling of a word of the other group, and of one of the same group.
         "male": [*data.labelled["male"], first.title(), data.labelled["male"][0].upper()],
     }
-    groups = bb.GroupClassifier().fit(data.embedding, labelled)
+    groups = bb.wordlists.GroupClassifier().fit(data.embedding, labelled)
     assert groups.two_labels == (first,)
     assert groups.missing == ("absent",)
     assert first not in set(groups.labelled["word"])
@@ -380,97 +391,109 @@ def test_given_lemmas_keep_words_together() -> None:
     data = Gaussians(10, (40, 40))
     words = data.embedding.words
     lemmas = {word: f"lemma{i // 2}" for i, word in enumerate(words)}
-    groups = bb.GroupClassifier().fit(data.embedding, data.labelled, lemmas=lemmas)
+    groups = bb.wordlists.GroupClassifier().fit(data.embedding, data.labelled, lemmas=lemmas)
     sides = groups.labelled.groupby("lemma")["part"].nunique()
     assert (sides == 1).all()
     assert groups.labelled["lemma"].nunique() == 40
-    with pytest.raises(bb.SpecError, match="'lemmas' is .*; expected a dictionary such as"):
-        bb.GroupClassifier().fit(data.embedding, data.labelled, lemmas={"a": 1})
+    with pytest.raises(SpecError, match="'lemmas' is .*; expected a dictionary such as"):
+        bb.wordlists.GroupClassifier().fit(data.embedding, data.labelled, lemmas={"a": 1})
 
 
 def test_too_few_words(demo: bb.Embedding) -> None:
     words = ["she", "her", "woman", "girl", "queen"]
     five = {**bb.load_labelled("gender"), "female": words}
     with pytest.raises(
-        bb.SpecError,
+        SpecError,
         match=r"the group 'female' has 5 words; a classifier needs at least 10 for each group\.",
     ):
-        bb.GroupClassifier().fit(demo, five)
+        bb.wordlists.GroupClassifier().fit(demo, five)
     with pytest.raises(
-        bb.SpecError,
+        SpecError,
         match=r"the group 'female' has 5 different words that embedding 'demo' knows, of 11 given; "
         r"a classifier needs at least 10 for each group \(forms of one word",
     ):
-        bb.GroupClassifier().fit(demo, {**five, "female": words + [f"qq{i}" for i in range(6)]})
+        bb.wordlists.GroupClassifier().fit(
+            demo, {**five, "female": words + [f"qq{i}" for i in range(6)]}
+        )
     forms = [
         form for word in ("girl", "queen", "sister", "aunt", "nun") for form in (word, f"{word}s")
     ]
-    with pytest.raises(bb.SpecError, match="has 5 different words"):
-        bb.GroupClassifier().fit(demo, {**five, "female": forms})
+    with pytest.raises(SpecError, match="has 5 different words"):
+        bb.wordlists.GroupClassifier().fit(demo, {**five, "female": forms})
     ten = ["she", "her", "woman", "girl", "queen", "mother", "sister", "daughter", "wife", "nun"]
-    assert bb.GroupClassifier().fit(demo, {**five, "female": ten}).macro_f1 > 0.5
+    assert bb.wordlists.GroupClassifier().fit(demo, {**five, "female": ten}).macro_f1 > 0.5
 
 
 @pytest.mark.parametrize(
     ("labelled", "error", "text"),
     [
-        ({}, bb.SpecError, "'labelled' is empty; give the words of at least two groups"),
-        ({"a": ["he"]}, bb.SpecError, "labelled words of 1 group: 'a'; .* at least two groups"),
-        ({"a": "he", "b": ["she"]}, bb.SpecError, "'a' is the string 'he'; expected a list"),
-        ({"a": ["he"], "b": [3]}, bb.SpecError, "'b' holds 3, which is not a string"),
-        ({"word": ["he"], "b": ["she"]}, bb.SpecError, "a group cannot be called 'word'"),
-        ({"unsure": ["he"], "b": ["she"]}, bb.SpecError, "a group cannot be called 'unsure'"),
-        (["he", "she"], bb.SpecError, "'labelled' is list; expected a dictionary of groups"),
+        ({}, SpecError, "'labelled' is empty; give the words of at least two groups"),
+        (
+            {"a": ["he"]},
+            SpecError,
+            "labelled words of 1 group: 'a'; .* at least two groups",
+        ),
+        ({"a": "he", "b": ["she"]}, SpecError, "'a' is the string 'he'; expected a list"),
+        ({"a": ["he"], "b": [3]}, SpecError, "'b' holds 3, which is not a string"),
+        ({"word": ["he"], "b": ["she"]}, SpecError, "a group cannot be called 'word'"),
+        (
+            {"unsure": ["he"], "b": ["she"]},
+            SpecError,
+            "a group cannot be called 'unsure'",
+        ),
+        (["he", "she"], SpecError, "'labelled' is list; expected a dictionary of groups"),
         (
             {"a": [f"qq{i}" for i in range(10)], "b": [f"zz{i}" for i in range(10)]},
-            bb.VocabularyError,
+            VocabularyError,
             "has none of the 20 labelled words",
         ),
-        ("gendre", bb.NotFoundError, "no labelled words 'gendre'.* Did you mean 'gender'?"),
+        ("gendre", NotFoundError, "no labelled words 'gendre'.* Did you mean 'gender'?"),
     ],
 )
 def test_bad_labels(demo: bb.Embedding, labelled: object, error: type, text: str) -> None:
     with pytest.raises(error, match=text):
-        bb.GroupClassifier().fit(demo, labelled)
+        bb.wordlists.GroupClassifier().fit(demo, labelled)
 
 
 def test_bad_options(demo: bb.Embedding) -> None:
-    with pytest.raises(bb.SpecError, match="'method' is 'forrest'; .* Did you mean 'forest'?"):
-        bb.GroupClassifier("forrest").fit(demo, "gender")
-    with pytest.raises(bb.SpecError, match="'threshold' is 2; expected a number from 0 to 1"):
-        bb.GroupClassifier(threshold=2).fit(demo, "gender")
-    with pytest.raises(bb.SpecError, match="'unit' is 'yes'; expected True or False"):
-        bb.GroupClassifier(unit="yes").fit(demo, "gender")
-    with pytest.raises(bb.SpecError, match="'seed' is -1"):
-        bb.GroupClassifier().fit(demo, "gender", seed=-1)
-    with pytest.raises(bb.SpecError, match="'n_jobs' is 0; expected a number of processes, or -1"):
-        bb.GroupClassifier().fit(demo, "gender", n_jobs=0)
-    with pytest.raises(bb.SpecError, match="'embedding' is str; expected an Embedding"):
-        bb.GroupClassifier().fit("demo", "gender")
+    with pytest.raises(SpecError, match="'method' is 'forrest'; .* Did you mean 'forest'?"):
+        bb.wordlists.GroupClassifier("forrest").fit(demo, "gender")
+    with pytest.raises(SpecError, match="'threshold' is 2; expected a number from 0 to 1"):
+        bb.wordlists.GroupClassifier(threshold=2).fit(demo, "gender")
+    with pytest.raises(SpecError, match="'unit' is 'yes'; expected True or False"):
+        bb.wordlists.GroupClassifier(unit="yes").fit(demo, "gender")
+    with pytest.raises(SpecError, match="'seed' is -1"):
+        bb.wordlists.GroupClassifier().fit(demo, "gender", seed=-1)
+    with pytest.raises(SpecError, match="'n_jobs' is 0; expected a number of processes, or -1"):
+        bb.wordlists.GroupClassifier().fit(demo, "gender", n_jobs=0)
+    with pytest.raises(SpecError, match="'embedding' is str; expected an Embedding"):
+        bb.wordlists.GroupClassifier().fit("demo", "gender")
 
 
-def test_not_fitted(demo: bb.Embedding, gender: bb.GroupClassifier) -> None:
-    fresh = bb.GroupClassifier()
+def test_not_fitted(demo: bb.Embedding, gender: bb.wordlists.GroupClassifier) -> None:
+    fresh = bb.wordlists.GroupClassifier()
     assert not hasattr(fresh, "evaluation")
     for use in (lambda: fresh.evaluation, fresh.predict, fresh.summary):
-        with pytest.raises(bb.NotFittedError, match="call fit"):
+        with pytest.raises(NotFittedError, match="call fit"):
             use()
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = fresh.nonsense
     # What was learnt before is forgotten when a fit fails.
     used = copy.deepcopy(gender)
     assert used.predict(["king"])["group"][0] == "male"
-    with pytest.raises(bb.VocabularyError):
+    with pytest.raises(VocabularyError):
         used.fit(demo, {name: [f"{name}q{i}" for i in range(10)] for name in "ab"})
     assert not hasattr(used, "evaluation")
 
 
-def test_other_embeddings_and_words(gender: bb.GroupClassifier, demo: bb.Embedding) -> None:
-    with pytest.raises(bb.SpecError, match="learnt from 50 dimensions, and .* 'demo-100d' has 100"):
+def test_other_embeddings_and_words(
+    gender: bb.wordlists.GroupClassifier, demo: bb.Embedding
+) -> None:
+    with pytest.raises(SpecError, match="learnt from 50 dimensions, and .* 'demo-100d' has 100"):
         gender.predict(embedding=bb.load_embedding("demo-100d"))
-    with pytest.warns(bb.BayesBiasWarning, match="demo lacks words: 'qqq'"):
+    with pytest.warns(BayesBiasWarning, match="demo lacks words: 'qqq'"):
         assert len(gender.predict(["king", "qqq"])) == 1
-    with pytest.raises(bb.VocabularyError, match="has none of the words, such as 'qqq'"):
+    with pytest.raises(VocabularyError, match="has none of the words, such as 'qqq'"):
         gender.predict(["qqq"])
     part = demo.subset(["king", "queen"])
     assert gender.predict(embedding=part)["group"].tolist() == ["male", "female"]
@@ -484,10 +507,10 @@ def test_labelled_files(tmp_path: Path) -> None:
     assert "Garg" in groups["female"].source
     assert groups["male"].source == "me"
     path.write_text('[gruops]\na = ["b"]\n')
-    with pytest.raises(bb.SpecError, match="no 'gruops'; expected 'groups', .* mean 'groups'?"):
+    with pytest.raises(SpecError, match="no 'gruops'; expected 'groups', .* mean 'groups'?"):
         bb.load_labelled(path)
     path.write_text('title = "nothing"\n')
-    with pytest.raises(bb.SpecError, match="groups.toml: labelled words need 'groups'"):
+    with pytest.raises(SpecError, match="groups.toml: labelled words need 'groups'"):
         bb.load_labelled(path)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bayesbias._arrays import Array
-from bayesbias.inference.hmc import Chains
+from bayesbias._core.array_types import Array
+from bayesbias.models.exact.hmc import Chains
 
 COVARIANCE = np.array([[1.0, 0.8], [0.8, 2.0]])
 

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import bayesbias as bb
 from bayesbias.debias import leace
+from bayesbias.errors import BayesBiasWarning, SpecError, VocabularyError
 
 
 def planted(
@@ -44,7 +45,7 @@ def test_groups_have_the_same_mean(
 ) -> None:
     """The guarantee, with fewer words than dimensions and with more, for any size of numbers."""
     emb, groups = planted(np.random.default_rng(seed), sizes, dim, scale)
-    debiaser = bb.LEACE(shrinkage=shrinkage).fit(emb, groups=groups)
+    debiaser = bb.debias.LEACE(shrinkage=shrinkage).fit(emb, groups=groups)
     after = debiaser.transform(emb)
     size = np.abs(emb.vectors).max()
     means = group_means(after, groups)
@@ -65,7 +66,7 @@ def test_no_linear_classifier_beats_chance(
     rng: np.random.Generator, sizes: tuple[int, ...], shrinkage: bool
 ) -> None:
     emb, groups = planted(rng, sizes, 12)
-    after = bb.LEACE(shrinkage=shrinkage).fit(emb, groups=groups).transform(emb)
+    after = bb.debias.LEACE(shrinkage=shrinkage).fit(emb, groups=groups).transform(emb)
     of = np.repeat(np.arange(len(sizes)), sizes)
     number = len(of)
     before, now = (np.asarray(e.vectors[:number], dtype=np.float64) for e in (emb, after))
@@ -101,14 +102,14 @@ def test_by_the_formula_of_the_paper(
     project = cross @ pinv(cross, rtol=1e-6)
     removed = pinv(whiten, rtol=1e-6) @ project @ whiten
     expected = vectors - (vectors - x.mean(axis=0)) @ removed.T
-    after = bb.LEACE(shrinkage=shrinkage).fit(emb, groups=groups).transform(emb)
+    after = bb.debias.LEACE(shrinkage=shrinkage).fit(emb, groups=groups).transform(emb)
     np.testing.assert_allclose(after.vectors, expected, atol=2e-5)
 
 
 def test_it_is_the_smallest_change(rng: np.random.Generator) -> None:
     """Making the means equal by an orthogonal projection moves the words further."""
     emb, groups = planted(rng, (100, 100), 10)
-    after = bb.LEACE(shrinkage=False).fit(emb, groups=groups).transform(emb)
+    after = bb.debias.LEACE(shrinkage=False).fit(emb, groups=groups).transform(emb)
     first, second = group_means(emb, groups)
     axis = (first - second) / np.linalg.norm(first - second)
     x = emb.vectors[:200].astype(np.float64)
@@ -128,7 +129,7 @@ def test_with_few_words_shrinkage_finds_what_others_share(rng: np.random.Generat
     emb = bb.Embedding(words, vectors, "few")
     moved = {}
     for shrinkage in (True, False):
-        after = bb.LEACE(shrinkage=shrinkage).fit(emb, groups=groups).transform(emb)
+        after = bb.debias.LEACE(shrinkage=shrinkage).fit(emb, groups=groups).transform(emb)
         moved[shrinkage] = ((after.vectors[20:] - emb.vectors[20:]) ** 2).sum(axis=1).mean()
         np.testing.assert_allclose(np.diff(group_means(after, groups), axis=0), 0, atol=1e-5)
     # Taking one axis from words like these moves them by 1.
@@ -138,19 +139,21 @@ def test_with_few_words_shrinkage_finds_what_others_share(rng: np.random.Generat
 
 def test_from_pairs(demo: bb.Embedding) -> None:
     """By default the groups are the words that lean most along the direction of the pairs."""
-    debiaser = bb.LEACE(n_words=100).fit(demo)
+    debiaser = bb.debias.LEACE(n_words=100).fit(demo)
     unit = demo.vectors / np.linalg.norm(demo.vectors, axis=1, keepdims=True)
-    leaning = unit @ bb.HardDebias().fit(demo).directions_[0]
+    leaning = unit @ bb.debias.HardDebias().fit(demo).directions_[0]
     leaning *= np.sign(leaning[demo.index["she"]] - leaning[demo.index["he"]])
     order = np.argsort(-leaning)
     assert set(debiaser.groups_[0]) == {demo.words[i] for i in order[:100]}
     assert set(debiaser.groups_[1]) == {demo.words[i] for i in order[-100:]}
     pairs = bb.word_tuples("bolukbasi")["definitional_pairs"]
-    other = bb.LEACE(n_words=100).fit(demo, definitional_pairs=[pair[::-1] for pair in pairs])
+    other = bb.debias.LEACE(n_words=100).fit(
+        demo, definitional_pairs=[pair[::-1] for pair in pairs]
+    )
     assert other.groups_ == debiaser.groups_[::-1]
-    assert len(bb.LEACE().fit(demo).groups_[0]) == len(demo) // 4
-    named = bb.LEACE().fit(demo, groups=["bolukbasi:male_terms", "bolukbasi:female_terms"])
-    study = bb.LEACE().fit(demo, groups=bb.load_study("gender").groups)
+    assert len(bb.debias.LEACE().fit(demo).groups_[0]) == len(demo) // 4
+    named = bb.debias.LEACE().fit(demo, groups=["bolukbasi:male_terms", "bolukbasi:female_terms"])
+    study = bb.debias.LEACE().fit(demo, groups=bb.load_study("gender").groups)
     assert named.groups_[0][:2] == ("he", "his")
     assert len(study.groups_) == 2
 
@@ -160,33 +163,33 @@ def test_groups_without_a_difference(rng: np.random.Generator) -> None:
     half = rng.normal(size=(10, 5)).astype(np.float32)
     words = [f"{side}{i}" for side in "ab" for i in range(10)]
     emb = bb.Embedding(words, np.vstack([half, half]), "twice")
-    with pytest.warns(bb.BayesBiasWarning, match="the same mean already; nothing will be removed"):
-        debiaser = bb.LEACE().fit(emb, groups=[words[:10], words[10:]])
+    with pytest.warns(BayesBiasWarning, match="the same mean already; nothing will be removed"):
+        debiaser = bb.debias.LEACE().fit(emb, groups=[words[:10], words[10:]])
     assert len(debiaser.directions_) == 0
     np.testing.assert_array_equal(debiaser.transform(emb).vectors, emb.vectors)
 
 
 def test_groups_are_checked(rng: np.random.Generator) -> None:
     emb, groups = planted(rng, (5, 5), 6)
-    fit = bb.LEACE().fit
-    with pytest.raises(bb.SpecError, match="'groups' is .*; expected two lists of words or more"):
+    fit = bb.debias.LEACE().fit
+    with pytest.raises(SpecError, match="'groups' is .*; expected two lists of words or more"):
         fit(emb, groups=[groups[0]])
-    with pytest.raises(bb.SpecError, match="'groups' is 'he'; expected two lists"):
+    with pytest.raises(SpecError, match="'groups' is 'he'; expected two lists"):
         fit(emb, groups="he")
-    with pytest.raises(bb.SpecError, match="both 'groups' and 'definitional_pairs' are given"):
+    with pytest.raises(SpecError, match="both 'groups' and 'definitional_pairs' are given"):
         fit(emb, groups=groups, definitional_pairs=[("g0_0", "g1_0")])
-    with pytest.raises(bb.SpecError, match="'g0_0' in more than one of 'groups'"):
+    with pytest.raises(SpecError, match="'g0_0' in more than one of 'groups'"):
         fit(emb, groups=[groups[0], [*groups[1], "g0_0"]])
-    with pytest.raises(bb.VocabularyError, match=r"has 2 of the 3 words of 'groups\[1\]', and 3"):
+    with pytest.raises(VocabularyError, match=r"has 2 of the 3 words of 'groups\[1\]', and 3"):
         fit(emb, groups=[groups[0], ["g1_0", "g1_1", "nobody"]])
-    with pytest.raises(bb.VocabularyError, match=r"has 0 of the 1 words of \"groups\['men'\]\""):
+    with pytest.raises(VocabularyError, match=r"has 0 of the 1 words of \"groups\['men'\]\""):
         fit(emb, groups={"women": groups[0], "men": ["nobody"]})
-    with pytest.warns(bb.BayesBiasWarning, match=r"lacks 1 of 6 words of groups\[0\]: 'nobody'"):
+    with pytest.warns(BayesBiasWarning, match=r"lacks 1 of 6 words of groups\[0\]: 'nobody'"):
         fit(emb, groups=[[*groups[0], "nobody"], groups[1]])
-    with pytest.raises(bb.SpecError, match="'n_words' is 2; expected a whole number, 3 or more"):
-        bb.LEACE(n_words=2).fit(emb, definitional_pairs=[("g0_0", "g1_0")])
+    with pytest.raises(SpecError, match="'n_words' is 2; expected a whole number, 3 or more"):
+        bb.debias.LEACE(n_words=2).fit(emb, definitional_pairs=[("g0_0", "g1_0")])
     few = emb.subset(emb.words[:10], "few")
-    with pytest.raises(bb.SpecError, match="has 10 words, too few to look .*; 12 are needed"):
+    with pytest.raises(SpecError, match="has 10 words, too few to look .*; 12 are needed"):
         fit(few, definitional_pairs=[("g0_0", "g1_0")])
 
 

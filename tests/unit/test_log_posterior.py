@@ -9,11 +9,12 @@ from pymc.model.transform.conditioning import remove_value_transforms
 from simulated import simulated_table
 
 import bayesbias as bb
-from bayesbias.inference.data import model_data
-from bayesbias.inference.log_posterior import _PRIORS, LogPosterior, is_written_out
-from bayesbias.inference.priors import FAMILIES, Prior
-from bayesbias.inference.pymc_model import build_pymc_model
-from bayesbias.inference.spec import MODELS, ModelSpec, load_model
+from bayesbias.errors import SpecError
+from bayesbias.models.model_data import model_data
+from bayesbias.models.nuts.log_posterior import _PRIORS, LogPosterior, is_written_out
+from bayesbias.models.nuts.pymc_model import build_pymc_model
+from bayesbias.models.priors import FAMILIES, Prior
+from bayesbias.models.spec import MODELS, ModelSpec, load_model
 
 NORMAL = [
     name
@@ -73,5 +74,5 @@ def test_priors(family: str) -> None:
 
 def test_a_student_t_likelihood_is_refused() -> None:
     spec = load_model("separate").vary(likelihood="student_t")
-    with pytest.raises(bb.SpecError, match="is not written out"):
+    with pytest.raises(SpecError, match="is not written out"):
         LogPosterior(spec, model_data(spec, rows_for(spec)))

@@ -11,8 +11,9 @@ import pytest
 from scipy.stats import ks_2samp
 
 import bayesbias as bb
-from bayesbias.words.builtin import STUDIES
-from bayesbias.words.matched_controls import ks_distance
+from bayesbias.errors import BayesBiasWarning, SpecError, VocabularyError
+from bayesbias.wordlists.catalogue import STUDIES
+from bayesbias.wordlists.matched_controls import ks_distance
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -74,7 +75,7 @@ def test_a_pool_of_ones_own(demo: bb.Embedding) -> None:
     study = bb.load_study("weat_7")
     pool = list(demo.words[200:3000])
     taken = {word for words in study.word_sets().values() for word in words}
-    with pytest.warns(bb.BayesBiasWarning, match="cannot be matched well"):
+    with pytest.warns(BayesBiasWarning, match="cannot be matched well"):
         matched = study.match_controls(demo, pool=pool)  # nothing as frequent as "he"
     assert set(matched.controls["neutral"]) <= (set(pool) - taken) | set(study.controls["neutral"])
     by_name, by_set = (
@@ -89,7 +90,7 @@ def test_a_pool_of_ones_own(demo: bb.Embedding) -> None:
 def test_a_match_that_cannot_be_had_is_told(demo: bb.Embedding) -> None:
     study = bb.load_study("weat_7")
     message = r"weat_7: the controls cannot be matched well on frequency \(the means differ"
-    with pytest.warns(bb.BayesBiasWarning, match=message):
+    with pytest.warns(BayesBiasWarning, match=message):
         matched = study.match_controls(demo, pool=[], ratio=10)
     assert not matched.is_balanced
     assert not matched.matches["within_caliper"].all()
@@ -116,7 +117,7 @@ def test_it_is_a_study(demo: bb.Embedding, tmp_path: Path) -> None:
     plain = bb.load_study(tmp_path / "fair.toml")
     assert plain == matched
     assert "matched to the stereotypes on frequency in the embedding demo" in plain.notes[-1]
-    assert type(bb.MatchedStudy.from_dict(matched.to_dict())) is bb.Study
+    assert type(bb.wordlists.MatchedStudy.from_dict(matched.to_dict())) is bb.Study
 
 
 @pytest.mark.parametrize(
@@ -131,14 +132,14 @@ def test_it_is_a_study(demo: bb.Embedding, tmp_path: Path) -> None:
     ],
 )
 def test_mistakes(demo: bb.Embedding, options: dict[str, object], message: str) -> None:
-    with pytest.raises(bb.SpecError, match=message):
+    with pytest.raises(SpecError, match=message):
         bb.load_study("race").match_controls(demo, **options)  # type: ignore[arg-type]
 
 
 def test_embeddings_that_do_not_fit(tiny: bb.Embedding) -> None:
-    with pytest.raises(bb.SpecError, match="expected an Embedding"):
+    with pytest.raises(SpecError, match="expected an Embedding"):
         bb.load_study("race").match_controls("demo")  # type: ignore[arg-type]
-    with pytest.raises(bb.VocabularyError, match="has none of the stereotypes"):
+    with pytest.raises(VocabularyError, match="has none of the stereotypes"):
         bb.load_study("religion").match_controls(tiny, "norm")
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
-from bayesbias.metrics.correction import corrected, why_no_interval
+from bayesbias.errors import BayesBiasWarning
+from bayesbias.metrics.bootstrap_correction import corrected, why_no_interval
 
 
 def test_stretched_to_the_standard_error_of_a_mean(rng: np.random.Generator) -> None:
@@ -45,8 +46,8 @@ def test_reasons(draws: list[float], value: float, reason: str | None) -> None:
 def test_no_interval_is_shown_everywhere() -> None:
     embedding = bb.load_embedding("demo")
     query = bb.Query([["he", "his", "man"], ["she", "her", "woman"]], [], ["male", "female"])
-    with pytest.warns(bb.BayesBiasWarning, match="1 of 1 values have no interval"):
-        table = bb.query_scores(bb.ClusterTest(n_words=50), query, embedding, draws=20)
+    with pytest.warns(BayesBiasWarning, match="1 of 1 values have no interval"):
+        table = bb.query_scores(bb.metrics.ClusterTest(n_words=50), query, embedding, draws=20)
     assert table["reason"].item().startswith("no interval: other weights")
     assert table[["lower", "upper"]].isna().all(axis=None)
     ax = bb.plot_scores(table)

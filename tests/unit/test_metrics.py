@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
+from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 from bayesbias.metrics.resampling import Partitions
 from bayesbias.metrics.weighting import ranks
 
@@ -39,7 +40,7 @@ def query(template: tuple[Any, Any], targets: int = 5, attributes: int = 6) -> b
     )
 
 
-SMALL = [name for name, metric in bb.METRICS.items() if not metric.whole_embedding]
+SMALL = [name for name, metric in bb.metrics.METRICS.items() if not metric.whole_embedding]
 CLOSED = ["weat", "weat_es", "rnd", "mac", "ect", "ripa", "nas", "same", "generalized_weat"]
 CLOSED += ["direct_bias", "indirect_bias"]
 
@@ -110,7 +111,7 @@ def plain(name: str, q: bb.Query, emb: bb.Embedding) -> float:
 
 @pytest.mark.parametrize("name", CLOSED)
 def test_value(name: str, emb: bb.Embedding) -> None:
-    metric = bb.METRICS[name]()
+    metric = bb.metrics.METRICS[name]()
     q = query(metric.template)
     score = metric.run_query(q, emb)
     assert score.value == pytest.approx(plain(name, q, emb), rel=1e-6)
@@ -122,7 +123,7 @@ def test_value(name: str, emb: bb.Embedding) -> None:
 @pytest.mark.parametrize("name", CLOSED)
 def test_whole_weights_repeat_words(name: str, emb: bb.Embedding) -> None:
     """A weight is how often a word counts: the weighted form agrees with repeating the words."""
-    metric = bb.METRICS[name]()
+    metric = bb.metrics.METRICS[name]()
     q = query(metric.template)
     rng = np.random.default_rng(1)
     found = metric._gather(q, emb, ("exact",), "first", 0.2, False)
@@ -134,14 +135,16 @@ def test_whole_weights_repeat_words(name: str, emb: bb.Embedding) -> None:
         weights[1] = weights[0]
     n = len(found.targets)
     fast = metric.weighted(found.targets, found.attributes, weights[:n], weights[n:])
-    slow = bb.Metric.weighted(metric, found.targets, found.attributes, weights[:n], weights[n:])
+    slow = bb.metrics.Metric.weighted(
+        metric, found.targets, found.attributes, weights[:n], weights[n:]
+    )
     np.testing.assert_allclose(fast, slow, rtol=1e-9, atol=1e-12)
     assert fast[0] == pytest.approx(metric.value(found.targets, found.attributes))
 
 
 @pytest.mark.parametrize("name", CLOSED)
 def test_one_row_of_weights_serves_all_draws(name: str, emb: bb.Embedding) -> None:
-    metric = bb.METRICS[name]()
+    metric = bb.metrics.METRICS[name]()
     found = metric._gather(query(metric.template), emb, ("exact",), "first", 0.2, False)
     rng = np.random.default_rng(2)
     n = len(found.targets)
@@ -160,7 +163,7 @@ def test_one_row_of_weights_serves_all_draws(name: str, emb: bb.Embedding) -> No
 
 @pytest.mark.parametrize("name", SMALL)
 def test_posterior(name: str, emb: bb.Embedding) -> None:
-    metric = bb.METRICS[name]()
+    metric = bb.metrics.METRICS[name]()
     q = query(metric.template)
     score = metric.posterior(q, emb, draws=300, seed=3)
     assert score.draws is not None
@@ -182,7 +185,9 @@ def test_posterior(name: str, emb: bb.Embedding) -> None:
     assert score.value == metric.run_query(q, emb, seed=3).value
 
 
-def lists_of_a_population(metric: bb.Metric, repeats: int) -> tuple[list[bb.Score], float]:
+def lists_of_a_population(
+    metric: bb.metrics.Metric, repeats: int
+) -> tuple[list[bb.metrics.Score], float]:
     """Scores of random lists of 25 words, and the value of all words, 400 for each list."""
     rng = np.random.default_rng(5)
     names = np.array([f"{g}{i}" for g in "pqab" for i in range(400)]).reshape(4, 400)
@@ -205,7 +210,7 @@ def lists_of_a_population(metric: bb.Metric, repeats: int) -> tuple[list[bb.Scor
 )
 def test_interval_covers_what_the_words_are_a_sample_of(name: str) -> None:
     """Lists drawn from a population: 89% intervals hold their average in that many at least."""
-    scores, _ = lists_of_a_population(bb.METRICS[name](), 100)
+    scores, _ = lists_of_a_population(bb.metrics.METRICS[name](), 100)
     average = np.mean([score.value for score in scores])
     held = np.mean([score.lower <= average <= score.upper for score in scores])
     # The standard error is 3%.
@@ -214,13 +219,13 @@ def test_interval_covers_what_the_words_are_a_sample_of(name: str) -> None:
 
 def test_some_metrics_grow_with_the_lists() -> None:
     """Intervals are about lists as long as these, as few words make a noisy direction."""
-    for metric in (bb.WEATEffectSize(), bb.SAME(), bb.SemAxis()):
+    for metric in (bb.metrics.WEATEffectSize(), bb.metrics.SAME(), bb.metrics.SemAxis()):
         scores, whole = lists_of_a_population(metric, 50)
         values = np.array([score.value for score in scores])
         assert whole > values.mean() + 4 * values.std() / np.sqrt(50)
     # The intervals of the last, SemAxis, miss the value of all words.
     assert np.mean([score.lower <= whole <= score.upper for score in scores]) < 0.8
-    scores, whole = lists_of_a_population(bb.NAS(), 50)
+    scores, whole = lists_of_a_population(bb.metrics.NAS(), 50)
     values = np.array([score.value for score in scores])
     assert whole == pytest.approx(values.mean(), abs=4 * values.std() / np.sqrt(50))
 
@@ -229,14 +234,14 @@ def test_posterior_of_embeddings_share_weights(emb: bb.Embedding) -> None:
     q = query((2, 2))
     twice = bb.Embedding(emb.words, emb.vectors * 2, "twice")
     lacking = emb.subset([w for w in emb.words if w != "b5"], "lacking")
-    draws = [bb.WEAT().posterior(q, e, draws=200).draws for e in (emb, twice, lacking)]
+    draws = [bb.metrics.WEAT().posterior(q, e, draws=200).draws for e in (emb, twice, lacking)]
     np.testing.assert_allclose(draws[0], draws[1], rtol=1e-5)
     assert np.corrcoef(draws[0], draws[2])[0, 1] > 0.8
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_influence(name: str, emb: bb.Embedding) -> None:
-    metric = bb.METRICS[name]()
+    metric = bb.metrics.METRICS[name]()
     q = query(metric.template)
     table = metric.influence(q, emb)
     value = metric.run_query(q, emb).value
@@ -251,16 +256,16 @@ def test_influence(name: str, emb: bb.Embedding) -> None:
 
 
 def test_influence_of_pairs_leaves_out_both_words(emb: bb.Embedding) -> None:
-    table = bb.RIPA().influence(query((2, 1)), emb)
+    table = bb.metrics.RIPA().influence(query((2, 1)), emb)
     row = table[table["word"] == "p1 – q1"].iloc[0]
     rest = bb.Query([["p0", "p2", "p3", "p4"], ["q0", "q2", "q3", "q4"]], sets((6,), "a"))
-    assert row["value_without"] == pytest.approx(bb.RIPA().run_query(rest, emb).value)
+    assert row["value_without"] == pytest.approx(bb.metrics.RIPA().run_query(rest, emb).value)
     assert row["word_set"] == "target: Target set 0 – Target set 1"
 
 
-@pytest.mark.parametrize("name", [n for n in SMALL if not bb.METRICS[n].paired])
+@pytest.mark.parametrize("name", [n for n in SMALL if not bb.metrics.METRICS[n].paired])
 def test_influence_of_a_lone_word_is_nan(name: str, emb: bb.Embedding) -> None:
-    metric = bb.METRICS[name]()
+    metric = bb.metrics.METRICS[name]()
     q = query(metric.template)
     table = metric.influence(bb.Query([["p0"], ["q0", "q1"]], q.attribute_sets), emb)
     assert np.isnan(table.set_index("word").loc["p0", "influence"])
@@ -269,10 +274,10 @@ def test_influence_of_a_lone_word_is_nan(name: str, emb: bb.Embedding) -> None:
 
 def test_influence_takes_a_seed(emb: bb.Embedding) -> None:
     q = query((2, 2))
-    tables = [bb.RNSB(holdout=True).influence(q, emb, seed=seed) for seed in (3, 3, 4)]
+    tables = [bb.metrics.RNSB(holdout=True).influence(q, emb, seed=seed) for seed in (3, 3, 4)]
     pd.testing.assert_frame_equal(tables[0], tables[1])
     assert not tables[0].equals(tables[2])
-    value = bb.RNSB(holdout=True).run_query(q, emb, seed=3).value
+    value = bb.metrics.RNSB(holdout=True).run_query(q, emb, seed=3).value
     assert (tables[0]["value_without"] + tables[0]["influence"]).iloc[0] == pytest.approx(value)
 
 
@@ -301,7 +306,7 @@ def brute_force_p(q: bb.Query, emb: bb.Embedding, name: str, test: str) -> float
 @pytest.mark.parametrize("test", ["right-sided", "left-sided", "two-sided"])
 @pytest.mark.parametrize("name", ["weat", "weat_es", "rnd", "nas", "ect"])
 def test_exact_p_value(name: str, test: str, emb: bb.Embedding) -> None:
-    metric = bb.METRICS[name]()
+    metric = bb.metrics.METRICS[name]()
     q = bb.Query(sets((3, 4), "pq"), sets((6,) * metric.template[1], "ab"[: metric.template[1]]))
     score = metric.run_query(q, emb, calculate_p_value=True, p_value_test_type=test)
     assert score.p_value == pytest.approx(brute_force_p(q, emb, name, test))
@@ -313,7 +318,7 @@ def test_p_value_of_a_negative_value_is_not_one(emb: bb.Embedding) -> None:
     q = query((2, 2))
     turned = bb.Query(q.target_sets[::-1], q.attribute_sets)
     scores = [
-        bb.WEAT().run_query(x, emb, calculate_p_value=True, p_value_test_type="two-sided")
+        bb.metrics.WEAT().run_query(x, emb, calculate_p_value=True, p_value_test_type="two-sided")
         for x in (q, turned)
     ]
     assert scores[0].value == pytest.approx(-scores[1].value)
@@ -329,14 +334,16 @@ def test_two_sided_p_value_of_targets_of_unequal_size() -> None:
     emb = bb.Embedding(words, vectors, "leaning")
     q = bb.Query([words[:8], words[8:14]], [["a"], ["b"]])
     p_values = {
-        test: bb.WEAT().run_query(q, emb, calculate_p_value=True, p_value_test_type=test).p_value
+        test: bb.metrics.WEAT()
+        .run_query(q, emb, calculate_p_value=True, p_value_test_type=test)
+        .p_value
         for test in ("two-sided", "left-sided", "right-sided")
     }
     # The observed partition is the most extreme one of 14 choose 6.
     assert p_values["left-sided"] == pytest.approx(1 / 3003)
     assert p_values["two-sided"] == pytest.approx(1 / 3003)
     assert p_values["right-sided"] == 1
-    sizes = bb.WEATEffectSize().run_query(
+    sizes = bb.metrics.WEATEffectSize().run_query(
         q, emb, calculate_p_value=True, p_value_test_type="two-sided"
     )
     assert sizes.p_value == p_values["two-sided"]
@@ -348,24 +355,24 @@ def test_effect_size_of_targets_of_unequal_size_has_its_own_bound() -> None:
     )
     bound = 10 / np.sqrt(1 * 9)
     q = bb.Query([["p"], list("qrstuvwxy")], [["a"], ["b"]])
-    assert bb.WEATEffectSize().run_query(q, emb).value == pytest.approx(bound)
+    assert bb.metrics.WEATEffectSize().run_query(q, emb).value == pytest.approx(bound)
     q = bb.Query([["p"], list("qrstuvwxy")], [["a"]])
-    assert bb.NAS().run_query(q, emb).value == pytest.approx(bound)
+    assert bb.metrics.NAS().run_query(q, emb).value == pytest.approx(bound)
 
 
 def test_drawn_p_value_approaches_the_exact_one(emb: bb.Embedding) -> None:
     q = query((2, 2))
-    exact = bb.WEAT().run_query(q, emb, calculate_p_value=True).p_value
-    drawn = bb.WEAT().run_query(
+    exact = bb.metrics.WEAT().run_query(q, emb, calculate_p_value=True).p_value
+    drawn = bb.metrics.WEAT().run_query(
         q, emb, calculate_p_value=True, p_value_method="approximate", p_value_iterations=50_000
     )
     assert drawn.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact / 50_000) + 1e-4)
-    again = bb.WEAT().run_query(
+    again = bb.metrics.WEAT().run_query(
         q, emb, calculate_p_value=True, p_value_method="approximate", p_value_iterations=50_000
     )
     assert again.p_value == drawn.p_value
     # (count + 1) / (n + 1) is never zero.
-    few = bb.WEAT().run_query(
+    few = bb.metrics.WEAT().run_query(
         q, emb, calculate_p_value=True, p_value_method="approximate", p_value_iterations=9
     )
     assert few.p_value * 10 == pytest.approx(round(few.p_value * 10))
@@ -373,7 +380,7 @@ def test_drawn_p_value_approaches_the_exact_one(emb: bb.Embedding) -> None:
 
 def test_p_value_of_pairs_swaps_within_them(emb: bb.Embedding) -> None:
     q = query((2, 1), targets=4)
-    score = bb.RIPA().run_query(q, emb, calculate_p_value=True)
+    score = bb.metrics.RIPA().run_query(q, emb, calculate_p_value=True)
     values = []
     for code in range(16):
         swapped = [
@@ -389,7 +396,7 @@ def test_p_values_are_uniform_when_the_targets_do_not_differ() -> None:
     values = []
     for _ in range(300):
         emb = bb.Embedding(NAMES, rng.normal(size=(24, 10)), "random")
-        score = bb.WEAT().run_query(
+        score = bb.metrics.WEAT().run_query(
             query((2, 2)), emb, calculate_p_value=True, p_value_test_type="two-sided"
         )
         values.append(score.p_value)
@@ -398,19 +405,19 @@ def test_p_values_are_uniform_when_the_targets_do_not_differ() -> None:
 
 def test_words_in_both_targets_stay_in_both(emb: bb.Embedding) -> None:
     q = bb.Query([["p0", "p1", "q0"], ["q0", "q1", "q2"]], sets((6, 6), "ab"))
-    with pytest.warns(bb.BayesBiasWarning, match="share 'q0': they are as close to one as to the"):
-        score = bb.WEAT().run_query(q, emb, calculate_p_value=True)
+    with pytest.warns(BayesBiasWarning, match="share 'q0': they are as close to one as to the"):
+        score = bb.metrics.WEAT().run_query(q, emb, calculate_p_value=True)
     # The four words in one set only can be dealt out in six ways.
     assert score.p_value * 6 == pytest.approx(round(score.p_value * 6))
     alone = bb.Query([["p0", "p1"], ["q1", "q2"]], sets((6, 6), "ab"))
-    assert score.value == pytest.approx(bb.WEAT().run_query(alone, emb).value)
+    assert score.value == pytest.approx(bb.metrics.WEAT().run_query(alone, emb).value)
     assert score.p_value == pytest.approx(brute_force_p(alone, emb, "weat", "right-sided"))
 
 
 def test_same_targets_have_no_p_value(emb: bb.Embedding) -> None:
     q = bb.Query([["p0", "p1"], ["p1", "p0"]], sets((6, 6), "ab"))
-    with pytest.warns(bb.BayesBiasWarning) as told:
-        score = bb.WEAT().run_query(q, emb, calculate_p_value=True)
+    with pytest.warns(BayesBiasWarning) as told:
+        score = bb.metrics.WEAT().run_query(q, emb, calculate_p_value=True)
     assert "share 'p0', 'p1': they are as close to one as to the other" in str(told[0].message)
     assert "no p-value: there is only one way to deal the words out" in str(told[1].message)
     assert np.isnan(score.p_value)
@@ -419,22 +426,22 @@ def test_same_targets_have_no_p_value(emb: bb.Embedding) -> None:
 
 @pytest.mark.parametrize("name", ["mac", "direct_bias"])
 def test_no_p_value_where_sets_do_not_matter(name: str, emb: bb.Embedding) -> None:
-    metric = bb.METRICS[name]()
-    with pytest.warns(bb.BayesBiasWarning, match="does not matter to the metric which set"):
+    metric = bb.metrics.METRICS[name]()
+    with pytest.warns(BayesBiasWarning, match="does not matter to the metric which set"):
         score = metric.run_query(query(metric.template), emb, calculate_p_value=True)
     assert np.isnan(score.p_value)
 
 
 def test_too_many_partitions_for_exact(emb: bb.Embedding) -> None:
     words = bb.load_query("weat_1")
-    with pytest.raises(bb.SpecError, match=r"6.3e\+13 partitions, too many for p_value_method"):
-        bb.WEAT().run_query(
+    with pytest.raises(SpecError, match=r"6.3e\+13 partitions, too many for p_value_method"):
+        bb.metrics.WEAT().run_query(
             words, bb.load_embedding("demo"), calculate_p_value=True, p_value_method="exact"
         )
 
 
 def test_partitions_are_all_different(emb: bb.Embedding) -> None:
-    metric = bb.WEAT()
+    metric = bb.metrics.WEAT()
     found = metric._gather(query((2, 2), targets=3), emb, ("exact",), "first", 0.2, False)
     partitions = Partitions(found.targets, paired=False)
     weights = np.vstack([block[0] for block in partitions.every()])
@@ -451,109 +458,105 @@ def test_partitions_are_all_different(emb: bb.Embedding) -> None:
 
 def test_template(emb: bb.Embedding) -> None:
     with pytest.raises(
-        bb.SpecError,
+        SpecError,
         match=r"'rnd' takes \(2, 1\) target and attribute sets, and .*"
         r"has \(2, 2\); query.subqueries\(\(2, 1\)\)",
     ):
-        bb.RND().run_query(query((2, 2)), emb)
-    with pytest.raises(bb.SpecError, match=r"'weat' takes \(2, 2\) .* has \(2, 1\); add word sets"):
-        bb.WEAT().run_query(query((2, 1)), emb)
+        bb.metrics.RND().run_query(query((2, 2)), emb)
+    with pytest.raises(SpecError, match=r"'weat' takes \(2, 2\) .* has \(2, 1\); add word sets"):
+        bb.metrics.WEAT().run_query(query((2, 1)), emb)
     with pytest.raises(
-        bb.SpecError,
+        SpecError,
         match="'ripa' pairs the words of the target sets by their "
         "places, but 'Target set 0' has 3 words and 'Target set 1' 4; give pairs",
     ):
-        bb.RIPA().run_query(bb.Query(sets((3, 4), "pq"), sets((6,), "a")), emb)
-    for metric in (bb.ECT(), bb.SAME()):
-        with pytest.raises(
-            bb.SpecError, match=f"'{metric.name}' compares groups, and .* one target"
-        ):
+        bb.metrics.RIPA().run_query(bb.Query(sets((3, 4), "pq"), sets((6,), "a")), emb)
+    for metric in (bb.metrics.ECT(), bb.metrics.SAME()):
+        with pytest.raises(SpecError, match=f"'{metric.name}' compares groups, and .* one target"):
             metric.run_query(bb.Query(sets((3,), "p"), sets((6,), "a")), emb)
-    with pytest.raises(bb.SpecError, match="has 2 and 1; give as many of each"):
-        bb.GeneralizedWEAT().run_query(query((2, 1)), emb)
-    with pytest.raises(bb.SpecError, match="compares two target sets, and .* has 3"):
-        bb.MAC().run_query(
+    with pytest.raises(SpecError, match="has 2 and 1; give as many of each"):
+        bb.metrics.GeneralizedWEAT().run_query(query((2, 1)), emb)
+    with pytest.raises(SpecError, match="compares two target sets, and .* has 3"):
+        bb.metrics.MAC().run_query(
             bb.Query(sets((3, 3, 3), "pqa"), sets((3,), "b")), emb, calculate_p_value=True
         )
 
 
 def test_arguments(emb: bb.Embedding) -> None:
     q = query((2, 2))
-    with pytest.raises(bb.SpecError, match="'query' is str; expected a Query: load_query"):
-        bb.WEAT().run_query("weat_7", emb)  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'embedding' is str; expected an Embedding"):
-        bb.WEAT().run_query(q, "demo")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'query' is str; expected a Query: load_query"):
+        bb.metrics.WEAT().run_query("weat_7", emb)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'embedding' is str; expected an Embedding"):
+        bb.metrics.WEAT().run_query(q, "demo")  # type: ignore[arg-type]
     with pytest.raises(
-        bb.SpecError,
+        SpecError,
         match="no option 'retun_effect_size'; its options are "
         "'return_effect_size', 'ddof'. Did you mean 'return_effect_size'?",
     ):
-        bb.WEAT().run_query(q, emb, retun_effect_size=True)
-    with pytest.raises(bb.SpecError, match="'mac' has no option 'ddof'; it has none of its own"):
-        bb.MAC().posterior(q, emb, ddof=1)
-    with pytest.raises(bb.SpecError, match="'p_value_test_type' is 'both'"):
-        bb.WEAT().run_query(q, emb, calculate_p_value=True, p_value_test_type="both")  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'draws' is 1; expected a whole number, 2 or more"):
-        bb.WEAT().posterior(q, emb, draws=1)
-    with pytest.raises(bb.SpecError, match="'seed' is -1"):
-        bb.WEAT().posterior(q, emb, seed=-1)
-    with pytest.raises(bb.SpecError, match="'distance' is 'l2'; expected one of 'cos', 'norm'"):
-        bb.RND(distance="l2")  # type: ignore[arg-type]
+        bb.metrics.WEAT().run_query(q, emb, retun_effect_size=True)
+    with pytest.raises(SpecError, match="'mac' has no option 'ddof'; it has none of its own"):
+        bb.metrics.MAC().posterior(q, emb, ddof=1)
+    with pytest.raises(SpecError, match="'p_value_test_type' is 'both'"):
+        bb.metrics.WEAT().run_query(q, emb, calculate_p_value=True, p_value_test_type="both")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'draws' is 1; expected a whole number, 2 or more"):
+        bb.metrics.WEAT().posterior(q, emb, draws=1)
+    with pytest.raises(SpecError, match="'seed' is -1"):
+        bb.metrics.WEAT().posterior(q, emb, seed=-1)
+    with pytest.raises(SpecError, match="'distance' is 'l2'; expected one of 'cos', 'norm'"):
+        bb.metrics.RND(distance="l2")  # type: ignore[arg-type]
     for strictness in (-1, "much", True):
-        with pytest.raises(
-            bb.SpecError, match=f"'strictness' is {strictness!r}; expected a number"
-        ):
-            bb.DirectBias(strictness=strictness)  # type: ignore[arg-type]
-    for metric in (bb.WEAT, bb.WEATEffectSize, bb.NAS):
-        with pytest.raises(bb.SpecError, match="'ddof' is 2; expected 0 or 1"):
+        with pytest.raises(SpecError, match=f"'strictness' is {strictness!r}; expected a number"):
+            bb.metrics.DirectBias(strictness=strictness)  # type: ignore[arg-type]
+    for metric in (bb.metrics.WEAT, bb.metrics.WEATEffectSize, bb.metrics.NAS):
+        with pytest.raises(SpecError, match="'ddof' is 2; expected 0 or 1"):
             metric(ddof=2)
-    with pytest.raises(bb.SpecError, match="'draws' is 0; expected a whole number, 2 or more"):
-        bb.NAS().by_word(query((2, 1)), emb, draws=0)
-    with pytest.raises(bb.SpecError, match="'p_value_test_type' is 'both'"):
-        bb.NAS().by_word(query((2, 1)), emb, p_value_test_type="both")  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="takes one spelling of each word; use strategy='first'"):
-        bb.RIPA().run_query(query((2, 1)), emb, strategy="all")
-    with pytest.raises(bb.SpecError, match="'weat' cannot look at attribute words one by one"):
-        bb.WEAT().by_word(q, emb)
+    with pytest.raises(SpecError, match="'draws' is 0; expected a whole number, 2 or more"):
+        bb.metrics.NAS().by_word(query((2, 1)), emb, draws=0)
+    with pytest.raises(SpecError, match="'p_value_test_type' is 'both'"):
+        bb.metrics.NAS().by_word(query((2, 1)), emb, p_value_test_type="both")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="takes one spelling of each word; use strategy='first'"):
+        bb.metrics.RIPA().run_query(query((2, 1)), emb, strategy="all")
+    with pytest.raises(SpecError, match="'weat' cannot look at attribute words one by one"):
+        bb.metrics.WEAT().by_word(q, emb)
 
-    class Nothing(bb.Metric):
+    class Nothing(bb.metrics.Metric):
         name = "nothing"
 
-    with pytest.raises(bb.SpecError, match="the metric 'Nothing' has no method 'value"):
+    with pytest.raises(SpecError, match="the metric 'Nothing' has no method 'value"):
         Nothing().run_query(q, emb)
 
-    class Several(bb.Metric):
+    class Several(bb.metrics.Metric):
         name = "several"
 
         def value(self, targets: Any, attributes: Any) -> Any:
             return np.array([1.0, 2.0])
 
-    with pytest.raises(bb.SpecError, match="'several' returned ndarray; expected one number"):
+    with pytest.raises(SpecError, match="'several' returned ndarray; expected one number"):
         Several().run_query(q, emb)
 
 
 def test_options_of_class_and_call_are_the_same(emb: bb.Embedding) -> None:
     q = query((2, 1))
-    given = bb.RND(distance="cos").run_query(q, emb)
-    assert given.value == bb.RND().run_query(q, emb, distance="cos").value
-    assert given.value != bb.RND().run_query(q, emb).value
+    given = bb.metrics.RND(distance="cos").run_query(q, emb)
+    assert given.value == bb.metrics.RND().run_query(q, emb, distance="cos").value
+    assert given.value != bb.metrics.RND().run_query(q, emb).value
     q2 = query((2, 2))
     assert (
-        bb.WEAT().run_query(q2, emb, return_effect_size=True).value
-        == bb.WEATEffectSize().run_query(q2, emb).value
+        bb.metrics.WEAT().run_query(q2, emb, return_effect_size=True).value
+        == bb.metrics.WEATEffectSize().run_query(q2, emb).value
     )
-    sizes = [bb.WEATEffectSize(ddof=d).run_query(q2, emb).value for d in (0, 1)]
+    sizes = [bb.metrics.WEATEffectSize(ddof=d).run_query(q2, emb).value for d in (0, 1)]
     assert sizes[0] / sizes[1] == pytest.approx(np.sqrt(10 / 9))
 
 
 def test_lost_words(emb: bb.Embedding) -> None:
     q = bb.Query([["p0", "p1", "p2", "lost"], ["q0", "q1"]], sets((6, 6), "ab"))
     with pytest.warns(
-        bb.BayesBiasWarning,
+        BayesBiasWarning,
         match="weat of .* is NaN: embedding 'random' lacks 1 of "
         "4 words of 'target: Target set 0' .'lost'., more than lost_vocabulary_thr",
     ):
-        score = bb.WEAT().run_query(q, emb)
+        score = bb.metrics.WEAT().run_query(q, emb)
     assert np.isnan(score.value)
     assert score.lost == {"target: Target set 0": ("lost",)}
     assert "lacks 1 of 4" in str(score.reason)
@@ -567,43 +570,45 @@ def test_lost_words(emb: bb.Embedding) -> None:
         },
         nan_ok=True,
     )
-    kept = bb.WEAT().run_query(q, emb, lost_vocabulary_threshold=0.25)
+    kept = bb.metrics.WEAT().run_query(q, emb, lost_vocabulary_threshold=0.25)
     rest = bb.Query([["p0", "p1", "p2"], ["q0", "q1"]], sets((6, 6), "ab"))
-    assert kept.value == bb.WEAT().run_query(rest, emb).value
+    assert kept.value == bb.metrics.WEAT().run_query(rest, emb).value
     assert kept.words["target: Target set 0"] == ("p0", "p1", "p2")
     gone = bb.Query([["no", "none"], ["q0", "q1"]], sets((6, 6), "ab"))
-    with pytest.warns(bb.BayesBiasWarning, match="has no word of 'target: Target set 0'"):
-        assert np.isnan(bb.WEAT().posterior(gone, emb, lost_vocabulary_threshold=1).lower)
-    with pytest.raises(bb.SpecError, match="influence of words cannot be told: embedding 'random'"):
-        bb.WEAT().influence(gone, emb)
+    with pytest.warns(BayesBiasWarning, match="has no word of 'target: Target set 0'"):
+        assert np.isnan(bb.metrics.WEAT().posterior(gone, emb, lost_vocabulary_threshold=1).lower)
+    with pytest.raises(SpecError, match="influence of words cannot be told: embedding 'random'"):
+        bb.metrics.WEAT().influence(gone, emb)
 
 
 def test_a_set_left_with_one_word_where_two_are_needed(emb: bb.Embedding) -> None:
     q = bb.Query(sets((3, 3), "pq"), [["a0", "gone"]])
     with pytest.warns(
-        bb.BayesBiasWarning,
+        BayesBiasWarning,
         match="'attribute: Attribute set 0' is left with 1 of the 2 words needed",
     ):
-        score = bb.ECT().run_query(q, emb, lost_vocabulary_threshold=0.5)
+        score = bb.metrics.ECT().run_query(q, emb, lost_vocabulary_threshold=0.5)
     assert np.isnan(score.value)
 
 
 def test_pairs_that_lose_a_word_are_lost_words(emb: bb.Embedding) -> None:
     q = bb.Query([["p0", "p1", "p2", "no"], ["q0", "q1", "none", "q3"]], sets((6,), "a"))
-    with pytest.warns(
-        bb.BayesBiasWarning, match="both words of only 2 of 4 pairs, fewer than lost"
-    ):
-        assert np.isnan(bb.RIPA().run_query(q, emb, lost_vocabulary_threshold=0.25).value)
-    kept = bb.RIPA().run_query(q, emb, lost_vocabulary_threshold=0.5)
+    with pytest.warns(BayesBiasWarning, match="both words of only 2 of 4 pairs, fewer than lost"):
+        assert np.isnan(bb.metrics.RIPA().run_query(q, emb, lost_vocabulary_threshold=0.25).value)
+    kept = bb.metrics.RIPA().run_query(q, emb, lost_vocabulary_threshold=0.5)
     whole = bb.Query([["p0", "p1"], ["q0", "q1"]], sets((6,), "a"))
-    assert kept.value == bb.RIPA().run_query(whole, emb).value
+    assert kept.value == bb.metrics.RIPA().run_query(whole, emb).value
 
 
-@pytest.mark.parametrize("metric", [bb.SemAxis(), bb.SAME(), bb.Neighbourhood(k=5)])
-def test_groups_of_the_same_words_have_no_direction(metric: bb.Metric, emb: bb.Embedding) -> None:
+@pytest.mark.parametrize(
+    "metric", [bb.metrics.SemAxis(), bb.metrics.SAME(), bb.metrics.Neighbourhood(k=5)]
+)
+def test_groups_of_the_same_words_have_no_direction(
+    metric: bb.metrics.Metric, emb: bb.Embedding
+) -> None:
     """Sums in another order differ by rounding, which points somewhere."""
     q = bb.Query([["p0", "p1", "p2"], ["p2", "p0", "p1"]], sets((6,), "a"))
-    with pytest.warns(bb.BayesBiasWarning) as told:
+    with pytest.warns(BayesBiasWarning) as told:
         score = metric.run_query(q, emb)
     assert np.isnan(score.value)
     assert "have the same mean" in str(score.reason)
@@ -613,48 +618,55 @@ def test_groups_of_the_same_words_have_no_direction(metric: bb.Metric, emb: bb.E
 def test_zero_variance_has_no_effect_size() -> None:
     emb = bb.Embedding(["p", "q", "a", "b"], [[1, 0], [1, 0], [0.5, 1], [0.2, 1]], "flat")
     q = bb.Query([["p"], ["q"]], [["a"], ["b"]])
-    with pytest.warns(bb.BayesBiasWarning, match="the effect size has no scale"):
-        score = bb.WEATEffectSize().run_query(q, emb)
+    with pytest.warns(BayesBiasWarning, match="the effect size has no scale"):
+        score = bb.metrics.WEATEffectSize().run_query(q, emb)
     assert np.isnan(score.value)
     assert np.isnan(score["effect_size"])
-    with pytest.warns(bb.BayesBiasWarning, match="so it has no scale"):
-        assert np.isnan(bb.NAS().run_query(bb.Query([["p"], ["q"]], [["a"]]), emb).value)
-    with pytest.warns(bb.BayesBiasWarning, match="groups have the same mean vector"):
-        assert np.isnan(bb.SAME().run_query(bb.Query([["p"], ["q"]], [["a"]]), emb).value)
-    with pytest.warns(bb.BayesBiasWarning, match="two words of a pair have the same vector"):
-        assert np.isnan(bb.RIPA().run_query(bb.Query([["p"], ["q"]], [["a"]]), emb).value)
-    with pytest.warns(bb.BayesBiasWarning, match="words of every pair have the same vector"):
-        assert np.isnan(bb.DirectBias().run_query(bb.Query([["p"], ["q"]], [["a"]]), emb).value)
+    with pytest.warns(BayesBiasWarning, match="so it has no scale"):
+        assert np.isnan(bb.metrics.NAS().run_query(bb.Query([["p"], ["q"]], [["a"]]), emb).value)
+    with pytest.warns(BayesBiasWarning, match="groups have the same mean vector"):
+        assert np.isnan(bb.metrics.SAME().run_query(bb.Query([["p"], ["q"]], [["a"]]), emb).value)
+    with pytest.warns(BayesBiasWarning, match="two words of a pair have the same vector"):
+        assert np.isnan(bb.metrics.RIPA().run_query(bb.Query([["p"], ["q"]], [["a"]]), emb).value)
+    with pytest.warns(BayesBiasWarning, match="words of every pair have the same vector"):
+        assert np.isnan(
+            bb.metrics.DirectBias().run_query(bb.Query([["p"], ["q"]], [["a"]]), emb).value
+        )
 
 
 def test_zero_vector_is_named() -> None:
     emb = bb.Embedding(["p", "q", "a", "b"], [[1, 0], [0, 1], [0, 0], [1, 1]], "hole")
-    with pytest.raises(bb.DataError, match="the vector of 'a' is zero"):
-        bb.WEAT().run_query(bb.Query([["p"], ["q"]], [["a"], ["b"]]), emb)
+    with pytest.raises(DataError, match="the vector of 'a' is zero"):
+        bb.metrics.WEAT().run_query(bb.Query([["p"], ["q"]], [["a"], ["b"]]), emb)
     # The Euclidean distance from the origin is well defined.
-    assert bb.RND().run_query(bb.Query([["p"], ["q"]], [["a"]]), emb).value == 0
+    assert bb.metrics.RND().run_query(bb.Query([["p"], ["q"]], [["a"]]), emb).value == 0
 
 
 def test_a_word_on_both_sides_is_told(emb: bb.Embedding) -> None:
     q = bb.Query([["p0", "p1"], ["q0"]], [["p1", "a0"], ["b0"]])
-    with pytest.warns(bb.BayesBiasWarning, match="share 'p1': each is at distance 0 from itself"):
-        bb.WEAT().run_query(q, emb)
+    with pytest.warns(BayesBiasWarning, match="share 'p1': each is at distance 0 from itself"):
+        bb.metrics.WEAT().run_query(q, emb)
 
 
 def test_spellings() -> None:
     words = ["Anna", "anna", "ANNA", "otto", "good", "bad"]
     emb = bb.Embedding(words, np.random.default_rng(1).normal(size=(6, 5)), "cased")
     q = bb.Query([["Anna"], ["otto"]], [["good"], ["bad"]])
-    every = bb.WEAT().run_query(q, emb, strategy="all", fallbacks=["exact", "lower", "upper"])
+    every = bb.metrics.WEAT().run_query(
+        q, emb, strategy="all", fallbacks=["exact", "lower", "upper"]
+    )
     one_each = bb.Query([["Anna", "anna", "ANNA"], ["otto"]], [["good"], ["bad"]])
-    assert every.value == bb.WEAT().run_query(one_each, emb).value
+    assert every.value == bb.metrics.WEAT().run_query(one_each, emb).value
     # Two spellings that fall together count once.
     both = bb.Query([["Otto", "otto"], ["Anna"]], [["good"], ["bad"]])
     single = bb.Query([["otto"], ["Anna"]], [["good"], ["bad"]])
-    assert bb.WEAT().run_query(both, emb).value == bb.WEAT().run_query(single, emb).value
+    assert (
+        bb.metrics.WEAT().run_query(both, emb).value
+        == bb.metrics.WEAT().run_query(single, emb).value
+    )
     # Attributes of pairs, too.
     scores = [
-        bb.RIPA().run_query(bb.Query([["good"], ["bad"]], [["Anna", *also]]), emb)
+        bb.metrics.RIPA().run_query(bb.Query([["good"], ["bad"]], [["Anna", *also]]), emb)
         for also in (["otto"], ["Otto", "otto"])
     ]
     assert scores[0].value == scores[1].value
@@ -665,8 +677,8 @@ def test_spellings() -> None:
 
 def test_ect_of_three_groups_is_the_mean_of_pairs(emb: bb.Embedding) -> None:
     q = bb.Query(sets((4, 4, 4), "pqb"), sets((6,), "a"))
-    score = bb.ECT().run_query(q, emb)
-    pairs = [bb.ECT().run_query(x, emb).value for x in q.subqueries((2, 1))]
+    score = bb.metrics.ECT().run_query(q, emb)
+    pairs = [bb.metrics.ECT().run_query(x, emb).value for x in q.subqueries((2, 1))]
     assert score.value == pytest.approx(np.mean(pairs))
     assert list(score["correlations"].values()) == pytest.approx(pairs)
 
@@ -677,19 +689,19 @@ def test_same_of_three_groups(emb: bb.Embedding) -> None:
     means = [np.mean([unit[w] for w in s], axis=0) for s in q.target_sets]
     basis = np.linalg.qr(np.column_stack([means[1] - means[0], means[2] - means[0]]))[0]
     expected = np.mean([np.linalg.norm(basis.T @ unit[w]) for w in q.attribute_sets[0]])
-    score = bb.SAME().run_query(q, emb)
+    score = bb.metrics.SAME().run_query(q, emb)
     assert score.value == pytest.approx(expected)
     assert len(score["skew"]) == 3
-    turned = bb.SAME().run_query(bb.Query(q.target_sets[::-1], q.attribute_sets), emb)
+    turned = bb.metrics.SAME().run_query(bb.Query(q.target_sets[::-1], q.attribute_sets), emb)
     assert turned.value == pytest.approx(expected)
 
 
 def test_same_of_a_group_between_two_others(emb: bb.Embedding) -> None:
     """The mean of all words of two groups adds no direction to that between them."""
     p, q = sets((3, 3), "pq")
-    two = bb.SAME().run_query(bb.Query([p, q], sets((6,), "a")), emb)
-    with pytest.warns(bb.BayesBiasWarning, match="share"):
-        three = bb.SAME().run_query(bb.Query([p, q, p + q], sets((6,), "a")), emb)
+    two = bb.metrics.SAME().run_query(bb.Query([p, q], sets((6,), "a")), emb)
+    with pytest.warns(BayesBiasWarning, match="share"):
+        three = bb.metrics.SAME().run_query(bb.Query([p, q, p + q], sets((6,), "a")), emb)
     assert three.value == pytest.approx(two.value)
 
 
@@ -697,30 +709,30 @@ def test_strictness_of_zero_counts_words_that_are_not_orthogonal() -> None:
     vectors = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [2, 2, 1]]
     emb = bb.Embedding(list("pqabc"), vectors, "corners")
     q = bb.Query([["p"], ["q"]], [["a", "b", "c"]])
-    assert bb.DirectBias(strictness=0).run_query(q, emb).value == pytest.approx(1 / 3)
-    assert bb.DirectBias().run_query(q, emb).value == pytest.approx(0.5 / 3)
+    assert bb.metrics.DirectBias(strictness=0).run_query(q, emb).value == pytest.approx(1 / 3)
+    assert bb.metrics.DirectBias().run_query(q, emb).value == pytest.approx(0.5 / 3)
 
 
 def test_direct_bias_points_to_the_first_targets(emb: bb.Embedding) -> None:
     q = query((2, 1))
-    there = bb.DirectBias().run_query(q, emb)["word_values"]
-    back = bb.DirectBias().run_query(bb.Query(q.target_sets[::-1], q.attribute_sets), emb)
+    there = bb.metrics.DirectBias().run_query(q, emb)["word_values"]
+    back = bb.metrics.DirectBias().run_query(bb.Query(q.target_sets[::-1], q.attribute_sets), emb)
     for word, value in there.items():
         assert back["word_values"][word] == pytest.approx(-value)
-    squared = bb.DirectBias(strictness=2).run_query(q, emb).value
+    squared = bb.metrics.DirectBias(strictness=2).run_query(q, emb).value
     assert squared == pytest.approx(np.mean(np.square(list(there.values()))))
 
 
 def test_indirect_bias_of_two_words_is_beta(emb: bb.Embedding) -> None:
     q = bb.Query(sets((4, 4), "pq"), [["a0"], ["b0"]])
-    score = bb.IndirectBias().run_query(q, emb)
+    score = bb.metrics.IndirectBias().run_query(q, emb)
     assert score["pairs"] == {"a0 – b0": pytest.approx(score.value)}
     assert score.value == pytest.approx(plain("indirect_bias", q, emb))
 
 
 def test_mac_details(emb: bb.Embedding) -> None:
     q = query((2, 2))
-    score = bb.MAC().run_query(q, emb)
+    score = bb.metrics.MAC().run_query(q, emb)
     values = [
         d for words in score["targets_eval"].values() for by in words.values() for d in by.values()
     ]
@@ -729,13 +741,15 @@ def test_mac_details(emb: bb.Embedding) -> None:
 
 def test_by_word(emb: bb.Embedding) -> None:
     q = query((2, 1))
-    table = bb.NAS().by_word(q, emb, draws=200, calculate_p_value=True)
+    table = bb.metrics.NAS().by_word(q, emb, draws=200, calculate_p_value=True)
     assert sorted(table["word"]) == sorted(q.attribute_sets[0])
     assert table["value"].is_monotonic_increasing
-    assert table["value"].mean() == pytest.approx(bb.NAS().run_query(q, emb).value)
+    assert table["value"].mean() == pytest.approx(bb.metrics.NAS().run_query(q, emb).value)
     word = table.iloc[0]
     alone = bb.Query(q.target_sets, [[word["word"]]])
-    score = bb.NAS().run_query(alone, emb, calculate_p_value=True, p_value_test_type="two-sided")
+    score = bb.metrics.NAS().run_query(
+        alone, emb, calculate_p_value=True, p_value_test_type="two-sided"
+    )
     assert (word["value"], word["p_value"]) == pytest.approx((score.value, score.p_value))
     assert (table["lower"] < table["upper"]).all()
 
@@ -752,7 +766,7 @@ def test_ranks_are_scipys(rng: np.random.Generator, scale: float) -> None:
 
 def test_score_in_words(emb: bb.Embedding) -> None:
     q = bb.Query([["p0", "p1", "p2", "lost", "p3"], ["q0", "q1"]], sets((6, 6), "ab"))
-    score = bb.WEAT().posterior(q, emb, draws=500)
+    score = bb.metrics.WEAT().posterior(q, emb, draws=500)
     text = score.summary()
     assert f"{score.value:.3g} (89% interval" in text
     assert f"above 0 with probability {score.p_above:.2f}; from 18 words, 1 lost." in text
@@ -764,28 +778,28 @@ def test_score_in_words(emb: bb.Embedding) -> None:
     assert "nan" not in html
     assert repr(score).startswith(f"<Score weat = {score.value:.2f} [")
     assert score.sd == pytest.approx(np.std(score.draws))
-    plain_score = bb.WEAT().run_query(q, emb)
+    plain_score = bb.metrics.WEAT().run_query(q, emb)
     assert np.isnan([plain_score.lower, plain_score.sd, plain_score.p_above]).all()
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_scores_go_into_json(name: str, emb: bb.Embedding) -> None:
-    metric = bb.METRICS[name]()
+    metric = bb.metrics.METRICS[name]()
     score = metric.run_query(query(metric.template), emb)
     assert json.loads(json.dumps(score.to_dict()))["query_name"] == score.query_name
 
 
 def test_no_probability_of_a_side_that_is_not_there(emb: bb.Embedding) -> None:
     """Values of at least 0 say nothing by being above 0."""
-    assert np.isnan(bb.SAME().posterior(query((2, 1)), emb, draws=50).p_above)
-    assert np.isfinite(bb.MAC().posterior(query((2, 1)), emb, draws=50).p_above)
+    assert np.isnan(bb.metrics.SAME().posterior(query((2, 1)), emb, draws=50).p_above)
+    assert np.isfinite(bb.metrics.MAC().posterior(query((2, 1)), emb, draws=50).p_above)
 
 
 # A metric of one's own
 
 
 @dataclass(frozen=True)
-class Gap(bb.Metric):
+class Gap(bb.metrics.Metric):
     """The gap of mean cosines, or of medians."""
 
     median: bool = False

@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 import bayesbias as bb
 from bayesbias.embeddings import nearest, neighbours
+from bayesbias.errors import DataError, SpecError
 
 
 def embedding(vectors: object, name: str = "e") -> bb.Embedding:
@@ -100,15 +101,15 @@ def test_lengths_do_not_matter_and_nothing_gives_nothing(rng: np.random.Generato
 
 def test_errors() -> None:
     emb = embedding(np.eye(3))
-    with pytest.raises(bb.SpecError, match="'k' is 0; expected a whole number, 1 or more"):
+    with pytest.raises(SpecError, match="'k' is 0; expected a whole number, 1 or more"):
         nearest(emb, np.ones((1, 3)), 0)
-    with pytest.raises(bb.SpecError, match=r"shape \(3,\); expected vectors × 3 dimensions"):
+    with pytest.raises(SpecError, match=r"shape \(3,\); expected vectors × 3 dimensions"):
         nearest(emb, np.ones(3), 1)
-    with pytest.raises(bb.SpecError, match="2 arrays in 'exclude' for 1 vectors"):
+    with pytest.raises(SpecError, match="2 arrays in 'exclude' for 1 vectors"):
         nearest(emb, np.ones((1, 3)), 1, exclude=[np.array([0]), np.array([1])])
-    with pytest.raises(bb.DataError, match="zero, NaN or infinite has no neighbours"):
+    with pytest.raises(DataError, match="zero, NaN or infinite has no neighbours"):
         nearest(emb, np.zeros((1, 3)), 1)
-    with pytest.raises(bb.SpecError, match="'e' has 2 words to choose 3 neighbours from; ask for"):
+    with pytest.raises(SpecError, match="'e' has 2 words to choose 3 neighbours from; ask for"):
         nearest(emb, np.ones((1, 3)), 3, exclude=[np.array([1, 1])])
-    with pytest.raises(bb.SpecError, match="has 2 words to choose 3 neighbours"):
+    with pytest.raises(SpecError, match="has 2 words to choose 3 neighbours"):
         nearest(embedding([[1, 0], [0, 0], [0, 1]]), np.ones((1, 2)), 3)

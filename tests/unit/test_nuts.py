@@ -14,17 +14,17 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from bayesbias._compat import convergence
+from bayesbias._core.arviz_versions import convergence
 from bayesbias.errors import BayesBiasWarning, MissingDependencyError, SpecError
-from bayesbias.inference import nuts
-from bayesbias.inference.data import ModelData, model_data, prepare_table
-from bayesbias.inference.exact import sample_exactly
-from bayesbias.inference.nuts import NutsDraws, check_sampler, sample_nuts
-from bayesbias.inference.spec import ModelSpec, load_model
+from bayesbias.models.exact.engine import sample_exactly
+from bayesbias.models.model_data import ModelData, model_data, prepare_table
+from bayesbias.models.nuts import sampling
+from bayesbias.models.nuts.sampling import NutsDraws, check_sampler, sample_nuts
+from bayesbias.models.spec import ModelSpec, load_model
 
 # Not in alphabetical order, so that a sampler that sorts them is found out.
 WORDS = ("rabbi", "imam", "monk")
-ALL = pytest.mark.parametrize("sampler", nuts.SAMPLERS)
+ALL = pytest.mark.parametrize("sampler", sampling.SAMPLERS)
 
 
 def small_table() -> pd.DataFrame:
@@ -62,7 +62,7 @@ def sample(sampler: str, model: str = "separate", **changed: Any) -> NutsDraws:
 @cache
 def first_run(sampler: str) -> NutsDraws:
     """Sample once for all tests that only look at the draws."""
-    for package in nuts._PACKAGES[sampler]:
+    for package in sampling._PACKAGES[sampler]:
         pytest.importorskip(package)
     return sample(sampler)
 
@@ -103,7 +103,7 @@ def test_an_unknown_sampler_is_refused() -> None:
 def test_a_missing_package_is_named(
     monkeypatch: pytest.MonkeyPatch, sampler: str, package: str, line: str
 ) -> None:
-    monkeypatch.setattr(nuts, "find_spec", lambda name: None if name == package else object())
+    monkeypatch.setattr(sampling, "find_spec", lambda name: None if name == package else object())
     with pytest.raises(
         MissingDependencyError, match=f"{package!r}, which is not installed: {line}"
     ):
@@ -114,8 +114,8 @@ def test_a_missing_package_is_named(
 def test_blackjax_must_not_be_too_new(
     monkeypatch: pytest.MonkeyPatch, installed: str, good: bool
 ) -> None:
-    monkeypatch.setattr(nuts, "find_spec", lambda name: object())
-    monkeypatch.setattr(nuts, "version", lambda name: installed)
+    monkeypatch.setattr(sampling, "find_spec", lambda name: object())
+    monkeypatch.setattr(sampling, "version", lambda name: installed)
     if good:
         check_sampler("blackjax")
     else:
@@ -124,7 +124,7 @@ def test_blackjax_must_not_be_too_new(
 
 
 def test_pymc_needs_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nuts, "find_spec", lambda name: None)
+    monkeypatch.setattr(sampling, "find_spec", lambda name: None)
     check_sampler("pymc")
 
 
@@ -138,21 +138,21 @@ def test_pymc_needs_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_most_draws_are_kept(lengths: list[int], kept: list[int], draws: int) -> None:
-    assert nuts._most(lengths, 2000) == (kept, draws)
+    assert sampling._most(lengths, 2000) == (kept, draws)
 
 
 def test_a_short_run_is_whole_and_hardly_begun_chains_are_not_kept() -> None:
-    assert nuts._most([5, 5], 5) == ([0, 1], 5)
+    assert sampling._most([5, 5], 5) == ([0, 1], 5)
     with pytest.raises(KeyboardInterrupt):
-        nuts._most([9, 0, 3], 2000)
+        sampling._most([9, 0, 3], 2000)
 
 
 def test_an_interrupt_stops_the_chains_that_pymc_would_begin_next() -> None:
-    settings = nuts._Settings(
+    settings = sampling._Settings(
         draws=2, tune=1, chains=3, cores=1, seed=0, target_accept=0.9, progress=False, small=True
     )
     with ExitStack() as stack:
-        count = nuts._counter(stack, settings)
+        count = sampling._counter(stack, settings)
         for chain in (0, 0, 0, 1):
             count(None, SimpleNamespace(chain=chain))
         with pytest.raises(KeyboardInterrupt):
@@ -227,7 +227,7 @@ def test_the_same_seed_gives_the_same_draws_and_no_output(
 def test_an_interrupt_keeps_the_draws(
     sampler: str, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nuts, "progress_bar", interrupting(after=600))
+    monkeypatch.setattr(sampling, "progress_bar", interrupting(after=600))
     with pytest.warns(BayesBiasWarning, match=r"interrupted: \d+ of 80000 draws were kept"):
         found = sample(sampler, model, draws=40_000, tune=100, progress=True)
     assert found.interrupted
@@ -242,6 +242,6 @@ def test_an_interrupt_keeps_the_draws(
 
 @pytest.mark.slow
 def test_an_interrupt_of_the_warm_up_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nuts, "progress_bar", interrupting(after=1))
+    monkeypatch.setattr(sampling, "progress_bar", interrupting(after=1))
     with pytest.raises(KeyboardInterrupt):
         sample("pymc", draws=100, tune=1_000_000, progress=True)

@@ -11,10 +11,11 @@ import pytest
 from simulated import simulated_table
 
 import bayesbias as bb
+from bayesbias.errors import SpecError
 
 
 @pytest.fixture(scope="module")
-def fit() -> bb.Fit:
+def fit() -> bb.models.Fit:
     """Four words; draws so narrow that means and intervals are what is written here."""
     made = bb.fit(simulated_table(words=2), "separate", engine="exact", draws=250)
     means = np.array(
@@ -31,7 +32,7 @@ def fit() -> bb.Fit:
     return replace(made, posterior=posterior)
 
 
-def test_percentages(fit: bb.Fit) -> None:
+def test_percentages(fit: bb.models.Fit) -> None:
     table = bb.overview(fit).table
     assert table["answer"].iloc[:5].to_dict() == {
         "A close to N": 25.0,
@@ -47,7 +48,7 @@ def test_percentages(fit: bb.Fit) -> None:
     assert chances["H closer than A"] == pytest.approx(100 * (1 + 0.76 + 0 + 0) / 4, abs=3)
 
 
-def test_contrasts_lead(fit: bb.Fit) -> None:
+def test_contrasts_lead(fit: bb.models.Fit) -> None:
     found = bb.overview(fit, rope=0.02)
     assert list(found.contrasts["contrast"]) == [
         "associated - none", "associated - human", "associated - different",
@@ -58,7 +59,7 @@ def test_contrasts_lead(fit: bb.Fit) -> None:
     assert "<table" in found._repr_html_()
 
 
-def test_data_set_rows(fit: bb.Fit) -> None:
+def test_data_set_rows(fit: bb.models.Fit) -> None:
     table = bb.overview(fit).table
     assert table.loc["General HPDI outside of 0", "answer"] in ("yes", "no")
     co = bb.fit(fit.table, "connection", engine="exact", draws=250).draws("co")
@@ -90,7 +91,9 @@ def test_how_similar_different_and_associated_are(gap: float, answer: str, likel
 
 @pytest.mark.parametrize("shift", [-0.15, -0.03, 0.03, 0.15])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_answer_and_probability_are_of_one_event(fit: bb.Fit, shift: float, seed: int) -> None:
+def test_answer_and_probability_are_of_one_event(
+    fit: bb.models.Fit, shift: float, seed: int
+) -> None:
     """All means move, those of human words less, so that the coefficients move another way."""
     rng = np.random.default_rng(seed)
     by = {"associated": 2 * shift, "different": 2 * shift, "human": shift, "none": -shift}
@@ -104,7 +107,7 @@ def test_answer_and_probability_are_of_one_event(fit: bb.Fit, shift: float, seed
     assert (table.loc["General H moved closer to A", "answer"] == "yes") == (shift < 0)
 
 
-def test_the_rules_are_shown_everywhere(fit: bb.Fit) -> None:
+def test_the_rules_are_shown_everywhere(fit: bb.models.Fit) -> None:
     found = bb.overview(fit)
     assert list(found.formatted().columns) == ["answer", "probability", "meaning"]
     for text in found.table["meaning"]:
@@ -114,7 +117,7 @@ def test_the_rules_are_shown_everywhere(fit: bb.Fit) -> None:
         assert html.escape(text, quote=False) in found._repr_html_()
 
 
-def test_what_moved(fit: bb.Fit) -> None:
+def test_what_moved(fit: bb.models.Fit) -> None:
     """Human words were moved towards the protected words, neutral ones away."""
     shift = fit.table["connection"].astype(str).map({"human": -0.2, "none": 0.2}).fillna(0)
     moved = fit.table.assign(cosine_distance=(fit.table["cosine_distance"] + shift).clip(0, 2))
@@ -125,19 +128,19 @@ def test_what_moved(fit: bb.Fit) -> None:
     assert table.loc["General N moved closer", "probability"] < 0.1
 
 
-def test_without_some_connections(fit: bb.Fit) -> None:
+def test_without_some_connections(fit: bb.models.Fit) -> None:
     rows = fit.table[fit.table["connection"].isin(["associated", "none"])]
     table = bb.overview(bb.fit(rows, "separate", engine="exact", draws=50)).table
     assert list(table.index) == ["A close to N", "General HPDI outside of 0"]
 
 
-def test_fits_that_have_no_overview(fit: bb.Fit) -> None:
-    def exact(table: pd.DataFrame, model: str) -> bb.Fit:
+def test_fits_that_have_no_overview(fit: bb.models.Fit) -> None:
+    def exact(table: pd.DataFrame, model: str) -> bb.models.Fit:
         return bb.fit(table, model, engine="exact", draws=50)
 
-    with pytest.raises(bb.SpecError, match="needs a mean for each protected word and connection"):
+    with pytest.raises(SpecError, match="needs a mean for each protected word and connection"):
         bb.overview(exact(fit.table, "baseline"))
-    with pytest.raises(bb.SpecError, match="needs associated attributes"):
+    with pytest.raises(SpecError, match="needs associated attributes"):
         bb.overview(exact(fit.table[fit.table["connection"] != "associated"], "separate"))
-    with pytest.raises(bb.SpecError, match="'rope' is 0"):
+    with pytest.raises(SpecError, match="'rope' is 0"):
         bb.overview(fit, rope=0)

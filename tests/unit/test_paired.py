@@ -8,7 +8,8 @@ import pytest
 from simulated import simulated_table
 
 import bayesbias as bb
-from bayesbias.inference.paired import _coupled
+from bayesbias.errors import BayesBiasWarning, DataError, SpecError
+from bayesbias.models.paired import _coupled
 
 MOVED = {"associated": 0.12, "different": 0.04, "human": 0.0, "none": -0.02}
 
@@ -20,13 +21,13 @@ def after_of(table: pd.DataFrame, rng: np.random.Generator, noise: float = 0.02)
 
 
 @pytest.fixture(scope="module")
-def paired() -> bb.PairedFit:
+def paired() -> bb.models.PairedFit:
     before = simulated_table(3, words=5, stereotypes=8, controls=15)
     after = after_of(before, np.random.default_rng(1))
     return bb.fit_paired(before, after, seed=2, draws=1000)
 
 
-def test_effects_of_the_data_set(paired: bb.PairedFit) -> None:
+def test_effects_of_the_data_set(paired: bb.models.PairedFit) -> None:
     effects = paired.effects(by=None).set_index("connection")
     for name, true in MOVED.items():
         row = effects.loc[name]
@@ -40,7 +41,7 @@ def test_effects_of_the_data_set(paired: bb.PairedFit) -> None:
     ]  # fmt: skip
 
 
-def test_effects_by_word_and_group(paired: bb.PairedFit) -> None:
+def test_effects_by_word_and_group(paired: bb.models.PairedFit) -> None:
     words = paired.effects()
     assert list(words.columns[:2]) == ["protected_word", "connection"]
     assert len(words) == 10 * 4
@@ -52,11 +53,11 @@ def test_effects_by_word_and_group(paired: bb.PairedFit) -> None:
     mean = inside.query("connection == 'human'")["mean"].mean()
     same = groups.query("protected_group == 'g0' and connection == 'human'")["mean"].item()
     assert same == pytest.approx(mean)
-    with pytest.raises(bb.SpecError, match="'by' is 'word'"):
+    with pytest.raises(SpecError, match="'by' is 'word'"):
         paired.effects(by="word")  # type: ignore[arg-type]
 
 
-def test_gap_closed(paired: bb.PairedFit) -> None:
+def test_gap_closed(paired: bb.models.PairedFit) -> None:
     gap = paired.gap_closed().iloc[0]
     assert gap["change"] == pytest.approx(0.14, abs=0.02)
     assert gap["change_lower"] < 0.14 < gap["change_upper"]
@@ -66,7 +67,7 @@ def test_gap_closed(paired: bb.PairedFit) -> None:
     assert len(paired.gap_closed(by="protected_word")) == 10
 
 
-def test_the_paired_intervals_are_narrower(paired: bb.PairedFit) -> None:
+def test_the_paired_intervals_are_narrower(paired: bb.models.PairedFit) -> None:
     assert (paired.narrowing() < 0.5).all()
 
 
@@ -94,7 +95,7 @@ def test_pairs_of_one_table_only_are_left_out(rng: np.random.Generator) -> None:
     before = simulated_table(3)
     after = after_of(before, rng)
     lost = after["word_to_compare"] == "a00"
-    with pytest.warns(bb.BayesBiasWarning, match="6 rows have no counterpart"):
+    with pytest.warns(BayesBiasWarning, match="6 rows have no counterpart"):
         paired = bb.fit_paired(before, after[~lost], draws=50)
     assert "a00" not in paired.difference.posterior["word_to_compare"].to_numpy()
     assert len(paired.before.table) == len(paired.after.table) == 114
@@ -103,16 +104,16 @@ def test_pairs_of_one_table_only_are_left_out(rng: np.random.Generator) -> None:
 def test_tables_that_do_not_go_together(rng: np.random.Generator) -> None:
     before = simulated_table(3)
     after = after_of(before, rng)
-    with pytest.raises(bb.DataError, match="no pair of words in common"):
+    with pytest.raises(DataError, match="no pair of words in common"):
         bb.fit_paired(before, after.assign(word_to_compare="x" + after["word_to_compare"]))
     swapped = after["connection"].replace({"human": "none", "none": "human"})
-    with pytest.raises(bb.DataError, match="is 'human' in one table and 'none' in the other"):
+    with pytest.raises(DataError, match="is 'human' in one table and 'none' in the other"):
         bb.fit_paired(before, after.assign(connection=swapped))
-    with pytest.raises(bb.DataError, match="the table 'after' holds several embeddings"):
+    with pytest.raises(DataError, match="the table 'after' holds several embeddings"):
         bb.fit_paired(before, pd.concat([after, before]))
-    with pytest.raises(bb.SpecError, match="is of distances"):
+    with pytest.raises(SpecError, match="is of distances"):
         bb.fit_paired(before, after, "crossed")
-    with pytest.raises(bb.DataError, match="all 120 values|all 24 values"):
+    with pytest.raises(DataError, match="all 120 values|all 24 values"):
         bb.fit_paired(before, before.assign(embedding="same"))
 
 
@@ -122,5 +123,7 @@ def test_a_model_of_the_user(rng: np.random.Generator) -> None:
     kept["theta"]["prior"] = "Normal(bar, tau)"
     spec |= {"mean": ["theta"], "name": "plain", "parameters": kept}
     before = simulated_table(3)
-    paired = bb.fit_paired(before, after_of(before, rng), bb.ModelSpec.from_dict(spec), draws=50)
+    paired = bb.fit_paired(
+        before, after_of(before, rng), bb.models.ModelSpec.from_dict(spec), draws=50
+    )
     assert "u" not in paired.difference.posterior

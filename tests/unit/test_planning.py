@@ -9,17 +9,18 @@ from scipy import stats
 from simulated import simulated_table
 
 import bayesbias as bb
+from bayesbias.errors import SpecError
 
 pytestmark = pytest.mark.numpy_only
 
 
 @pytest.fixture(scope="module")
-def fit() -> bb.Fit:
+def fit() -> bb.models.Fit:
     table = simulated_table(8, words=6, stereotypes=6, controls=40)
     return bb.fit(table, "crossed", engine="exact", seed=1, draws=500)
 
 
-def test_more_words_give_narrower_intervals(fit: bb.Fit) -> None:
+def test_more_words_give_narrower_intervals(fit: bb.models.Fit) -> None:
     plan = bb.plan_sample_size(fit, width=0.08, by="protected_word", simulations=0)
     assert plan.n is not None
     assert plan.table["n"].is_monotonic_increasing
@@ -31,7 +32,7 @@ def test_more_words_give_narrower_intervals(fit: bb.Fit) -> None:
 
 
 @pytest.mark.slow
-def test_the_promise_is_that_of_simulated_studies(fit: bb.Fit) -> None:
+def test_the_promise_is_that_of_simulated_studies(fit: bb.models.Fit) -> None:
     plan = bb.plan_sample_size(fit, width=0.08, by="protected_word", simulations=12, seed=3)
     promised = plan.table.set_index("n").loc[plan.n, "width"]
     assert plan.simulated["width"].mean() == pytest.approx(promised, rel=0.08)
@@ -53,7 +54,7 @@ def test_a_closed_form() -> None:
         assert width == pytest.approx(expected, rel=0.01)
 
 
-def test_what_cannot_be_had(fit: bb.Fit) -> None:
+def test_what_cannot_be_had(fit: bb.models.Fit) -> None:
     plan = bb.plan_sample_size(fit, width=0.001, most=64)
     assert plan.n is None
     assert len(plan.simulated) == 0
@@ -61,7 +62,7 @@ def test_what_cannot_be_had(fit: bb.Fit) -> None:
     assert "The controls limit it, too" in str(plan)
 
 
-def test_more_controls_help(fit: bb.Fit) -> None:
+def test_more_controls_help(fit: bb.models.Fit) -> None:
     few, many = (
         bb.plan_sample_size(
             fit, width=0.05, by="protected_word", simulations=0, controls=c, most=64
@@ -71,7 +72,7 @@ def test_more_controls_help(fit: bb.Fit) -> None:
     assert few.table["width"].iloc[-1] > many.table["width"].iloc[-1]
 
 
-def test_bad_input(fit: bb.Fit) -> None:
+def test_bad_input(fit: bb.models.Fit) -> None:
     for options, message in (
         ({"width": 0}, "'width' is 0"),
         ({"width": 0.1, "assurance": 1.5}, "'assurance' is 1.5"),
@@ -79,8 +80,8 @@ def test_bad_input(fit: bb.Fit) -> None:
         ({"width": 0.1, "contrast": "a - b"}, "no 'a' here"),
         ({"width": 0.1, "controls": 0}, "'controls' is 0"),
     ):
-        with pytest.raises(bb.SpecError, match=message):
+        with pytest.raises(SpecError, match=message):
             bb.plan_sample_size(fit, **options)  # type: ignore[arg-type]
     baseline = bb.fit(fit.table, "baseline", engine="exact", draws=50)
-    with pytest.raises(bb.SpecError, match="does not distinguish connections"):
+    with pytest.raises(SpecError, match="does not distinguish connections"):
         bb.plan_sample_size(baseline, width=0.1)

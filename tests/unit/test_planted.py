@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
+from bayesbias.errors import SpecError
 
 WEAT_6 = bb.load_query("weat_6")
 ONE_CONCEPT = WEAT_6.subqueries((2, 1))[0]
@@ -50,7 +51,9 @@ def test_strength_is_the_expected_difference(
 ) -> None:
     like = demo if real else None
     found = [
-        cosine_difference(query, bb.planted_embedding(query, strength, like=like, seed=seed))
+        cosine_difference(
+            query, bb.silhouette_analysis.planted_embedding(query, strength, like=like, seed=seed)
+        )
         for seed in range(60)
     ]
     error = np.std(found) / np.sqrt(60)
@@ -59,14 +62,14 @@ def test_strength_is_the_expected_difference(
 
 
 def test_it_is_an_embedding_of_the_words(demo: bb.Embedding) -> None:
-    found = bb.planted_embedding(WEAT_6, 0.15)
+    found = bb.silhouette_analysis.planted_embedding(WEAT_6, 0.15)
     assert found.name == "planted 0.15"
     assert set(found.words) == {word for words in WEAT_6.word_sets().values() for word in words}
     np.testing.assert_allclose(np.linalg.norm(found.vectors, axis=1), 1, rtol=1e-6)
-    other = bb.planted_embedding(WEAT_6, 0.15, dim=20, name="mine")
+    other = bb.silhouette_analysis.planted_embedding(WEAT_6, 0.15, dim=20, name="mine")
     assert (other.dim, other.name) == (20, "mine")
     # As long as rows of the real one.
-    real = bb.planted_embedding(WEAT_6, 0.15, like=demo, dim=7)
+    real = bb.silhouette_analysis.planted_embedding(WEAT_6, 0.15, like=demo, dim=7)
     assert real.dim == demo.dim
     lengths = np.linalg.norm(demo.vectors, axis=1)
     for length in np.linalg.norm(real.vectors, axis=1):
@@ -76,21 +79,22 @@ def test_it_is_an_embedding_of_the_words(demo: bb.Embedding) -> None:
 def test_same_seed_same_embedding(demo: bb.Embedding) -> None:
     for like in (None, demo):
         one, two, other = (
-            bb.planted_embedding(WEAT_6, 0.1, like=like, seed=seed).vectors for seed in (1, 1, 2)
+            bb.silhouette_analysis.planted_embedding(WEAT_6, 0.1, like=like, seed=seed).vectors
+            for seed in (1, 1, 2)
         )
         assert (one == two).all()
         assert not np.allclose(one, other)
     # Target words are the same whatever the strength.
-    weak, strong = (bb.planted_embedding(WEAT_6, s) for s in (0.0, 0.3))
+    weak, strong = (bb.silhouette_analysis.planted_embedding(WEAT_6, s) for s in (0.0, 0.3))
     first = WEAT_6.target_sets[0][0]
     assert (weak[first] == strong[first]).all()
 
 
 def test_a_word_in_several_sets_leans_to_none() -> None:
     query = bb.Query([["x", "y"], ["z", "w"]], [["x", "p"], ["q", "p"]])
-    embedding = bb.planted_embedding(query, 0.3)
+    embedding = bb.silhouette_analysis.planted_embedding(query, 0.3)
     assert sorted(embedding.words) == ["p", "q", "w", "x", "y", "z"]
-    neutral = bb.planted_embedding(query, 0.0)
+    neutral = bb.silhouette_analysis.planted_embedding(query, 0.0)
     assert (embedding["x"] == neutral["x"]).all()
     assert (embedding["p"] == neutral["p"]).all()
     assert not np.allclose(embedding["q"], neutral["q"])
@@ -119,7 +123,9 @@ def test_accuracy_rises_with_the_bias(
     metric: str, query: bb.Query, options: dict[str, Any], side: Any
 ) -> None:
     strengths = (0.0, 0.05, 0.1, 0.2, 0.3)
-    embeddings = [bb.planted_embedding(query, s, name=f"{s}") for s in strengths]
+    embeddings = [
+        bb.silhouette_analysis.planted_embedding(query, s, name=f"{s}") for s in strengths
+    ]
     found = bb.silhouettes(metric, query, embeddings, side=side, runs=30, **options)
     accuracies = [found.accuracy(f"{s}", "0.0") for s in strengths[1:]]
     assert (np.diff([0.5, *accuracies]) > 0).all()
@@ -127,17 +133,17 @@ def test_accuracy_rises_with_the_bias(
 
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"query": "weat_6"}, bb.SpecError, "'query' is str; expected a Query"),
-    ({"strength": 0.4}, bb.SpecError, "'strength' is 0.4; expected a number from 0 to 0.3"),
-    ({"strength": -0.1}, bb.SpecError, "'strength' is -0.1"),
-    ({"strength": "strong"}, bb.SpecError, "'strength' is 'strong'"),
-    ({"dim": 4}, bb.SpecError, "'dim' is 4; expected a whole number, 5 or more"),
-    ({"seed": -1}, bb.SpecError, "'seed' is -1"),
-    ({"like": "demo"}, bb.SpecError, "'like' is str; expected an Embedding"),
+    ({"query": "weat_6"}, SpecError, "'query' is str; expected a Query"),
+    ({"strength": 0.4}, SpecError, "'strength' is 0.4; expected a number from 0 to 0.3"),
+    ({"strength": -0.1}, SpecError, "'strength' is -0.1"),
+    ({"strength": "strong"}, SpecError, "'strength' is 'strong'"),
+    ({"dim": 4}, SpecError, "'dim' is 4; expected a whole number, 5 or more"),
+    ({"seed": -1}, SpecError, "'seed' is -1"),
+    ({"like": "demo"}, SpecError, "'like' is str; expected an Embedding"),
 ]
 
 
 @pytest.mark.parametrize(("change", "error", "message"), BAD)
 def test_bad_input(change: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        bb.planted_embedding(**({"query": WEAT_6, "strength": 0.1} | change))
+        bb.silhouette_analysis.planted_embedding(**({"query": WEAT_6, "strength": 0.1} | change))

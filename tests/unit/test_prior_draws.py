@@ -9,8 +9,9 @@ import xarray as xr
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.inference.data import model_data, prepare_table
-from bayesbias.inference.prior_draws import prior_draws
+from bayesbias.errors import BayesBiasWarning, DataError, SpecError
+from bayesbias.models.model_data import model_data, prepare_table
+from bayesbias.models.prior_draws import prior_draws
 
 DRAWS = 3000
 WORDS = ["judaism", "rabbi", "imam"]
@@ -82,7 +83,7 @@ def test_pooled_parameters(table: pd.DataFrame) -> None:
     assert follows(theta, stats.norm)
     assert follows(u, stats.norm)
     # A number beside the names, a fixed standard deviation, two parents with other factors.
-    model = bb.ModelSpec.from_dict(
+    model = bb.models.ModelSpec.from_dict(
         {
             "name": "mine",
             "mean": ["theta"],
@@ -129,7 +130,7 @@ def test_differences(table: pd.DataFrame) -> None:
     prior = prior_draws(rows, "paired", draws=200)
     names = {p.name for p in bb.load_model("paired").parameters}
     assert set(prior.data_vars) == {*names, "difference"}
-    with pytest.raises(bb.DataError, match="model 'paired' is of differences"):
+    with pytest.raises(DataError, match="model 'paired' is of differences"):
         prior_draws(table, "paired")
 
 
@@ -153,7 +154,7 @@ def test_layout_is_that_of_a_posterior(table: pd.DataFrame) -> None:
 def test_as_pymc_draws(table: pd.DataFrame, model: str) -> None:
     import pymc as pm
 
-    from bayesbias.inference.pymc_model import build_pymc_model
+    from bayesbias.models.nuts.pymc_model import build_pymc_model
 
     spec = bb.load_model(model)
     rows = prepare_table(table)
@@ -224,7 +225,7 @@ def test_distances_make_no_difference(table: pd.DataFrame, distance: object) -> 
 def test_distances_of_duplicates_and_replicates_make_no_difference(table: pd.DataFrame) -> None:
     expected = prior_draws(table, "crossed", draws=5)
     again = pd.concat([table, table.head(3).assign(cosine_distance=np.nan)])
-    with pytest.warns(bb.BayesBiasWarning, match="3 of .* rows are duplicates and left out"):
+    with pytest.warns(BayesBiasWarning, match="3 of .* rows are duplicates and left out"):
         assert prior_draws(again, "crossed", draws=5).identical(expected)
     noisy = table.assign(cosine_distance=table["cosine_distance"] / 2)
     replicates = pd.concat([table.assign(replicate="a"), noisy.assign(replicate="b")])
@@ -232,21 +233,21 @@ def test_distances_of_duplicates_and_replicates_make_no_difference(table: pd.Dat
 
 
 def test_bad_input(table: pd.DataFrame) -> None:
-    with pytest.raises(bb.SpecError, match="'model' is 'cross'; .* Did you mean 'crossed'?"):
+    with pytest.raises(SpecError, match="'model' is 'cross'; .* Did you mean 'crossed'?"):
         prior_draws(table, "cross")
-    with pytest.raises(bb.SpecError, match="'priors' has 'taus'; .* Did you mean 'tau'?"):
+    with pytest.raises(SpecError, match="'priors' has 'taus'; .* Did you mean 'tau'?"):
         prior_draws(table, priors={"taus": "Exponential(1)"})
-    with pytest.raises(bb.SpecError, match="Did you mean 'Exponential'?"):
+    with pytest.raises(SpecError, match="Did you mean 'Exponential'?"):
         prior_draws(table, priors={"tau": "Exponentail(1)"})
-    with pytest.raises(bb.SpecError, match="'likelihood' is 'cauchy'"):
+    with pytest.raises(SpecError, match="'likelihood' is 'cauchy'"):
         prior_draws(table, likelihood="cauchy")  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'draws' is 0; expected a whole number, 1 or more"):
+    with pytest.raises(SpecError, match="'draws' is 0; expected a whole number, 1 or more"):
         prior_draws(table, draws=0)
-    with pytest.raises(bb.SpecError, match="'seed' is -1"):
+    with pytest.raises(SpecError, match="'seed' is -1"):
         prior_draws(table, seed=-1)
-    with pytest.raises(bb.DataError, match="compares embeddings"):
+    with pytest.raises(DataError, match="compares embeddings"):
         prior_draws(table, "embeddings")
-    with pytest.warns(bb.BayesBiasWarning, match="3 of .* rows are duplicates and left out"):
+    with pytest.warns(BayesBiasWarning, match="3 of .* rows are duplicates and left out"):
         prior = prior_draws(pd.concat([table, table.head(3)]), draws=2)
     assert prior.sizes["row"] == len(table)
     kept = prior_draws(pd.concat([table, table.head(3)]), draws=2, duplicates="keep")

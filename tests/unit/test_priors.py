@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-import bayesbias as bb
-from bayesbias.inference.priors import FAMILIES, Prior
+from bayesbias.errors import SpecError
+from bayesbias.models.priors import FAMILIES, Prior
 
 EXAMPLES = {
     "Normal": [(0.0, 1.0), (-1.5, 0.3)],
@@ -131,7 +131,7 @@ NOT_A_SUM = "expected numbers, names and sums of them, not "
     ],
 )
 def test_what_is_refused(text: object, message: str) -> None:
-    with pytest.raises(bb.SpecError, match=message):
+    with pytest.raises(SpecError, match=message):
         Prior.parse(text, "m")
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayesbias as bb
+from bayesbias.errors import SpecError
 
 WORDS = ["f0", "m0", "f1", "m1", *(f"w{i}" for i in range(30))]
 PAIRS = [("f0", "m0"), ("f1", "m1")]
@@ -22,8 +23,8 @@ def emb(rng: np.random.Generator) -> bb.Embedding:
     return bb.Embedding(WORDS, vectors, "planted")
 
 
-def fitted(emb: bb.Embedding, **options: object) -> bb.Projection:
-    return bb.Projection(**options).fit(emb, definitional_pairs=PAIRS)  # type: ignore[arg-type]
+def fitted(emb: bb.Embedding, **options: object) -> bb.debias.Projection:
+    return bb.debias.Projection(**options).fit(emb, definitional_pairs=PAIRS)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("direction", ["pca", "mean"])
@@ -40,17 +41,17 @@ def test_directions_by_their_formulas(demo: bb.Embedding) -> None:
     unit = [[demo[w.lower()] / np.linalg.norm(demo[w.lower()]) for w in pair] for pair in pairs]
     sides = np.array(unit, dtype=np.float64).mean(axis=0)
     expected = (sides[0] - sides[1]) / np.linalg.norm(sides[0] - sides[1])
-    mean = bb.Projection(direction="mean").fit(demo).direction_
+    mean = bb.debias.Projection(direction="mean").fit(demo).direction_
     np.testing.assert_allclose(mean, expected, atol=1e-6)
-    pca = bb.Projection().fit(demo).direction_
-    np.testing.assert_array_equal(pca, bb.HardDebias().fit(demo).directions_[0])
+    pca = bb.debias.Projection().fit(demo).direction_
+    np.testing.assert_array_equal(pca, bb.debias.HardDebias().fit(demo).directions_[0])
     assert 0.9 < abs(pca @ mean) < 1
 
 
 def test_as_neutralising_before_scaling(demo: bb.Embedding) -> None:
     """Hard debiasing does the same to words that are not equalised, and scales them."""
-    hard = bb.HardDebias().fit(demo, equalize_pairs=[("he", "she")]).transform(demo)
-    after = bb.Projection().fit(demo).transform(demo)
+    hard = bb.debias.HardDebias().fit(demo, equalize_pairs=[("he", "she")]).transform(demo)
+    after = bb.debias.Projection().fit(demo).transform(demo)
     words = ["nurse", "surgeon", "london", "her"]
     for word in words:
         unit = after[word] / np.linalg.norm(after[word])
@@ -85,7 +86,7 @@ def test_near_the_line_more_is_kept() -> None:
     vectors = [[1, 0.1, 0], [-1, 0.1, 0], [1, 0.1, 0], [1, 5, 5]]
     emb = bb.Embedding(words, vectors, "line")
     after = (
-        bb.Projection(attenuation="distance")
+        bb.debias.Projection(attenuation="distance")
         .fit(emb, definitional_pairs=[("f0", "m0")])
         .transform(emb)
     )
@@ -127,15 +128,17 @@ def test_words_move_towards_the_centre_along_the_direction_only(
 
 
 def test_options_are_checked(emb: bb.Embedding) -> None:
-    with pytest.raises(bb.SpecError, match="'direction' is 'pcs'; expected one of 'mean', 'pca'"):
+    with pytest.raises(SpecError, match="'direction' is 'pcs'; expected one of 'mean', 'pca'"):
         fitted(emb, direction="pcs")
-    with pytest.raises(bb.SpecError, match="'attenuation' is 'far'; expected one of 'distance'"):
+    with pytest.raises(SpecError, match="'attenuation' is 'far'; expected one of 'distance'"):
         fitted(emb, attenuation="far")
-    with pytest.raises(bb.SpecError, match="'curve' is 'f1'; expected one of 'gaussian'"):
+    with pytest.raises(SpecError, match="'curve' is 'f1'; expected one of 'gaussian'"):
         fitted(emb, curve="f1")
     for sigma in (0, -1.0, float("nan"), "1"):
-        with pytest.raises(bb.SpecError, match="'sigma' is .*; expected a number above 0"):
+        with pytest.raises(SpecError, match="'sigma' is .*; expected a number above 0"):
             fitted(emb, sigma=sigma)
     mixed = bb.Embedding(WORDS[:4], emb.vectors[:4] * [1] + [[0.0] * 8] * 4, "mixed")
-    with pytest.raises(bb.SpecError, match="zero in the mean, .* use direction='pca'"):
-        bb.Projection(direction="mean").fit(mixed, definitional_pairs=[PAIRS[0], PAIRS[0][::-1]])
+    with pytest.raises(SpecError, match="zero in the mean, .* use direction='pca'"):
+        bb.debias.Projection(direction="mean").fit(
+            mixed, definitional_pairs=[PAIRS[0], PAIRS[0][::-1]]
+        )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import bayesbias as bb
-from bayesbias.words import builtin
+from bayesbias.errors import NotFoundError
+from bayesbias.wordlists import catalogue
 
 SIZES = {
     # Caliskan et al. (2017), table 1: sizes of targets and attributes of each test.
@@ -29,8 +30,8 @@ def test_weat_sizes(name: str, sizes: tuple[int, ...]) -> None:
 
 
 def test_every_list_is_well_formed() -> None:
-    for collection in builtin.COLLECTIONS:
-        about = builtin.describe(collection)
+    for collection in catalogue.COLLECTIONS:
+        about = catalogue.describe(collection)
         assert about["source"]
         assert about["licence"]
         for name, words in bb.word_sets(collection).items():
@@ -50,7 +51,7 @@ def test_case_study_queries() -> None:
     assert {q.template for q in queries} == {(2, 2)}
     assert len({q.name for q in queries}) == 25
     assert bb.query_set("gender")[0] == bb.load_query("gender_1")
-    with pytest.raises(bb.NotFoundError, match="Did you mean 'ethnicity'"):
+    with pytest.raises(NotFoundError, match="Did you mean 'ethnicity'"):
         bb.query_set("etnicity")
 
 
@@ -93,7 +94,7 @@ def test_names_of_manzini() -> None:
 
 
 def test_unknown_collection() -> None:
-    with pytest.raises(bb.NotFoundError, match="Did you mean 'manzini'"):
+    with pytest.raises(NotFoundError, match="Did you mean 'manzini'"):
         bb.word_sets("manzin")
 
 

@@ -13,11 +13,11 @@ from scipy import stats
 from simulated import KINDS, simulated_table
 
 import bayesbias as bb
-from bayesbias.inference.data import model_data, prepare_table
-from bayesbias.inference.guesses import Guess, guess_pooled
+from bayesbias.models.model_data import model_data, prepare_table
+from bayesbias.models.nuts.initial_values import Guess, guess_pooled
 
 #: Pooled in two steps, with an effect of attributes.
-TWO_STEPS = bb.ModelSpec.from_dict(
+TWO_STEPS = bb.models.ModelSpec.from_dict(
     {
         "name": "two_steps",
         "mean": ["theta", "u"],
@@ -39,7 +39,7 @@ TWO_STEPS = bb.ModelSpec.from_dict(
 )
 
 
-def guesses(table: pd.DataFrame, model: str | bb.ModelSpec) -> dict[str, Guess]:
+def guesses(table: pd.DataFrame, model: str | bb.models.ModelSpec) -> dict[str, Guess]:
     spec = bb.load_model(model)
     return guess_pooled(spec, model_data(spec, prepare_table(table)))
 
@@ -97,7 +97,7 @@ def test_with_one_row_a_cell_nothing_is_known_about_the_spread() -> None:
 
 def test_the_order_of_the_terms_does_not_move_the_level() -> None:
     crossed = bb.load_model("crossed")
-    turned = bb.ModelSpec.from_dict({**crossed.to_dict(), "mean": ["u", "theta"]})
+    turned = bb.models.ModelSpec.from_dict({**crossed.to_dict(), "mean": ["u", "theta"]})
     table = simulated_table(1)
     for name, guess in guesses(table, crossed).items():
         np.testing.assert_allclose(guesses(table, turned)[name].value, guess.value)
@@ -109,7 +109,7 @@ def transform() -> Callable[..., list[np.ndarray]]:
     import pytensor
     import pytensor.tensor as pt
 
-    from bayesbias.inference.pymc_model import _Standardised
+    from bayesbias.models.nuts.pymc_model import _Standardised
 
     z, mean, sd, guess, precision = (pt.dscalar(n) for n in ("z", "mean", "sd", "guess", "p"))
     standardised = _Standardised(Guess(guess, precision))  # type: ignore[arg-type]

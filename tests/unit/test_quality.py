@@ -13,22 +13,23 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 import bayesbias as bb
-from bayesbias._intervals import interval
-from bayesbias.evaluation.benchmarks import (
+from bayesbias.debias_effects.benchmarks import (
     ANALOGIES,
     SIMILARITIES,
     Question,
     analogy_questions,
     similarity_pairs,
 )
-from bayesbias.evaluation.quality import _accuracy_draws
+from bayesbias.debias_effects.quality import _accuracy_draws
+from bayesbias.errors import BayesBiasWarning, DataError, NotFoundError, SpecError, VocabularyError
+from bayesbias.numerics.intervals import interval
 
 DATA = Path(bb.__file__).parent / "evaluation" / "data"
 
 
 @pytest.fixture(scope="module")
 def debiased(demo: bb.Embedding) -> bb.Embedding:
-    return bb.HardDebias().fit(demo).transform(demo)
+    return bb.debias.HardDebias().fit(demo).transform(demo)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ def test_mc_30_agrees_with_rg_65() -> None:
 
 def test_the_demo_knows_all_analogies(demo: bb.Embedding) -> None:
     for embedding in (demo, bb.load_embedding("demo-100d")):
-        found = bb.word_analogies(embedding, draws=10)
+        found = bb.debias_effects.word_analogies(embedding, draws=10)
         assert found["n_lost"].sum() == 0
     assert list(found["n_questions"]) == [132] * 6 + [792]
 
@@ -89,7 +90,7 @@ def test_similarity_is_spearmans_correlation(demo: bb.Embedding) -> None:
     keyed = demo.to_gensim()
     cosines = [keyed.similarity(p.first, p.second) for p in pairs]
     wanted = spearmanr(cosines, [p.score for p in pairs]).statistic
-    found = bb.word_similarity(demo, "rg_65", draws=500).iloc[0]
+    found = bb.debias_effects.word_similarity(demo, "rg_65", draws=500).iloc[0]
     assert found["spearman"] == pytest.approx(wanted)
     assert found["n_pairs"] == len(pairs) == 65 - found["n_lost"]
     assert found["lower"] < wanted < found["upper"]
@@ -101,7 +102,7 @@ def test_similarity_equals_gensims(demo: bb.Embedding, tmp_path: Path, rng: obje
     path = tmp_path / "random.tsv"
     path.write_text("".join(f"{a}\t{b}\t{rng.normal():.3f}\n" for a, b in words), "utf-8")
     _, spearman, _ = demo.to_gensim().evaluate_word_pairs(str(path), case_insensitive=False)
-    found = bb.word_similarity(demo, path, draws=100).iloc[0]
+    found = bb.debias_effects.word_similarity(demo, path, draws=100).iloc[0]
     assert found["spearman"] == pytest.approx(spearman.statistic)
     assert (found["benchmark"], found["n_pairs"]) == ("random", 200)
 
@@ -117,7 +118,9 @@ def test_similarity_interval_is_a_bootstrap(tmp_path: Path) -> None:
     score = rho * (ranks - ranks.mean()) / ranks.std() + np.sqrt(1 - rho**2) * rng.normal(size=n)
     path = tmp_path / "pairs.txt"
     path.write_text("".join(f"a{i} b{i} {score[i]}\n" for i in range(n)))
-    found = bb.word_similarity(bb.Embedding(words, vectors), path, kind="eti").iloc[0]
+    found = bb.debias_effects.word_similarity(bb.Embedding(words, vectors), path, kind="eti").iloc[
+        0
+    ]
     resampled = []
     for _ in range(400):
         some = rng.integers(n, size=n)
@@ -127,7 +130,7 @@ def test_similarity_interval_is_a_bootstrap(tmp_path: Path) -> None:
 
 
 def test_change_of_similarity(demo: bb.Embedding, debiased: bb.Embedding) -> None:
-    found = bb.word_similarity([demo, debiased], "rg_65", draws=500)
+    found = bb.debias_effects.word_similarity([demo, debiased], "rg_65", draws=500)
     values = found["spearman"].to_numpy()
     last = found.iloc[1]
     assert last["change"] == pytest.approx(values[1] - values[0])
@@ -135,13 +138,13 @@ def test_change_of_similarity(demo: bb.Embedding, debiased: bb.Embedding) -> Non
     apart = np.hypot(*(found["upper"] - found["lower"]))
     assert last["change_upper"] - last["change_lower"] < 0.7 * apart
     assert np.isnan(found["change"].iloc[0])
-    alone = bb.word_similarity(demo, "rg_65", draws=500).iloc[0]
+    alone = bb.debias_effects.word_similarity(demo, "rg_65", draws=500).iloc[0]
     assert alone["lower"] == found["lower"].iloc[0]
 
 
 def test_pairs_that_one_embedding_lacks_are_left_out_for_all(demo: bb.Embedding) -> None:
     part = demo.subset([word for word in demo.words if word != "hill"], "part")
-    found = bb.word_similarity([demo, part], "rg_65", draws=10)
+    found = bb.debias_effects.word_similarity([demo, part], "rg_65", draws=10)
     assert list(found["n_pairs"]) == [14, 14]
     assert found["change"].iloc[1] == 0
 
@@ -150,7 +153,7 @@ def test_zero_vectors_are_lost(demo: bb.Embedding) -> None:
     vectors = np.array(demo.vectors)
     vectors[demo.index["hill"]] = 0
     hollow = demo.with_vectors(vectors, "hollow")
-    assert bb.word_similarity(hollow, "rg_65", draws=10)["n_pairs"].item() == 14
+    assert bb.debias_effects.word_similarity(hollow, "rg_65", draws=10)["n_pairs"].item() == 14
 
 
 LAYOUTS = {
@@ -192,7 +195,7 @@ def test_layouts_of_similarity_files(name: str, tmp_path: Path) -> None:
 def test_bad_lines_of_similarity_files(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
     path.write_text(text, "utf-8")
-    with pytest.raises(bb.DataError, match=message):
+    with pytest.raises(DataError, match=message):
         similarity_pairs(path)
 
 
@@ -227,7 +230,9 @@ def test_analogies_equal_gensims(demo: bb.Embedding, questions: Path, limit: int
     _, sections = demo.to_gensim().evaluate_word_analogies(
         str(questions), restrict_vocab=limit or len(demo)
     )
-    found = bb.word_analogies(demo, questions, limit=limit, draws=10).set_index("section")
+    found = bb.debias_effects.word_analogies(demo, questions, limit=limit, draws=10).set_index(
+        "section"
+    )
     for section in sections[:-1]:
         row = found.loc[section["section"]]
         asked = len(section["correct"]) + len(section["incorrect"])
@@ -238,10 +243,10 @@ def test_analogies_equal_gensims(demo: bb.Embedding, questions: Path, limit: int
 
 def test_analogies_without_exclusion(demo: bb.Embedding) -> None:
     """As complete_analogy answers them one by one."""
-    found = bb.word_analogies(demo, exclude=False, draws=10).set_index("section")
+    found = bb.debias_effects.word_analogies(demo, exclude=False, draws=10).set_index("section")
     asked = [q for q in analogy_questions("basic")[1] if q.section == "comparative"]
     right = [
-        bb.complete_analogy(demo, q.a, q.b, q.c, exclude=False, n=1)["word"].item() == q.d
+        bb.metrics.complete_analogy(demo, q.a, q.b, q.c, exclude=False, n=1)["word"].item() == q.d
         for q in asked
     ]
     assert found.loc["comparative", "accuracy"] == pytest.approx(np.mean(right))
@@ -256,16 +261,16 @@ def test_names_with_capitals(demo: bb.Embedding) -> None:
     cased = np.vstack([vectors[rows], vectors])
     cased[len(names) + np.array(rows)] *= -1  # what is written in lower case means something else
     both = [demo, bb.Embedding([*names, *demo.words], cased, "cased")]
-    found = bb.word_analogies(both, draws=10)
+    found = bb.debias_effects.word_analogies(both, draws=10)
     capitals = found[found["section"] == "capital"]
     assert list(capitals["n_questions"]) == [132, 132]
     assert capitals["change"].iloc[1] == pytest.approx(0, abs=0.05)
 
 
 def test_blocks_do_not_matter(demo: bb.Embedding, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = bb.word_analogies(demo, draws=20)
-    monkeypatch.setattr("bayesbias.evaluation.quality._NUMBERS", 300_000)
-    assert whole.equals(bb.word_analogies(demo, draws=20))
+    whole = bb.debias_effects.word_analogies(demo, draws=20)
+    monkeypatch.setattr("bayesbias.debias_effects.quality._NUMBERS", 300_000)
+    assert whole.equals(bb.debias_effects.word_analogies(demo, draws=20))
 
 
 def simulated(
@@ -300,7 +305,9 @@ def test_intervals_of_accuracy_hold_the_truth() -> None:
 
 
 def test_perfect_answers_have_an_interval(demo: bb.Embedding, debiased: bb.Embedding) -> None:
-    found = bb.word_analogies([demo, debiased], draws=500).set_index(["embedding", "section"])
+    found = bb.debias_effects.word_analogies([demo, debiased], draws=500).set_index(
+        ["embedding", "section"]
+    )
     row = found.loc[(debiased.name, "nationality")]
     assert (row["accuracy"], row["change"]) == (1, 0)
     assert 0.8 < row["lower"] < 0.97
@@ -311,7 +318,7 @@ def test_perfect_answers_have_an_interval(demo: bb.Embedding, debiased: bb.Embed
 def test_a_broken_embedding_is_found_out(demo: bb.Embedding, rng: np.random.Generator) -> None:
     noise = rng.normal(0, 1.5 * demo.vectors.std(), demo.vectors.shape)
     broken = demo.with_vectors(demo.vectors + noise, "broken")
-    found = bb.word_analogies([demo, broken], draws=500).iloc[-1]
+    found = bb.debias_effects.word_analogies([demo, broken], draws=500).iloc[-1]
     assert found["change_upper"] < 0
     assert found["P(change<0)"] > 0.99
 
@@ -319,13 +326,13 @@ def test_a_broken_embedding_is_found_out(demo: bb.Embedding, rng: np.random.Gene
 def test_the_same_embedding_does_not_change(demo: bb.Embedding) -> None:
     same = demo.with_vectors(demo.vectors, "same")
     for found in (
-        bb.word_similarity([demo, same], draws=50),
-        bb.word_analogies([demo, same], draws=50),
+        bb.debias_effects.word_similarity([demo, same], draws=50),
+        bb.debias_effects.word_analogies([demo, same], draws=50),
     ):
         last = found[found["embedding"] == "same"]
         columns = ["change", "change_lower", "change_upper", "P(change<0)"]
         assert (last[columns] == 0).all(axis=None)
-    drift = bb.neighbour_drift(demo, same, n_words=50)
+    drift = bb.debias_effects.neighbour_drift(demo, same, n_words=50)
     assert (drift[["kept", "jaccard"]] == 1).all(axis=None)
     assert (drift[["gone", "new"]] == "").all(axis=None)
 
@@ -341,7 +348,7 @@ def test_the_same_embedding_does_not_change(demo: bb.Embedding) -> None:
 def test_bad_lines_of_analogy_files(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.txt"
     path.write_text(text, "utf-8")
-    with pytest.raises(bb.DataError, match=message):
+    with pytest.raises(DataError, match=message):
         analogy_questions(path)
 
 
@@ -355,7 +362,7 @@ def test_remarks_in_analogy_files(questions: Path, tmp_path: Path) -> None:
 def test_sections_without_known_questions(demo: bb.Embedding, tmp_path: Path) -> None:
     path = tmp_path / "some.txt"
     path.write_text("man woman king queen\n: odd\nxyzzy plugh xyzzy plover\n", "utf-8")
-    found = bb.word_analogies(demo, path, draws=50).set_index("section")
+    found = bb.debias_effects.word_analogies(demo, path, draws=50).set_index("section")
     assert list(found.index) == ["questions", "odd", "all sections"]
     assert list(found["n_questions"]) == [1, 0, 1]
     assert list(found["n_lost"]) == [0, 1, 1]
@@ -371,7 +378,7 @@ def test_drift_by_hand() -> None:
     before = bb.Embedding(list("abcde"), np.c_[np.cos(angles), np.sin(angles)], "before")
     angles[[1, 4]] = angles[[4, 1]]
     after = bb.Embedding(list("abcde"), np.c_[np.cos(angles), np.sin(angles)], "after")
-    found = bb.neighbour_drift(before, after, ["a", "c"], k=2).set_index("word")
+    found = bb.debias_effects.neighbour_drift(before, after, ["a", "c"], k=2).set_index("word")
     # Before, b and c are nearest to a; after, e and c are.
     assert found.loc["a"].to_list() == [0.5, 1 / 3, "b", "e"]
     assert list(found.index) == ["a", "c"]
@@ -379,7 +386,7 @@ def test_drift_by_hand() -> None:
 
 def test_drift_equals_gensims_neighbours(demo: bb.Embedding, debiased: bb.Embedding) -> None:
     words = ["nurse", "church", "music", "river"]
-    found = bb.neighbour_drift(demo, debiased, words, k=15).set_index("word")
+    found = bb.debias_effects.neighbour_drift(demo, debiased, words, k=15).set_index("word")
     keyed = [one.to_gensim() for one in (demo, debiased)]
     for word in words:
         old, new = ({w for w, _ in kv.most_similar(word, topn=15)} for kv in keyed)
@@ -390,11 +397,13 @@ def test_drift_equals_gensims_neighbours(demo: bb.Embedding, debiased: bb.Embedd
 
 
 def test_the_sample_of_drift(demo: bb.Embedding, debiased: bb.Embedding) -> None:
-    found = bb.neighbour_drift(demo, debiased, n_words=40, vocabulary=300, seed=3)
+    found = bb.debias_effects.neighbour_drift(demo, debiased, n_words=40, vocabulary=300, seed=3)
     assert len(found) == 40
     assert set(found["word"]) <= set(demo.words[:300])
-    assert found.equals(bb.neighbour_drift(demo, debiased, n_words=40, vocabulary=300, seed=3))
-    other = bb.neighbour_drift(demo, debiased, n_words=40, vocabulary=300, seed=4)
+    assert found.equals(
+        bb.debias_effects.neighbour_drift(demo, debiased, n_words=40, vocabulary=300, seed=3)
+    )
+    other = bb.debias_effects.neighbour_drift(demo, debiased, n_words=40, vocabulary=300, seed=4)
     assert set(found["word"]) != set(other["word"])
     assert found["kept"].is_monotonic_increasing
 
@@ -403,30 +412,30 @@ def test_the_sample_of_drift(demo: bb.Embedding, debiased: bb.Embedding) -> None
 
 
 def test_what_is_refused(demo: bb.Embedding, tmp_path: Path) -> None:
-    with pytest.raises(bb.NotFoundError, match="no benchmark 'rg_66'.*Did you mean 'rg_65'"):
-        bb.word_similarity(demo, "rg_66")
-    with pytest.raises(bb.NotFoundError, match="no benchmark .*there are 'basic'"):
-        bb.word_analogies(demo, tmp_path / "none.txt")
-    with pytest.raises(bb.SpecError, match="'benchmark' is 3"):
-        bb.word_analogies(demo, 3)  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'embeddings' is 'demo'"):
-        bb.word_similarity("demo")  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="two embeddings are called 'demo'"):
-        bb.word_similarity([demo, demo])
+    with pytest.raises(NotFoundError, match="no benchmark 'rg_66'.*Did you mean 'rg_65'"):
+        bb.debias_effects.word_similarity(demo, "rg_66")
+    with pytest.raises(NotFoundError, match="no benchmark .*there are 'basic'"):
+        bb.debias_effects.word_analogies(demo, tmp_path / "none.txt")
+    with pytest.raises(SpecError, match="'benchmark' is 3"):
+        bb.debias_effects.word_analogies(demo, 3)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'embeddings' is 'demo'"):
+        bb.debias_effects.word_similarity("demo")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="two embeddings are called 'demo'"):
+        bb.debias_effects.word_similarity([demo, demo])
     few = demo.subset(["hill", "coast", "forest", "bird"], "few")
-    with pytest.raises(bb.VocabularyError, match="only 2 of the 65 pairs of 'rg_65' have both"):
-        bb.word_similarity(few)
-    with pytest.raises(bb.VocabularyError, match="none of the 792 questions of 'basic' has all"):
-        bb.word_analogies(few)
-    with pytest.raises(bb.SpecError, match="'limit' is 0"):
-        bb.word_analogies(demo, limit=0)
-    with pytest.raises(bb.SpecError, match="'draws' is 1"):
-        bb.word_similarity(demo, draws=1)
-    with pytest.raises(bb.SpecError, match="'after' is str"):
-        bb.neighbour_drift(demo, "demo")  # type: ignore[arg-type]
-    with pytest.raises(bb.VocabularyError, match="none of the words in common .'xyzzy'"):
-        bb.neighbour_drift(demo, demo, ["xyzzy"])
-    with pytest.raises(bb.SpecError, match="'few' has 3 words to choose 10 neighbours"):
-        bb.neighbour_drift(few, few)
-    with pytest.warns(bb.BayesBiasWarning, match="lacks words, left out: 'xyzzy'"):
-        bb.neighbour_drift(demo, demo, ["hill", "xyzzy"])
+    with pytest.raises(VocabularyError, match="only 2 of the 65 pairs of 'rg_65' have both"):
+        bb.debias_effects.word_similarity(few)
+    with pytest.raises(VocabularyError, match="none of the 792 questions of 'basic' has all"):
+        bb.debias_effects.word_analogies(few)
+    with pytest.raises(SpecError, match="'limit' is 0"):
+        bb.debias_effects.word_analogies(demo, limit=0)
+    with pytest.raises(SpecError, match="'draws' is 1"):
+        bb.debias_effects.word_similarity(demo, draws=1)
+    with pytest.raises(SpecError, match="'after' is str"):
+        bb.debias_effects.neighbour_drift(demo, "demo")  # type: ignore[arg-type]
+    with pytest.raises(VocabularyError, match="none of the words in common .'xyzzy'"):
+        bb.debias_effects.neighbour_drift(demo, demo, ["xyzzy"])
+    with pytest.raises(SpecError, match="'few' has 3 words to choose 10 neighbours"):
+        bb.debias_effects.neighbour_drift(few, few)
+    with pytest.warns(BayesBiasWarning, match="lacks words, left out: 'xyzzy'"):
+        bb.debias_effects.neighbour_drift(demo, demo, ["hill", "xyzzy"])

@@ -11,8 +11,9 @@ from scipy.optimize import approx_fprime, minimize, minimize_scalar
 import bayesbias as bb
 from bayesbias.debias import base
 from bayesbias.debias.ran import gradient, illicit_neighbours
+from bayesbias.errors import SpecError
 
-RAN = bb.RepulsionAttractionNeutralization
+RAN = bb.debias.RepulsionAttractionNeutralization
 PAIRS = "bolukbasi:definitional_pairs"
 
 
@@ -162,7 +163,7 @@ def test_illicit_neighbours(demo: bb.Embedding, fitted: RAN, theta: float) -> No
         [WORDS],
         ["female", "male"],
     )
-    shares = bb.ProximityBias(theta=theta).run_query(query, demo)["word_values"]
+    shares = bb.metrics.ProximityBias(theta=theta).run_query(query, demo)["word_values"]
     for word in WORDS:
         number = len(illicit(demo, word, fitted.direction_, theta=theta))
         assert shares[word] == pytest.approx(number / 100)
@@ -185,7 +186,7 @@ def test_neighbours_no_longer_near_for_that_reason(
     demo: bb.Embedding, fitted: RAN, after: bb.Embedding
 ) -> None:
     """Hard debiasing leaves words near their illicit neighbours; here they are moved away."""
-    hard = bb.HardDebias().fit(demo, definitional_pairs=PAIRS).transform(demo)
+    hard = bb.debias.HardDebias().fit(demo, definitional_pairs=PAIRS).transform(demo)
     for word in ("nurse", "housewife", "receptionist"):
         near = illicit(demo, word, fitted.direction_)
         assert len(near) > 5
@@ -229,15 +230,15 @@ def test_zero_vectors_and_few_words() -> None:
 
 def test_options_are_checked(demo: bb.Embedding) -> None:
     for weights in ((1, 1), (1, 1, -1), 1, ("a", "b", "c")):
-        with pytest.raises(bb.SpecError, match="expected three numbers, none below 0"):
+        with pytest.raises(SpecError, match="expected three numbers, none below 0"):
             RAN(weights=weights).fit(demo)  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'theta' is 2; expected a number from 0 to 1"):
+    with pytest.raises(SpecError, match="'theta' is 2; expected a number from 0 to 1"):
         RAN(theta=2).fit(demo)
-    with pytest.raises(bb.SpecError, match="'n_neighbours' is 0; expected a whole number, 1"):
+    with pytest.raises(SpecError, match="'n_neighbours' is 0; expected a whole number, 1"):
         RAN(n_neighbours=0).fit(demo)
-    with pytest.raises(bb.SpecError, match="'n_epochs' is 0; expected a whole number, 1"):
+    with pytest.raises(SpecError, match="'n_epochs' is 0; expected a whole number, 1"):
         RAN(n_epochs=0).fit(demo)
-    with pytest.raises(bb.SpecError, match="'learning_rate' is 0; expected a number above 0"):
+    with pytest.raises(SpecError, match="'learning_rate' is 0; expected a number above 0"):
         RAN(learning_rate=0).fit(demo)
 
 

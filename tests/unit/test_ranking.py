@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import bayesbias as bb
+from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 
 N = 20
 GROUPS = "pqabcd"
@@ -37,7 +38,7 @@ def planted(strength: float, name: str, seed: int, words: Sequence[str] = WORDS)
     return bb.Embedding(words, vectors, name)
 
 
-class Distance(bb.Metric):
+class Distance(bb.metrics.Metric):
     """Something that is 1 without bias."""
 
     name: ClassVar[str] = "distance"
@@ -68,7 +69,7 @@ class TestRank:
         for aggregate in ("avg", "abs_avg", "sum", "abs_sum"):
             found = {
                 metric.name: bb.run_queries(metric, QUERIES, embeddings, aggregate=aggregate)
-                for metric in (bb.WEAT, Distance)
+                for metric in (bb.metrics.WEAT, Distance)
             }
             # A sum over two queries is 2 without bias.
             assert found["distance"].iloc[1, -1] == pytest.approx(
@@ -80,7 +81,7 @@ class TestRank:
         # One query needs no aggregate; several do.
         one = bb.run_queries(Distance, QUERIES[0], embeddings)
         assert list(bb.rank(one).iloc[:, 0]) == [3, 1, 2]
-        with pytest.raises(bb.SpecError, match="results of 'weat' have 2 queries and no aggregate"):
+        with pytest.raises(SpecError, match="results of 'weat' have 2 queries and no aggregate"):
             bb.rank(bb.run_queries("weat", QUERIES, embeddings))
         # What was measured is ranked by the values that run_queries was given, not by others.
         part = bb.run_queries(Distance, QUERIES, embeddings, aggregate="sum").iloc[:, :1]
@@ -99,10 +100,10 @@ class TestRank:
             "second": [1, 2, 3],
         }
         with pytest.raises(
-            bb.DataError, match="not of the same embeddings: 'c' is not in all of them"
+            DataError, match="not of the same embeddings: 'c' is not in all of them"
         ):
             bb.rank([first, results([1.0, 2.0])])
-        with pytest.raises(bb.DataError, match="'c', 'z' are not in all of them"):
+        with pytest.raises(DataError, match="'c', 'z' are not in all of them"):
             bb.rank([first, first.rename(index={"c": "z"})])
 
     def test_ties_and_nan(self) -> None:
@@ -129,15 +130,13 @@ class TestRank:
             ([3], "'results' holds int; expected tables of run_queries"),
             (pd.DataFrame(), "'results' holds an empty table"),
         ):
-            with pytest.raises(bb.SpecError, match=message):
+            with pytest.raises(SpecError, match=message):
                 bb.rank(wrong)
-        with pytest.raises(
-            bb.DataError, match="'results' has two rows called 'a'; give embeddings"
-        ):
+        with pytest.raises(DataError, match="'results' has two rows called 'a'; give embeddings"):
             bb.rank(pd.concat([results([1.0]), results([2.0])]))
-        with pytest.raises(bb.SpecError, match="'by' is 'size'; expected one of 'bias', 'value'"):
+        with pytest.raises(SpecError, match="'by' is 'size'; expected one of 'bias', 'value'"):
             bb.rank(results([1.0]), by="size")  # type: ignore[arg-type]
-        with pytest.raises(bb.SpecError, match="'method' is 'last'; expected one of"):
+        with pytest.raises(SpecError, match="'method' is 'last'; expected one of"):
             bb.rank(results([1.0]), method="last")  # type: ignore[arg-type]
 
 
@@ -160,17 +159,17 @@ class TestCorrelations:
         assert bb.rank_correlations(ranking).loc["x", "y"] == pytest.approx(-1)
 
     def test_errors(self) -> None:
-        with pytest.raises(bb.SpecError, match="'ranking' has 1 embedding; orders can be compared"):
+        with pytest.raises(SpecError, match="'ranking' has 1 embedding; orders can be compared"):
             bb.rank_correlations(bb.rank(results([1.0])))
-        with pytest.raises(bb.SpecError, match="'ranking' is list; expected the table of rank"):
+        with pytest.raises(SpecError, match="'ranking' is list; expected the table of rank"):
             bb.rank_correlations([1])  # type: ignore[arg-type]
-        with pytest.raises(bb.SpecError, match="'method' is 'tau'; expected one of"):
+        with pytest.raises(SpecError, match="'method' is 'tau'; expected one of"):
             bb.rank_correlations(pd.DataFrame({"x": [1, 2]}), method="tau")  # type: ignore[arg-type]
 
 
-def by_hand(draws: Any, prob: float = 0.89, names: str = "abcdefgh") -> bb.RankPosterior:
+def by_hand(draws: Any, prob: float = 0.89, names: str = "abcdefgh") -> bb.rankings.RankPosterior:
     frame = pd.DataFrame(draws, columns=list(names)[: len(draws[0])], dtype=float)
-    return bb.RankPosterior("weat", "abs_avg", ("q", "r"), (), frame.mean(), frame, prob)
+    return bb.rankings.RankPosterior("weat", "abs_avg", ("q", "r"), (), frame.mean(), frame, prob)
 
 
 class TestProbabilities:
@@ -297,8 +296,8 @@ class TestRankPosterior:
         assert "open" in found.summary()
 
     @pytest.mark.parametrize("aggregate", ["avg", "abs_avg", "sum", "abs_sum"])
-    @pytest.mark.parametrize("metric", [bb.WEAT(), Distance()])
-    def test_draws_are_those_of_the_metric(self, metric: bb.Metric, aggregate: Any) -> None:
+    @pytest.mark.parametrize("metric", [bb.metrics.WEAT(), Distance()])
+    def test_draws_are_those_of_the_metric(self, metric: bb.metrics.Metric, aggregate: Any) -> None:
         embeddings = [planted(0.2, "x", seed=1), planted(0.3, "y", seed=2)]
         found = bb.rank_posterior(
             metric, QUERIES, embeddings, draws=50, seed=4, aggregate=aggregate, prob=0.8
@@ -359,9 +358,7 @@ class TestRankPosterior:
     def test_queries_are_left_out_for_all(self) -> None:
         short = planted(1.0, "short", 1, [w for w in WORDS if w[0] != "c"])
         full = planted(2.0, "full", 2)
-        with pytest.warns(
-            bb.BayesBiasWarning, match="left out of the ranking: 'P and Q wrt C"
-        ) as t:
+        with pytest.warns(BayesBiasWarning, match="left out of the ranking: 'P and Q wrt C") as t:
             found = bb.rank_posterior("weat", QUERIES, [short, full], draws=50)
         assert len(t) == 1
         assert found.queries == (QUERIES[0].name,)
@@ -370,7 +367,7 @@ class TestRankPosterior:
         once = bb.rank_posterior("weat", QUERIES[0], [short, full], draws=50)
         np.testing.assert_array_equal(found.draws, once.draws)
         with pytest.raises(
-            bb.DataError,
+            DataError,
             match="no query has a value and an interval in every.*has no word of 'attrib",
         ):
             bb.rank_posterior("weat", QUERIES[1], [short, full], draws=50)
@@ -393,13 +390,13 @@ class TestRankPosterior:
             limit: ClassVar[int] = 99
 
         pair = [planted(1.0, "x", 1), planted(2.0, "y", 2)]
-        with pytest.warns(bb.BayesBiasWarning, match=r"\d+ of 200 draws are not defined and left"):
+        with pytest.warns(BayesBiasWarning, match=r"\d+ of 200 draws are not defined and left"):
             found = bb.rank_posterior(Fragile, QUERIES[0], pair, draws=200)
         # A word is missing from an ordinary bootstrap of 20 with probability 0.95^20 = 0.36.
         assert 100 < len(found.draws) < 150
         assert found.draws.notna().all(axis=None)
         with pytest.raises(
-            bb.DataError, match="nothing to rank by.*the value is defined for 0 of 20 draws"
+            DataError, match="nothing to rank by.*the value is defined for 0 of 20 draws"
         ):
             bb.rank_posterior(Never, QUERIES[0], pair, draws=20)
 
@@ -427,5 +424,5 @@ class TestRankPosterior:
         ]
         for changed, message in changes:
             arguments = {"metric": "weat", "queries": QUERIES, "embeddings": pair, **changed}
-            with pytest.raises(bb.SpecError, match=message):
+            with pytest.raises(SpecError, match=message):
                 bb.rank_posterior(**arguments)

@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import pearsonr
 
 import bayesbias as bb
-from bayesbias._two_means import two_means
+from bayesbias.errors import BayesBiasWarning, SpecError, VocabularyError
+from bayesbias.numerics.two_means import two_means
 
 MALE, FEMALE = [f"m{i}" for i in range(4)], [f"f{i}" for i in range(4)]
 JOBS = [f"w{i}" for i in range(60)]
@@ -51,12 +52,12 @@ def axis(emb: bb.Embedding, first: list[str], second: list[str]) -> np.ndarray:
 
 
 ALL = [
-    (bb.Neighbourhood(k=20), QUERY),
-    (bb.ClusterTest(n_words=150), GROUPS),
-    (bb.ClassificationTest(n_words=400, n_train=100, classifier="logistic"), GROUPS),
-    (bb.ClassificationTest(n_words=400, n_train=100), GROUPS),
-    (bb.ProximityBias(k=20), QUERY),
-    (bb.GIPE(k=20), QUERY),
+    (bb.metrics.Neighbourhood(k=20), QUERY),
+    (bb.metrics.ClusterTest(n_words=150), GROUPS),
+    (bb.metrics.ClassificationTest(n_words=400, n_train=100, classifier="logistic"), GROUPS),
+    (bb.metrics.ClassificationTest(n_words=400, n_train=100), GROUPS),
+    (bb.metrics.ProximityBias(k=20), QUERY),
+    (bb.metrics.GIPE(k=20), QUERY),
 ]
 IDS = ["neighbourhood", "cluster", "logistic", "svm", "proximity", "gipe"]
 
@@ -72,7 +73,7 @@ IDS = ["neighbourhood", "cluster", "logistic", "svm", "proximity", "gipe"]
     ids=IDS[:4],
 )
 def test_bias_is_found_where_planted(
-    metric: bb.Metric, query: bb.Query, much: float, little: float
+    metric: bb.metrics.Metric, query: bb.Query, much: float, little: float
 ) -> None:
     original, debiased = planted(left=2.0)
     score = metric.run_query(query, debiased, original=original)
@@ -84,7 +85,7 @@ def test_bias_is_found_where_planted(
 
 
 @pytest.mark.parametrize("metric", [ALL[0], ALL[1], ALL[2]], ids=IDS[:3])
-def test_interval_where_nothing_is_left(metric: tuple[bb.Metric, bb.Query]) -> None:
+def test_interval_where_nothing_is_left(metric: tuple[bb.metrics.Metric, bb.Query]) -> None:
     clean, cleaned = planted(left=0.0, seed=3)
     if metric[0].name == "neighbourhood":
         score = metric[0].posterior(metric[1], cleaned, original=clean, draws=40)
@@ -92,7 +93,7 @@ def test_interval_where_nothing_is_left(metric: tuple[bb.Metric, bb.Query]) -> N
         assert np.isfinite(score.draws).all()
         assert score.lower < 0 < score.upper
         return
-    with pytest.warns(bb.BayesBiasWarning, match="no interval: other weights of the groups' words"):
+    with pytest.warns(BayesBiasWarning, match="no interval: other weights of the groups' words"):
         score = metric[0].posterior(metric[1], cleaned, original=clean, draws=40)
     assert score.draws is None
     assert np.isnan([score.lower, score.upper, score.sd, score.p_above]).all()
@@ -104,7 +105,9 @@ def test_interval_where_nothing_is_left(metric: tuple[bb.Metric, bb.Query]) -> N
 
 @pytest.mark.parametrize(("metric", "query"), ALL, ids=IDS)
 class TestAll:
-    def test_turning_and_scaling_change_nothing(self, metric: bb.Metric, query: bb.Query) -> None:
+    def test_turning_and_scaling_change_nothing(
+        self, metric: bb.metrics.Metric, query: bb.Query
+    ) -> None:
         original, debiased = planted(left=0.7)
         rng = np.random.default_rng(5)
         turn = np.linalg.qr(rng.standard_normal((12, 12)))[0]
@@ -116,7 +119,7 @@ class TestAll:
         low, high = metric.value_range
         assert low <= value <= high
 
-    def test_same_seed_same_draws(self, metric: bb.Metric, query: bb.Query) -> None:
+    def test_same_seed_same_draws(self, metric: bb.metrics.Metric, query: bb.Query) -> None:
         original, debiased = planted(left=0.7)
         if metric.no_interval is not None:
             return
@@ -128,7 +131,7 @@ class TestAll:
         assert first is not None
         assert np.ptp(first) > 0
 
-    def test_weights_of_one_are_the_value(self, metric: bb.Metric, query: bb.Query) -> None:
+    def test_weights_of_one_are_the_value(self, metric: bb.metrics.Metric, query: bb.Query) -> None:
         original, debiased = planted(left=0.7)
         score = metric.run_query(query, debiased, original=original)
         frame = metric.influence(query, debiased, original=original)
@@ -137,24 +140,24 @@ class TestAll:
         total = frame["influence"] + frame["value_without"]
         np.testing.assert_allclose(total, score.value, atol=1e-12)
 
-    def test_words_alone_are_not_enough(self, metric: bb.Metric, query: bb.Query) -> None:
-        words = bb.WordVectors("jobs", ("a", "b"), np.eye(2))
+    def test_words_alone_are_not_enough(self, metric: bb.metrics.Metric, query: bb.Query) -> None:
+        words = bb.metrics.WordVectors("jobs", ("a", "b"), np.eye(2))
         sets = [words] * len(query.attribute_sets)
-        with pytest.raises(bb.SpecError, match="come without .*; call run_query"):
+        with pytest.raises(SpecError, match="come without .*; call run_query"):
             metric.value([words, words], sets)
 
-    def test_errors(self, metric: bb.Metric, query: bb.Query) -> None:
+    def test_errors(self, metric: bb.metrics.Metric, query: bb.Query) -> None:
         original, debiased = planted(left=0.7)
-        with pytest.raises(bb.SpecError, match="'original' is str; expected the Embedding before"):
+        with pytest.raises(SpecError, match="'original' is str; expected the Embedding before"):
             metric.run_query(query, debiased, original="original")
         part = original.subset([w for w in original.words if w != "m2"], "part")
-        with pytest.raises(bb.VocabularyError, match="'part' lacks 'm2' of 'male'; leave these"):
+        with pytest.raises(VocabularyError, match="'part' lacks 'm2' of 'male'; leave these"):
             metric.run_query(query, debiased, original=part)
 
-    def test_lost_words_give_a_reason(self, metric: bb.Metric, query: bb.Query) -> None:
+    def test_lost_words_give_a_reason(self, metric: bb.metrics.Metric, query: bb.Query) -> None:
         original, _ = planted(left=0.7)
         lost = bb.Query([MALE, ["x", "y", "z", "f0"]], query.attribute_sets)
-        with pytest.warns(bb.BayesBiasWarning, match="lacks 3 of 4 words"):
+        with pytest.warns(BayesBiasWarning, match="lacks 3 of 4 words"):
             score = metric.run_query(lost, original)
         assert np.isnan(score.value)
         assert set(metric.empty_details) <= set(score)
@@ -186,7 +189,7 @@ def neighbourhood_by_hand(
 def test_neighbourhood_by_hand() -> None:
     original, debiased = planted(left=0.7)
     leaning, share = neighbourhood_by_hand(original, debiased, 20)
-    score = bb.Neighbourhood(k=20, original=original).run_query(QUERY, debiased)
+    score = bb.metrics.Neighbourhood(k=20, original=original).run_query(QUERY, debiased)
     values = score["word_values"]
     assert [values[w]["leaning"] for w in JOBS] == pytest.approx(leaning, abs=1e-6)
     assert [values[w]["share"] for w in JOBS] == pytest.approx(share)
@@ -198,19 +201,19 @@ def test_neighbours_that_the_original_lacks_do_not_count() -> None:
     part = original.subset([w for w in original.words if w in [*MALE, *FEMALE, *JOBS]
                             or int(w[1:]) % 3])  # fmt: skip
     leaning, share = neighbourhood_by_hand(part, debiased, 20)
-    score = bb.Neighbourhood(k=20, original=part).run_query(QUERY, debiased)
+    score = bb.metrics.Neighbourhood(k=20, original=part).run_query(QUERY, debiased)
     assert [v["share"] for v in score["word_values"].values()] == pytest.approx(share)
     assert score.value == pytest.approx(pearsonr(leaning, share)[0], abs=1e-6)
     few = original.subset([*MALE, *FEMALE, *JOBS], "few")
     rest = debiased.subset([w for w in debiased.words if w not in JOBS[3:]])
     query = bb.Query([MALE, FEMALE], [JOBS[:3]])
-    with pytest.raises(bb.VocabularyError, match="'few' has no neighbour that the words of"):
-        bb.Neighbourhood(k=2, original=few).run_query(query, rest)
+    with pytest.raises(VocabularyError, match="'few' has no neighbour that the words of"):
+        bb.metrics.Neighbourhood(k=2, original=few).run_query(query, rest)
 
 
 def test_neighbourhood_without_a_word() -> None:
     original, debiased = planted(left=0.7)
-    metric = bb.Neighbourhood(k=20, original=original)
+    metric = bb.metrics.Neighbourhood(k=20, original=original)
     without = metric.influence(QUERY, debiased).set_index("word")["value_without"]
     rest = bb.Query([MALE, FEMALE], [JOBS[1:]])
     assert without["w0"] == pytest.approx(metric.run_query(rest, debiased).value, abs=1e-12)
@@ -218,18 +221,20 @@ def test_neighbourhood_without_a_word() -> None:
 
 def test_neighbourhood_errors() -> None:
     original, _ = planted(left=0.7)
-    with pytest.raises(bb.SpecError, match="'k' is 0; expected a whole number, 1 or more"):
-        bb.Neighbourhood(k=0)
-    with pytest.raises(bb.SpecError, match="'original' has 1199 words to choose 5000 neighbours"):
-        bb.Neighbourhood(k=5000).run_query(QUERY, original)
-    with pytest.raises(bb.SpecError, match="cannot look at attribute words one by one"):
-        bb.Neighbourhood(k=5).by_word(QUERY, original)
+    with pytest.raises(SpecError, match="'k' is 0; expected a whole number, 1 or more"):
+        bb.metrics.Neighbourhood(k=0)
+    with pytest.raises(SpecError, match="'original' has 1199 words to choose 5000 neighbours"):
+        bb.metrics.Neighbourhood(k=5000).run_query(QUERY, original)
+    with pytest.raises(SpecError, match="cannot look at attribute words one by one"):
+        bb.metrics.Neighbourhood(k=5).by_word(QUERY, original)
 
 
 @pytest.mark.parametrize(("metric", "query"), ALL[:3], ids=IDS[:3])
-def test_permutations_say_nothing_of_what_is_left(metric: bb.Metric, query: bb.Query) -> None:
+def test_permutations_say_nothing_of_what_is_left(
+    metric: bb.metrics.Metric, query: bb.Query
+) -> None:
     original, debiased = planted(left=2.0)
-    with pytest.warns(bb.BayesBiasWarning, match="no p-value: groups dealt out at random differ"):
+    with pytest.warns(BayesBiasWarning, match="no p-value: groups dealt out at random differ"):
         score = metric.run_query(query, debiased, original=original, calculate_p_value=True)
     assert np.isnan(score.p_value)
     assert np.isfinite(score.value)
@@ -265,7 +270,7 @@ def test_cluster_test_by_hand() -> None:
     chosen = np.concatenate([order[:150], order[-150:]])
     labels = KMeans(2, n_init=20, random_state=0).fit_predict(unit(debiased)[8:][chosen])
     right = (labels == np.repeat([0, 1], 150)).mean()
-    score = bb.ClusterTest(n_words=150, original=original).run_query(GROUPS, debiased)
+    score = bb.metrics.ClusterTest(n_words=150, original=original).run_query(GROUPS, debiased)
     assert score.value == pytest.approx(max(right, 1 - right), abs=0.01)
     assert score["first_words"] == tuple(original.words[8 + i] for i in order[::-1][:150])
     assert score["second_words"] == tuple(original.words[8 + i] for i in order[:150])
@@ -275,7 +280,7 @@ def test_sides_are_chosen_among_the_first_words_of_both() -> None:
     original, debiased = planted(left=0.7)
     shared = [w for w in debiased.words if w[0] != "w" or int(w[1:]) % 2]
     part = debiased.subset(reversed(shared), "part")
-    for metric in (bb.ClusterTest(), bb.ClassificationTest(classifier="logistic")):
+    for metric in (bb.metrics.ClusterTest(), bb.metrics.ClassificationTest(classifier="logistic")):
         score = metric.run_query(GROUPS, part, original=original, vocabulary=408)
         words = [*score["first_words"], *score["second_words"]]
         assert len(set(words)) == len(words) == 100  # a quarter of 200 on each side
@@ -285,16 +290,16 @@ def test_sides_are_chosen_among_the_first_words_of_both() -> None:
 def test_swapping_the_groups_changes_no_purity() -> None:
     original, debiased = planted(left=0.7)
     swapped = bb.Query([FEMALE, MALE], [])
-    metric = bb.ClusterTest(n_words=150, original=original)
+    metric = bb.metrics.ClusterTest(n_words=150, original=original)
     value = metric.run_query(GROUPS, debiased).value
     assert metric.run_query(swapped, debiased).value == pytest.approx(value, abs=0.01)
 
 
-@pytest.mark.parametrize("metric", [bb.ClusterTest(), bb.ClassificationTest()])
-def test_groups_with_the_same_mean(metric: bb.Metric, rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("metric", [bb.metrics.ClusterTest(), bb.metrics.ClassificationTest()])
+def test_groups_with_the_same_mean(metric: bb.metrics.Metric, rng: np.random.Generator) -> None:
     vectors = np.vstack([np.eye(4)[:2], -np.eye(4)[:2], rng.standard_normal((40, 4))])
     emb = bb.Embedding(["a", "b", "c", "d", *(f"w{i}" for i in range(40))], vectors)
-    with pytest.warns(bb.BayesBiasWarning, match="is NaN: the groups have the same mean"):
+    with pytest.warns(BayesBiasWarning, match="is NaN: the groups have the same mean"):
         score = metric.run_query(bb.Query([["a", "c"], ["b", "d"]], []), emb)
     assert np.isnan(score.value)
 
@@ -319,15 +324,15 @@ def test_classification_test_by_hand(classifier: str) -> None:
         model = SVC() if classifier == "svm" else LogisticRegression()
         model.fit(vectors[mixed[:100]], labels[mixed[:100]])
         accuracies.append(model.score(vectors[mixed[100:]], labels[mixed[100:]]))
-    metric = bb.ClassificationTest(400, 100, classifier, original=original)  # type: ignore[arg-type]
+    metric = bb.metrics.ClassificationTest(400, 100, classifier, original=original)  # type: ignore[arg-type]
     values = [metric.run_query(GROUPS, debiased, seed=seed).value for seed in range(5)]
     assert len(set(values)) > 1  # another seed is another split
     assert np.mean(values) == pytest.approx(np.mean(accuracies), abs=0.03)
 
 
-@pytest.mark.parametrize("metric", [bb.ClusterTest, bb.ClassificationTest])
+@pytest.mark.parametrize("metric", [bb.metrics.ClusterTest, bb.metrics.ClassificationTest])
 def test_a_seed_of_0_replaces_the_metrics_own(
-    metric: type[bb.Metric], monkeypatch: pytest.MonkeyPatch
+    metric: type[bb.metrics.Metric], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original, debiased = planted(left=0.7)
     used = []
@@ -355,26 +360,26 @@ def test_few_words_are_split_in_proportion() -> None:
     vectors = np.vstack([[[5.0, 0.0]], [[-5.0, 0.0]], np.c_[bias, rng.standard_normal(20)]])
     emb = bb.Embedding(["m", "f", *(f"w{i}" for i in range(20))], vectors)
     query = bb.Query([["m"], ["f"]], [])
-    score = bb.ClassificationTest(n_words=1000, n_train=999).run_query(query, emb)
+    score = bb.metrics.ClassificationTest(n_words=1000, n_train=999).run_query(query, emb)
     assert score.value in (0.0, 0.5, 1.0)  # five a side, of which one is left to test
     assert len(score["first_words"]) == 5
 
 
 def test_sizes_are_checked() -> None:
-    with pytest.raises(bb.SpecError, match="'n_words' is 4; expected a whole number, 5 or more"):
-        bb.ClusterTest(n_words=4)
-    with pytest.raises(bb.SpecError, match="'n_words' is 9; expected a whole number, 10 or more"):
-        bb.ClassificationTest(n_words=9)
-    with pytest.raises(bb.SpecError, match="'n_train' is 50 of 'n_words' = 50; leave words to"):
-        bb.ClassificationTest(n_words=50, n_train=50)
-    with pytest.raises(bb.SpecError, match="'classifier' is 'tree'; expected one of 'logistic'"):
-        bb.ClassificationTest(classifier="tree")  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'vocabulary' is 0"):
-        bb.ClusterTest(vocabulary=0)
+    with pytest.raises(SpecError, match="'n_words' is 4; expected a whole number, 5 or more"):
+        bb.metrics.ClusterTest(n_words=4)
+    with pytest.raises(SpecError, match="'n_words' is 9; expected a whole number, 10 or more"):
+        bb.metrics.ClassificationTest(n_words=9)
+    with pytest.raises(SpecError, match="'n_train' is 50 of 'n_words' = 50; leave words to"):
+        bb.metrics.ClassificationTest(n_words=50, n_train=50)
+    with pytest.raises(SpecError, match="'classifier' is 'tree'; expected one of 'logistic'"):
+        bb.metrics.ClassificationTest(classifier="tree")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'vocabulary' is 0"):
+        bb.metrics.ClusterTest(vocabulary=0)
     original, _ = planted(left=0.7)
     small = original.subset(original.words[:20], "small")
-    with pytest.raises(bb.SpecError, match="'small' and its original share 12 words besides those"):
-        bb.ClusterTest().run_query(GROUPS, small)
+    with pytest.raises(SpecError, match="'small' and its original share 12 words besides those"):
+        bb.metrics.ClusterTest().run_query(GROUPS, small)
 
 
 # Proximity bias and GIPE
@@ -431,10 +436,10 @@ def test_proximity_by_hand(same: bool) -> None:
     eta, gamma = gipe_by_hand(original, tested, PAIRS, JOBS, 40, 0.1)
     assert 0.05 < np.mean(eta) < 0.9
     assert 1 < np.mean(gamma) < 2
-    score = bb.ProximityBias(k=40, theta=0.1, original=original).run_query(QUERY, tested)
+    score = bb.metrics.ProximityBias(k=40, theta=0.1, original=original).run_query(QUERY, tested)
     assert score.value == pytest.approx(np.mean(eta))
     assert list(score["word_values"].values()) == pytest.approx(eta)
-    score = bb.GIPE(k=40, theta=0.1, original=original).run_query(QUERY, tested)
+    score = bb.metrics.GIPE(k=40, theta=0.1, original=original).run_query(QUERY, tested)
     assert score.value == pytest.approx(np.average(eta, weights=gamma))
     values = list(score["word_values"].values())
     assert [v["weight"] for v in values] == pytest.approx(gamma)
@@ -443,9 +448,9 @@ def test_proximity_by_hand(same: bool) -> None:
 
 def test_weights_are_repetitions() -> None:
     original, debiased = planted(left=0.7)
-    metric = bb.GIPE(k=40, theta=0.1, original=original)
+    metric = bb.metrics.GIPE(k=40, theta=0.1, original=original)
     words = [
-        bb.WordVectors(
+        bb.metrics.WordVectors(
             words.name,
             tuple(words),
             np.array([debiased[w] for w in words], dtype=float),
@@ -480,7 +485,7 @@ def test_nothing_is_illicit_where_nothing_lies_along_the_direction() -> None:
     flat[:2], flat[0, 0], flat[4], flat[4, 0] = 0, 1, 0, -1  # m0 and f0 are all direction
     flat[1] = flat[0]
     emb = bb.Embedding(still.words, flat, "flat")
-    score = bb.ProximityBias(k=20).run_query(query, emb)
+    score = bb.metrics.ProximityBias(k=20).run_query(query, emb)
     assert score.value == 0
 
 
@@ -488,7 +493,7 @@ def test_proximity_words_pairs_and_p_value(demo: bb.Embedding) -> None:
     female, male = zip(*bb.word_tuples("bolukbasi")["definitional_pairs"], strict=True)
     words = ["nurse", "surgeon", "captain", "maid", "coach"]
     query = bb.Query([female, male], [words], ["female", "male"])
-    metric = bb.ProximityBias()
+    metric = bb.metrics.ProximityBias()
     score = metric.run_query(query, demo)
     frame = metric.by_word(query, demo, draws=20).set_index("word")["value"]
     assert frame.to_dict() == pytest.approx(score["word_values"])
@@ -496,7 +501,7 @@ def test_proximity_words_pairs_and_p_value(demo: bb.Embedding) -> None:
     rest = bb.Query([female[1:], male[1:]], [words])
     first = f"{female[0]} – {male[0]}"
     assert without[first] == pytest.approx(metric.run_query(rest, demo).value, abs=1e-12)
-    with pytest.warns(bb.BayesBiasWarning, match="does not matter to the metric which set"):
+    with pytest.warns(BayesBiasWarning, match="does not matter to the metric which set"):
         metric.run_query(query, demo, calculate_p_value=True)
 
 
@@ -505,14 +510,14 @@ def test_pairs_of_equal_vectors() -> None:
     vectors = original.vectors.copy()
     vectors[4:8] = 2 * vectors[:4]
     emb = bb.Embedding(original.words, vectors)
-    for metric in (bb.ProximityBias(k=5), bb.GIPE(k=5)):
-        with pytest.warns(bb.BayesBiasWarning, match="words of every pair have the same vector"):
+    for metric in (bb.metrics.ProximityBias(k=5), bb.metrics.GIPE(k=5)):
+        with pytest.warns(BayesBiasWarning, match="words of every pair have the same vector"):
             assert np.isnan(metric.run_query(QUERY, emb).value)
 
 
 def test_theta_is_checked() -> None:
-    with pytest.raises(bb.SpecError, match="'theta' is 2; expected a number from 0 to 1"):
-        bb.GIPE(theta=2)
+    with pytest.raises(SpecError, match="'theta' is 2; expected a number from 0 to 1"):
+        bb.metrics.GIPE(theta=2)
     original, _ = planted(left=0.7)
-    with pytest.raises(bb.SpecError, match="cannot look at attribute words one by one"):
-        bb.GIPE(k=5).by_word(QUERY, original)
+    with pytest.raises(SpecError, match="cannot look at attribute words one by one"):
+        bb.metrics.GIPE(k=5).by_word(QUERY, original)

@@ -11,7 +11,7 @@ import bayesbias as bb
 
 
 @pytest.fixture(scope="module")
-def fits() -> dict[str, bb.Fit]:
+def fits() -> dict[str, bb.models.Fit]:
     table = simulated_table(stereotypes=8, controls=20)
     return {
         name: bb.fit(table, name, engine="exact", draws=200, seed=1)
@@ -33,7 +33,7 @@ def test_long_vocabularies_are_cut() -> None:
     assert page.count(", …") == 1
 
 
-def test_fit_shows_coefficients_and_diagnostics(fits: dict[str, bb.Fit]) -> None:
+def test_fit_shows_coefficients_and_diagnostics(fits: dict[str, bb.models.Fit]) -> None:
     fit = fits["connection"]
     page = fit._repr_html_()
     for mean in fit.coefficients()["mean"].round(3):
@@ -41,7 +41,7 @@ def test_fit_shows_coefficients_and_diagnostics(fits: dict[str, bb.Fit]) -> None
     assert "No problem found." in page
 
 
-def test_comparison_is_a_frame_that_shows_itself_rounded(fits: dict[str, bb.Fit]) -> None:
+def test_comparison_is_a_frame_that_shows_itself_rounded(fits: dict[str, bb.models.Fit]) -> None:
     found = bb.compare(fits, "loo")
     assert type(found.round()) is pd.DataFrame
     pd.testing.assert_frame_equal(pd.DataFrame(found), found, check_frame_type=False)

@@ -15,15 +15,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import PredefinedSplit, cross_val_predict, train_test_split
 
 import bayesbias as bb
-from bayesbias.metrics import logistic
-from bayesbias.metrics.logistic import Classifier
+from bayesbias.errors import BayesBiasWarning, SpecError
+from bayesbias.numerics import logistic
+from bayesbias.numerics.logistic import Classifier
 
 # Random attributes teach a classifier nothing, and RNSB says so.
 pytestmark = pytest.mark.filterwarnings("ignore:.*classifier is right for only")
 
 Array = npt.NDArray[np.float64]
 
-BOTH = [bb.RNSB, bb.RNSBGroups]
+BOTH = [bb.metrics.RNSB, bb.metrics.RNSBGroups]
 
 
 def by_scikit_learn() -> LogisticRegression:
@@ -66,16 +67,16 @@ def made(
 
 
 def gathered(
-    metric: bb.Metric, query: bb.Query, emb: bb.Embedding
-) -> tuple[list[bb.WordVectors], list[bb.WordVectors]]:
+    metric: bb.metrics.Metric, query: bb.Query, emb: bb.Embedding
+) -> tuple[list[bb.metrics.WordVectors], list[bb.metrics.WordVectors]]:
     found = metric._gather(query, emb, ("exact",), "first", 0.2, False)
     return list(found.targets), list(found.attributes)
 
 
 def expected(
-    metric: bb.Metric,
-    targets: list[bb.WordVectors],
-    attributes: list[bb.WordVectors],
+    metric: bb.metrics.Metric,
+    targets: list[bb.metrics.WordVectors],
+    attributes: list[bb.metrics.WordVectors],
     target_weights: list[Array] | None = None,
     attribute_weights: list[Array] | None = None,
 ) -> float:
@@ -88,7 +89,7 @@ def expected(
             np.repeat(v, w.astype(int), axis=0)
             for v, w in zip(vectors, target_weights, strict=True)
         ]
-    if isinstance(metric, bb.RNSBGroups):
+    if isinstance(metric, bb.metrics.RNSBGroups):
         vectors = [v.mean(axis=0, keepdims=True) for v in vectors]
     p = model.predict_proba(with_constant(np.vstack(vectors)))[:, 0]
     return float(entropy(p / p.sum(), np.full(len(p), 1 / len(p))))
@@ -165,7 +166,7 @@ def test_blocks_of_draws_change_nothing(
 
 @pytest.mark.parametrize("metric", BOTH)
 @pytest.mark.parametrize("normalize", [False, True])
-def test_value_and_probabilities(metric: type[bb.RNSB], normalize: bool) -> None:
+def test_value_and_probabilities(metric: type[bb.metrics.RNSB], normalize: bool) -> None:
     query, emb = made((4, 3, 5), (12, 10))
     score = metric().run_query(query, emb, normalize=normalize)
     found = metric()._gather(query, emb, ("exact",), "first", 0.2, normalize)
@@ -176,14 +177,18 @@ def test_value_and_probabilities(metric: type[bb.RNSB], normalize: bool) -> None
     p = score["negative_sentiment_probabilities"]
     q = score["negative_sentiment_distribution"]
     assert list(p) == list(q)
-    if metric is bb.RNSB:
+    if metric is bb.metrics.RNSB:
         assert list(p) == [w for s in query.target_sets for w in s]
     else:
         assert list(p) == list(query.target_names)
     assert sum(q.values()) == pytest.approx(1)
     assert entropy(list(p.values()), np.ones(len(p))) == pytest.approx(score.value, rel=1e-9)
     model = learnt(attributes[0].vectors, attributes[1].vectors)
-    vectors = targets[0].vectors[:1] if metric is bb.RNSB else targets[0].vectors.mean(axis=0)[None]
+    vectors = (
+        targets[0].vectors[:1]
+        if metric is bb.metrics.RNSB
+        else targets[0].vectors.mean(axis=0)[None]
+    )
     negative = model.predict_proba(with_constant(vectors))[0, 0]
     assert next(iter(p.values())) == pytest.approx(negative, rel=1e-6)
 
@@ -197,7 +202,9 @@ def test_words_without_difference_are_neutral() -> None:
         assert score.value == pytest.approx(0, abs=1e-15)
         assert np.isnan(score["accuracy"])  # no word can be left out
         assert score["negative_sentiment_distribution"] == pytest.approx(
-            {"p": 0.5, "q": 0.5} if metric is bb.RNSB else dict.fromkeys(query.target_names, 0.5)
+            {"p": 0.5, "q": 0.5}
+            if metric is bb.metrics.RNSB
+            else dict.fromkeys(query.target_names, 0.5)
         )
 
 
@@ -211,8 +218,8 @@ def test_the_bound_is_the_logarithm_of_the_number(
 ) -> None:
     query, emb = made(tuple(groups), (5, 4), seed)
     emb = bb.Embedding(emb.words, emb.vectors * scale, "scaled")
-    assert 0 <= bb.RNSB().run_query(query, emb).value <= np.log(sum(groups)) + 1e-9
-    assert 0 <= bb.RNSBGroups().run_query(query, emb).value <= np.log(len(groups)) + 1e-9
+    assert 0 <= bb.metrics.RNSB().run_query(query, emb).value <= np.log(sum(groups)) + 1e-9
+    assert 0 <= bb.metrics.RNSBGroups().run_query(query, emb).value <= np.log(len(groups)) + 1e-9
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 6))
@@ -226,13 +233,13 @@ def test_one_sided_sentiment_reaches_the_bound() -> None:
     words = ["p", "q", "r", "good", "bad"]
     vectors = [[3e3, 0.0], [3e3, 0.0], [-3e3, 0.0], [1.0, 0.0], [-1.0, 0.0]]
     query = bb.Query([["p"], ["q"], ["r"]], [["good"], ["bad"]])
-    score = bb.RNSB().run_query(query, bb.Embedding(words, vectors, "far"))
+    score = bb.metrics.RNSB().run_query(query, bb.Embedding(words, vectors, "far"))
     assert score.value == pytest.approx(np.log(3))
 
 
 @pytest.mark.parametrize("metric", BOTH)
 @given(seed=st.integers(0, 2**32 - 1))
-def test_weights_count_words(metric: type[bb.RNSB], seed: int) -> None:
+def test_weights_count_words(metric: type[bb.metrics.RNSB], seed: int) -> None:
     """Whole numbers repeat words, on both sides; others weight the errors of the classifier."""
     rng = np.random.default_rng(seed)
     query, emb = made((3, 4), (5, 6), seed)
@@ -248,14 +255,14 @@ def test_weights_count_words(metric: type[bb.RNSB], seed: int) -> None:
         assert value == pytest.approx(
             expected(metric(), targets, attributes, *rows), rel=1e-6, abs=1e-10
         )
-    repeated = bb.Metric.weighted(
+    repeated = bb.metrics.Metric.weighted(
         metric(), targets, attributes, [w[1:2] for w in weights], [w[1:2] for w in of_attributes]
     )
     assert values[1] == pytest.approx(repeated[0], rel=1e-6, abs=1e-10)
 
 
 @pytest.mark.parametrize("metric", BOTH)
-def test_one_row_serves_all_draws(metric: type[bb.RNSB], rng: np.random.Generator) -> None:
+def test_one_row_serves_all_draws(metric: type[bb.metrics.RNSB], rng: np.random.Generator) -> None:
     query, emb = made((3, 4), (5, 6))
     targets, attributes = gathered(metric(), query, emb)
     first, second = ([rng.exponential(size=(5, len(s))) for s in g] for g in (targets, attributes))
@@ -276,7 +283,7 @@ def test_one_row_serves_all_draws(metric: type[bb.RNSB], rng: np.random.Generato
 
 @pytest.mark.parametrize("metric", BOTH)
 @pytest.mark.parametrize("empty", range(4))
-def test_nothing_can_be_said_of_an_empty_set(metric: type[bb.RNSB], empty: int) -> None:
+def test_nothing_can_be_said_of_an_empty_set(metric: type[bb.metrics.RNSB], empty: int) -> None:
     query, emb = made((3, 4), (5, 6))
     targets, attributes = gathered(metric(), query, emb)
     weights = [np.ones((2, len(words))) for words in (*targets, *attributes)]
@@ -287,7 +294,7 @@ def test_nothing_can_be_said_of_an_empty_set(metric: type[bb.RNSB], empty: int) 
 
 
 @pytest.mark.parametrize("metric", BOTH)
-def test_influence(metric: type[bb.RNSB]) -> None:
+def test_influence(metric: type[bb.metrics.RNSB]) -> None:
     query, emb = made((3, 4), (5, 6))
     frame = metric().influence(query, emb).set_index("word")
     whole = metric().run_query(query, emb).value
@@ -304,7 +311,7 @@ def test_influence(metric: type[bb.RNSB]) -> None:
 
 
 @pytest.mark.parametrize("metric", BOTH)
-def test_posterior(metric: type[bb.RNSB]) -> None:
+def test_posterior(metric: type[bb.metrics.RNSB]) -> None:
     query, emb = made((3, 4), (12, 9))
     score = metric().posterior(query, emb, draws=300, seed=3)
     assert score.draws is not None
@@ -318,8 +325,8 @@ def test_posterior(metric: type[bb.RNSB]) -> None:
 
 def test_p_value_of_groups() -> None:
     query, emb = made((3, 4), (8, 8), seed=2)
-    score = bb.RNSBGroups().run_query(query, emb, calculate_p_value=True)
-    targets, attributes = gathered(bb.RNSBGroups(), query, emb)
+    score = bb.metrics.RNSBGroups().run_query(query, emb, calculate_p_value=True)
+    targets, attributes = gathered(bb.metrics.RNSBGroups(), query, emb)
     model = learnt(attributes[0].vectors, attributes[1].vectors)
     pool = with_constant(np.vstack([t.vectors for t in targets]))
     values = []
@@ -335,8 +342,8 @@ def test_p_value_of_groups() -> None:
 
 def test_no_p_value_where_groups_do_not_matter() -> None:
     query, emb = made((3, 4), (8, 8))
-    with pytest.warns(bb.BayesBiasWarning, match="it does not matter to the metric which set"):
-        score = bb.RNSB().run_query(query, emb, calculate_p_value=True)
+    with pytest.warns(BayesBiasWarning, match="it does not matter to the metric which set"):
+        score = bb.metrics.RNSB().run_query(query, emb, calculate_p_value=True)
     assert np.isnan(score.p_value)
 
 
@@ -345,8 +352,8 @@ def test_a_word_of_two_groups_counts_twice() -> None:
     query = bb.Query(
         [["0-0", "0-1"], ["0-1", "1-0"]], [[f"{i}-{j}" for j in range(5)] for i in (2, 3)]
     )
-    with pytest.warns(bb.BayesBiasWarning, match="share '0-1'"):
-        score = bb.RNSB().run_query(query, emb)
+    with pytest.warns(BayesBiasWarning, match="share '0-1'"):
+        score = bb.metrics.RNSB().run_query(query, emb)
     p = score["negative_sentiment_probabilities"]
     assert list(p) == ["0-0", "0-1", "1-0"]
     four = [p["0-0"], p["0-1"], p["0-1"], p["1-0"]]
@@ -358,25 +365,25 @@ def test_a_word_of_two_groups_counts_twice() -> None:
 
 def test_accuracy_is_cross_validated() -> None:
     query, emb = made((3, 4), (23, 17), dim=12)
-    score = bb.RNSB().run_query(query, emb)
-    _, attributes = gathered(bb.RNSB(), query, emb)
+    score = bb.metrics.RNSB().run_query(query, emb)
+    _, attributes = gathered(bb.metrics.RNSB(), query, emb)
     fold = np.concatenate([np.arange(n) * 5 // n for n in (23, 17)])
     y = labels(attributes[0].vectors, attributes[1].vectors)
     features = with_constant(np.vstack([a.vectors for a in attributes]))
     guess = cross_val_predict(by_scikit_learn(), features, y, cv=PredefinedSplit(fold))
     assert score["accuracy"] == pytest.approx(np.mean(guess == y))
     assert 0 < score["accuracy"] < 1
-    assert bb.RNSBGroups().run_query(query, emb)["accuracy"] == score["accuracy"]
+    assert bb.metrics.RNSBGroups().run_query(query, emb)["accuracy"] == score["accuracy"]
 
 
 def test_accuracy_with_few_words() -> None:
     query, emb = made((3, 4), (3, 9))
-    score = bb.RNSB().run_query(query, emb)
+    score = bb.metrics.RNSB().run_query(query, emb)
     assert score["accuracy"] * 12 == pytest.approx(round(score["accuracy"] * 12))
 
 
 @pytest.mark.parametrize("metric", BOTH)
-def test_holdout(metric: type[bb.RNSB]) -> None:
+def test_holdout(metric: type[bb.metrics.RNSB]) -> None:
     """Values, probabilities and accuracies of random parts of the attributes are averaged."""
     query, emb = made((3, 4), (14, 11))
     score = metric().run_query(query, emb, holdout=True, n_iterations=3, seed=7)
@@ -384,7 +391,7 @@ def test_holdout(metric: type[bb.RNSB]) -> None:
     y = labels(attributes[0].vectors, attributes[1].vectors)
     features = with_constant(np.vstack([a.vectors for a in attributes]))
     vectors = [t.vectors for t in targets]
-    if metric is bb.RNSBGroups:
+    if metric is bb.metrics.RNSBGroups:
         vectors = [v.mean(axis=0)[None] for v in vectors]
     random = np.random.RandomState(7)
     values, probabilities, accuracies = [], [], []
@@ -413,7 +420,7 @@ def test_holdout(metric: type[bb.RNSB]) -> None:
 
 def test_without_holdout_the_seed_changes_nothing() -> None:
     query, emb = made((3, 4), (14, 11))
-    first, second = (bb.RNSB().run_query(query, emb, seed=seed) for seed in (1, 2))
+    first, second = (bb.metrics.RNSB().run_query(query, emb, seed=seed) for seed in (1, 2))
     assert first.to_dict() == second.to_dict()
 
 
@@ -421,26 +428,26 @@ def test_without_holdout_the_seed_changes_nothing() -> None:
 def test_too_few_words_to_hold_some_out(sizes: tuple[int, int]) -> None:
     query, emb = made((3, 4), sizes)
     with pytest.warns(
-        bb.BayesBiasWarning,
+        BayesBiasWarning,
         match="is NaN: with holdout=True each attribute set needs two words, and the two sets six",
     ):
-        score = bb.RNSB().run_query(query, emb, holdout=True)
+        score = bb.metrics.RNSB().run_query(query, emb, holdout=True)
     assert np.isnan(score.value)
     assert np.isnan(score["accuracy"])
     assert score["negative_sentiment_probabilities"] == {}
-    assert bb.RNSB().run_query(query, emb).value > 0
+    assert bb.metrics.RNSB().run_query(query, emb).value > 0
 
 
 def test_the_fewest_words_to_hold_some_out() -> None:
     query, emb = made((3, 4), (2, 4))
-    assert bb.RNSB().run_query(query, emb, holdout=True).value > 0
+    assert bb.metrics.RNSB().run_query(query, emb, holdout=True).value > 0
 
 
 def test_lost_words() -> None:
     query, emb = made((3, 4), (5, 5))
     lacking = bb.Query([*query.target_sets, ["nowhere"]], query.attribute_sets)
-    with pytest.warns(bb.BayesBiasWarning, match="has no word of"):
-        score = bb.RNSB().run_query(lacking, emb)
+    with pytest.warns(BayesBiasWarning, match="has no word of"):
+        score = bb.metrics.RNSB().run_query(lacking, emb)
     assert set(score) == {
         "query_name",
         "result",
@@ -449,17 +456,17 @@ def test_lost_words() -> None:
         "negative_sentiment_distribution",
         "accuracy",
     }
-    assert set(score) == set(bb.RNSB().run_query(query, emb))
+    assert set(score) == set(bb.metrics.RNSB().run_query(query, emb))
 
 
 def test_options_are_checked() -> None:
     query, emb = made((3, 4), (5, 5))
-    with pytest.raises(bb.SpecError, match="'n_iterations' is 0; expected a whole number, 1 or"):
-        bb.RNSB(n_iterations=0)
-    with pytest.raises(bb.SpecError, match="no option 'hold_out'.*Did you mean 'holdout'"):
-        bb.RNSB().run_query(query, emb, hold_out=True)
-    with pytest.raises(bb.SpecError, match=r"'rnsb' takes \('n', 2\) target and attribute sets"):
-        bb.RNSB().run_query(query.subqueries((2, 1))[0], emb)
+    with pytest.raises(SpecError, match="'n_iterations' is 0; expected a whole number, 1 or"):
+        bb.metrics.RNSB(n_iterations=0)
+    with pytest.raises(SpecError, match="no option 'hold_out'.*Did you mean 'holdout'"):
+        bb.metrics.RNSB().run_query(query, emb, hold_out=True)
+    with pytest.raises(SpecError, match=r"'rnsb' takes \('n', 2\) target and attribute sets"):
+        bb.metrics.RNSB().run_query(query.subqueries((2, 1))[0], emb)
 
 
 def test_a_classifier_that_learnt_nothing_is_told(rng: np.random.Generator) -> None:
@@ -470,8 +477,8 @@ def test_a_classifier_that_learnt_nothing_is_told(rng: np.random.Generator) -> N
     vectors[16:] += corner * [1, -1]
     emb = bb.Embedding(words, vectors, "crossed")
     query = bb.Query([words[:8]], [words[8:16], words[16:]])
-    with pytest.warns(bb.BayesBiasWarning, match="the classifier is right for only .*% of the"):
-        score = bb.RNSB().run_query(query, emb)
+    with pytest.warns(BayesBiasWarning, match="the classifier is right for only .*% of the"):
+        score = bb.metrics.RNSB().run_query(query, emb)
     assert score["accuracy"] < 0.65
     assert "says little about them" in score.notes[0]
 
@@ -480,7 +487,7 @@ def test_seed_of_the_class_counts_unless_the_call_has_one(demo: bb.Embedding) ->
     query = bb.load_query("weat_6")
 
     def value(own: int, call: int | None) -> float:
-        return bb.RNSB(holdout=True, seed=own).run_query(query, demo, seed=call).value
+        return bb.metrics.RNSB(holdout=True, seed=own).run_query(query, demo, seed=call).value
 
     assert value(5, None) == value(0, 5) == value(7, 5)
     assert value(5, 0) == value(0, 0) == value(0, None)  # 0 is a seed like any other

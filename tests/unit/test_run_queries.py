@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayesbias as bb
+from bayesbias.errors import BayesBiasWarning, NotFoundError, SpecError
 
 # Random attributes teach a classifier nothing, and RNSB says so.
 pytestmark = pytest.mark.filterwarnings("ignore:.*classifier is right for only")
@@ -44,7 +45,7 @@ def queries() -> list[bb.Query]:
     ]
 
 
-class Gap(bb.Metric):
+class Gap(bb.metrics.Metric):
     """The mean cosine of one set less that of another with the attributes."""
 
     name = "gap"
@@ -57,7 +58,7 @@ class Gap(bb.Metric):
 
 
 @dataclasses.dataclass(frozen=True)
-class Scaled(bb.Metric):
+class Scaled(bb.metrics.Metric):
     """Something with an option, a neutral value of one and any number of target sets."""
 
     factor: float = 1.0
@@ -111,17 +112,19 @@ def test_metric_by_name_class_or_instance(
         bb.run_queries(metric, queries, pair, options=options)
         for metric, options in (
             ("weat", {"return_effect_size": True}),
-            (bb.WEAT, {"return_effect_size": True}),
-            (bb.WEAT(), {"return_effect_size": True}),
-            (bb.WEAT(return_effect_size=True), None),
+            (bb.metrics.WEAT, {"return_effect_size": True}),
+            (bb.metrics.WEAT(), {"return_effect_size": True}),
+            (bb.metrics.WEAT(return_effect_size=True), None),
             ("weat_es", {}),
         )
     ]
     for frame in found[1:]:
         np.testing.assert_array_equal(frame.to_numpy(), found[0].to_numpy())
-    assert bb.WEAT(ddof=1) == bb.WEAT(ddof=1)
-    one = bb.run_queries(bb.WEAT(ddof=1), queries[0], pair[0], options={"return_effect_size": True})
-    expected = bb.WEAT(True, 1).run_query(queries[0], pair[0]).value
+    assert bb.metrics.WEAT(ddof=1) == bb.metrics.WEAT(ddof=1)
+    one = bb.run_queries(
+        bb.metrics.WEAT(ddof=1), queries[0], pair[0], options={"return_effect_size": True}
+    )
+    expected = bb.metrics.WEAT(True, 1).run_query(queries[0], pair[0]).value
     assert one.iloc[0, 0] == pytest.approx(expected, rel=1e-12)
 
 
@@ -129,7 +132,7 @@ def test_a_query_an_embedding_a_named_set(demo: bb.Embedding) -> None:
     one = bb.run_queries("weat", bb.load_query("weat_7"), demo)
     assert one.shape == (1, 1)
     assert one.iloc[0, 0] == pytest.approx(weat(bb.load_query("weat_7"), demo), abs=1e-6)
-    with pytest.warns(bb.BayesBiasWarning, match="words of the queries are lost: .* in 'demo'"):
+    with pytest.warns(BayesBiasWarning, match="words of the queries are lost: .* in 'demo'"):
         named = bb.run_queries("weat", "gender", demo, aggregate="avg")
     assert list(named)[:-1] == [query.name for query in bb.query_set("gender")]
     assert named.columns[-1] == "WEAT: gender average score"
@@ -181,7 +184,7 @@ def test_neutral_value_of_an_aggregate(
 def test_absolute_values_can_hide_bias(pair: list[bb.Embedding], queries: list[bb.Query]) -> None:
     negative = Scaled(factor=-1.0)
     up = [bb.Embedding(e.words, np.abs(e.vectors), e.name) for e in pair]
-    with pytest.warns(bb.BayesBiasWarning, match="absolute values hide .* use aggregate='sum'"):
+    with pytest.warns(BayesBiasWarning, match="absolute values hide .* use aggregate='sum'"):
         bb.run_queries(negative, queries, up, aggregate="abs_sum")
     bb.run_queries(negative, queries, up, aggregate="sum")
     bb.run_queries(Scaled(), queries, up, aggregate="abs_sum")
@@ -191,7 +194,7 @@ def test_values_on_both_sides_of_the_neutral_one_cancel_out() -> None:
     """MAC: one query as far above 1 as the other is below it."""
     emb = bb.Embedding(list("pqa"), [[1, 0.5], [-1, 0.5], [1, 0]], "both")
     queries = [bb.Query([[word]], [["a"]], [word], ["A"]) for word in "pq"]
-    with pytest.warns(bb.BayesBiasWarning, match="values above and below it cancel out in the agg"):
+    with pytest.warns(BayesBiasWarning, match="values above and below it cancel out in the agg"):
         found = bb.run_queries("mac", queries, [emb], aggregate="abs_avg")
     assert found.iloc[0, -1] == pytest.approx(1)
     bb.run_queries("mac", queries[0], [emb], aggregate="abs_avg")  # no warning
@@ -220,7 +223,7 @@ def test_aggregation_of_your_own(pair: list[bb.Embedding], queries: list[bb.Quer
     }
     three = [*queries, bb.Query(some("pa"), some("qb"))]
     for what, function in wrong.items():
-        with pytest.raises(bb.SpecError, match=f"'aggregate' returned {what}; expected one number"):
+        with pytest.raises(SpecError, match=f"'aggregate' returned {what}; expected one number"):
             bb.run_queries("weat", three, pair, aggregate=function)
 
 
@@ -238,7 +241,7 @@ def test_queries_without_a_value_are_left_out_for_all(lossy: list[bb.Embedding])
     both = bb.Query(some("pq"), some("ab"))
     safe = [bb.Query(some("pq"), some("b")), bb.Query(some("qp"), some("b"))]
     losing = bb.Query(some("pq"), some("a"), None, ["lost"])
-    with pytest.warns(bb.BayesBiasWarning) as told:
+    with pytest.warns(BayesBiasWarning) as told:
         found = bb.run_queries(Gap(), [losing, *safe], lossy[:2], aggregate="sum")
     assert len(told) == 1
     assert str(told[0].message) == (
@@ -257,11 +260,11 @@ def test_queries_without_a_value_are_left_out_for_all(lossy: list[bb.Embedding])
     assert attrs["lost"] == {"short": {losing.name: {"attribute: lost": ["a0", "a1"]}}}
     assert set(attrs["reasons"]) == {"short"}
     assert "lacks 2 of 5 words" in attrs["reasons"]["short"][losing.name]
-    with pytest.warns(bb.BayesBiasWarning, match="no query has a value in every embedding, so"):
+    with pytest.warns(BayesBiasWarning, match="no query has a value in every embedding, so"):
         none = bb.run_queries("weat", both, lossy, aggregate="abs_avg")
     assert none.iloc[:, -1].isna().all()
     assert np.isfinite(none.loc["full"].iloc[0])
-    with pytest.warns(bb.BayesBiasWarning, match="lost: 2 in 'short'"):
+    with pytest.warns(BayesBiasWarning, match="lost: 2 in 'short'"):
         more = bb.run_queries(
             "weat", both, lossy[:2], aggregate="avg", lost_vocabulary_threshold=0.4
         )
@@ -270,7 +273,7 @@ def test_queries_without_a_value_are_left_out_for_all(lossy: list[bb.Embedding])
 
 def test_notes_are_counted(pair: list[bb.Embedding]) -> None:
     query = bb.Query([["p0", "p1"], ["p1", "q0"]], some("a"))
-    with pytest.warns(bb.BayesBiasWarning, match="2 of 2 values have a note, such as gap") as told:
+    with pytest.warns(BayesBiasWarning, match="2 of 2 values have a note, such as gap") as told:
         found = bb.run_queries(Gap, query, pair)
     assert len(told) == 1
     assert "share 'p1'" in found.attrs["notes"]["alpha"][query.name][0]
@@ -323,7 +326,7 @@ def test_nothing_runs_before_all_is_checked(
 ) -> None:
     calls = []
 
-    class Counting(bb.Metric):
+    class Counting(bb.metrics.Metric):
         name = "counting"
 
         def value(self, targets: Any, attributes: Any) -> float:
@@ -331,11 +334,11 @@ def test_nothing_runs_before_all_is_checked(
             return 0.0
 
     one = bb.Query(some("pq"), some("a"))
-    with pytest.raises(bb.SpecError, match=r"takes \(2, 2\) target and attribute sets, and the q"):
+    with pytest.raises(SpecError, match=r"takes \(2, 2\) target and attribute sets, and the q"):
         bb.run_queries(Counting, [*queries, one], pair)
-    with pytest.raises(bb.SpecError, match=r"needs 2 attribute sets, but the query .* has 1"):
+    with pytest.raises(SpecError, match=r"needs 2 attribute sets, but the query .* has 1"):
         bb.run_queries(Counting, [*queries, one], pair, subqueries=True)
-    with pytest.raises(bb.SpecError, match="two embeddings are called 'zeta'"):
+    with pytest.raises(SpecError, match="two embeddings are called 'zeta'"):
         bb.run_queries(Counting, queries, [pair[0], pair[0]])
     assert not calls
     bb.run_queries(Counting, queries, pair)
@@ -380,17 +383,17 @@ def test_errors(
         "embeddings": pair,
         **changed,
     }
-    with pytest.raises(bb.SpecError, match=message):
+    with pytest.raises(SpecError, match=message):
         bb.run_queries(**arguments)
 
 
 def test_unknown_set() -> None:
-    with pytest.raises(bb.NotFoundError, match="no set of queries 'gendre'"):
+    with pytest.raises(NotFoundError, match="no set of queries 'gendre'"):
         bb.run_queries("weat", "gendre", embedding(1, "e"))
 
 
-def centred() -> bb.Metric:
-    class Centred(bb.Metric):
+def centred() -> bb.metrics.Metric:
+    class Centred(bb.metrics.Metric):
         """WEAT of what is left when the mean of the whole vocabulary is taken away."""
 
         name = "centred"
@@ -405,7 +408,7 @@ def centred() -> bb.Metric:
             return shift(targets), shift(attributes)
 
         def value(self, targets: Any, attributes: Any) -> float:
-            return float(bb.WEAT().value(targets, attributes))
+            return float(bb.metrics.WEAT().value(targets, attributes))
 
     return Centred()
 
@@ -413,9 +416,9 @@ def centred() -> bb.Metric:
 def test_same_result_in_other_processes(
     pair: list[bb.Embedding], queries: list[bb.Query], lossy: list[bb.Embedding]
 ) -> None:
-    for metric in (bb.WEAT(), centred()):
+    for metric in (bb.metrics.WEAT(), centred()):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", bb.BayesBiasWarning)
+            warnings.simplefilter("ignore", BayesBiasWarning)
             alone, two = (
                 bb.run_queries(metric, queries, lossy, aggregate="avg", n_jobs=n) for n in (1, 2)
             )
@@ -429,7 +432,7 @@ def test_same_result_in_other_processes(
 def test_workers_get_the_words_of_the_query_only(demo: bb.Embedding) -> None:
     sizes = []
 
-    class Sizes(bb.Metric):
+    class Sizes(bb.metrics.Metric):
         name = "sizes"
 
         def expand(self, targets: Any, attributes: Any, embedding: bb.Embedding) -> Any:
@@ -470,7 +473,7 @@ def test_a_part_of_the_embedding_is_enough(
     query = bb.Query(listed[:2], listed[2:])
     how: dict[str, Any] = {"fallbacks": fallbacks, "lost_vocabulary_threshold": threshold}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bb.BayesBiasWarning)
+        warnings.simplefilter("ignore", BayesBiasWarning)
         whole = Gap().run_query(query, emb, **how)
         found = bb.run_queries(Gap, query, emb, **how)
     np.testing.assert_allclose(found.iloc[0, 0], whole.value, rtol=1e-12, equal_nan=True)
@@ -483,7 +486,7 @@ class TestQueryScores:
     def test_is_the_long_form_of_run_queries(
         self, pair: list[bb.Embedding], queries: list[bb.Query]
     ) -> None:
-        long = bb.query_scores(["weat", bb.WEATEffectSize()], queries, pair)
+        long = bb.query_scores(["weat", bb.metrics.WEATEffectSize()], queries, pair)
         assert list(long["metric"]) == ["weat"] * 4 + ["weat_es"] * 4
         assert list(long["embedding"]) == ["zeta", "alpha"] * 4
         for name, part in long.groupby("metric"):
@@ -503,8 +506,10 @@ class TestQueryScores:
             "weat", queries, pair, draws=200, prob=0.5, kind="eti", p_values=True, seed=3
         )
         row = found.iloc[3]
-        drawn = bb.WEAT().posterior(queries[1], pair[1], draws=200, prob=0.5, kind="eti", seed=3)
-        tested = bb.WEAT().run_query(
+        drawn = bb.metrics.WEAT().posterior(
+            queries[1], pair[1], draws=200, prob=0.5, kind="eti", seed=3
+        )
+        tested = bb.metrics.WEAT().run_query(
             queries[1], pair[1], calculate_p_value=True, p_value_test_type="two-sided"
         )
         assert row["value"] == tested.value
@@ -515,14 +520,14 @@ class TestQueryScores:
         assert row["p_value"] * 252 == pytest.approx(round(row["p_value"] * 252))
         only = bb.query_scores("weat", queries, pair, p_values=True, p_value_test_type="left-sided")
         assert only["lower"].isna().all()
-        left = bb.WEAT().run_query(
+        left = bb.metrics.WEAT().run_query(
             queries[0], pair[0], calculate_p_value=True, p_value_test_type="left-sided"
         )
         assert only["p_value"].iloc[0] == left.p_value
 
     def test_no_p_value_without_two_target_sets(self, pair: list[bb.Embedding]) -> None:
         queries = [bb.Query(some("p"), some("ab"), ["P"]), bb.Query(some("pq"), some("ab"))]
-        with pytest.warns(bb.BayesBiasWarning, match="have a note"):
+        with pytest.warns(BayesBiasWarning, match="have a note"):
             found = bb.query_scores(Scaled, queries, pair[0], p_values=True)
         assert found["p_value"].isna().all()
         assert found["value"].notna().all()
@@ -532,18 +537,18 @@ class TestQueryScores:
     ) -> None:
         small = bb.Query(some("pq"), some("a"), ["P", "Q"], ["single"])
         with pytest.warns(
-            bb.BayesBiasWarning, match="weat cannot take 'P and Q wrt single'.$"
+            BayesBiasWarning, match="weat cannot take 'P and Q wrt single'.$"
         ) as told:
             found = bb.query_scores(["weat", Gap], [queries[0], small], pair, subqueries=True)
         assert len(told) == 1
         assert dict(found.groupby("metric")["query"].nunique()) == {"weat": 1, "gap": 3}
         assert list(found.attrs["skipped"]) == ["weat"]
         assert "needs 2 attribute sets" in found.attrs["skipped"]["weat"][small.name]
-        with pytest.raises(bb.SpecError, match="no query fits the metric 'weat': the template"):
+        with pytest.raises(SpecError, match="no query fits the metric 'weat': the template"):
             bb.query_scores(["weat", Gap], small, pair, subqueries=True)
-        with pytest.raises(bb.SpecError, match="the metric 'gap' takes"):
+        with pytest.raises(SpecError, match="the metric 'gap' takes"):
             bb.query_scores(["weat", Gap], queries, pair)
-        with pytest.raises(bb.SpecError, match="'query' is int; expected a Query"):
+        with pytest.raises(SpecError, match="'query' is int; expected a Query"):
             bb.query_scores(["weat", Gap], [queries[0], 3], pair, subqueries=True)  # type: ignore[list-item]
 
     def test_options_go_to_the_metrics_that_have_them(
@@ -554,9 +559,7 @@ class TestQueryScores:
         varied = bb.query_scores(metrics, queries, pair, options={"factor": 2.0})
         of_scaled = plain["metric"] == "scaled"
         np.testing.assert_allclose(varied["value"], plain["value"] * np.where(of_scaled, 2, 1))
-        with pytest.raises(
-            bb.SpecError, match="'fctor' is no option of 'scaled', 'weat_es'; .*Did"
-        ):
+        with pytest.raises(SpecError, match="'fctor' is no option of 'scaled', 'weat_es'; .*Did"):
             bb.query_scores(metrics, queries, pair, options={"fctor": 1})
 
     @pytest.mark.parametrize(
@@ -564,7 +567,10 @@ class TestQueryScores:
         [
             ({"metrics": []}, "no metric is given; name at least one, such as 'weat'"),
             ({"metrics": 5}, "'metric' is int; expected a name"),
-            ({"metrics": ["weat", bb.WEAT(ddof=1)]}, "two metrics are called 'weat'; measure them"),
+            (
+                {"metrics": ["weat", bb.metrics.WEAT(ddof=1)]},
+                "two metrics are called 'weat'; measure them",
+            ),
             ({"draws": 1}, "'draws' is 1; expected a whole number, 2 or more"),
             ({"draws": -5}, "'draws' is -5; expected a whole number, 2 or more"),
             ({"prob": 89}, "'prob' is 89; expected a number between 0 and 1"),
@@ -583,16 +589,18 @@ class TestQueryScores:
         arguments: dict[str, Any] = {
             "metrics": "weat", "queries": queries, "embeddings": pair, **changed
         }  # fmt: skip
-        with pytest.raises(bb.SpecError, match=message):
+        with pytest.raises(SpecError, match=message):
             bb.query_scores(**arguments)
 
-    @pytest.mark.parametrize("name", [n for n, m in bb.METRICS.items() if not m.whole_embedding])
-    @pytest.mark.filterwarnings("ignore::bayesbias.BayesBiasWarning")
+    @pytest.mark.parametrize(
+        "name", [n for n, m in bb.metrics.METRICS.items() if not m.whole_embedding]
+    )
+    @pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
     def test_every_metric(
         self, name: str, pair: list[bb.Embedding], queries: list[bb.Query]
     ) -> None:
         """Every metric of the registry runs by its name, and as it does by itself."""
-        metric = bb.METRICS[name]()
+        metric = bb.metrics.METRICS[name]()
         found = bb.query_scores(name, queries, pair, subqueries=True)
         parts = [part for query in queries for part in query.subqueries(metric.template)]
         assert len(found) == 2 * len({part.name for part in parts})

@@ -43,7 +43,7 @@ def test_one_is_rebuilt() -> None:
 
 
 def test_every_model_has_a_card() -> None:
-    for name in bb.MODELS:
+    for name in bb.models.MODELS:
         card = re.sub(r"\[[^]]*\]", "", (FITS.parent / f"{name}.md").read_text("utf-8"))
         for parameter in bb.load_model(name).parameters:
             assert f"~ {parameter.prior}" in card, f"{name}: {parameter.name}"

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesbias.inference import scales
-from bayesbias.inference.scales import ScaleDraws, Target, draw_scales, find_modes, pareto_k
+from bayesbias.models.exact import scale_draws
+from bayesbias.models.exact.scale_draws import ScaleDraws, Target, draw_scales, find_modes, pareto_k
 
 pytestmark = pytest.mark.numpy_only
 
@@ -183,7 +183,7 @@ def test_arms_at_a_right_angle(n: int) -> None:
 def test_chains_follow_the_density(distribution, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where too few proposals are kept, chains go on; here, always."""
     monkeypatch.setattr(ScaleDraws, "good", lambda self, *args: False)
-    monkeypatch.setattr(scales, "_GRID", {})
+    monkeypatch.setattr(scale_draws, "_GRID", {})
     target = Target(lambda x: distribution.logpdf(x).sum(axis=1), np.zeros(n))
     found = draw_scales(target, DRAWS, np.random.default_rng(n))
     assert found.sampler == "hmc"
@@ -202,7 +202,7 @@ def test_chains_follow_a_density_that_the_proposal_does_not(
 ) -> None:
     """Trajectories by themselves, and together with independent moves."""
     monkeypatch.setattr(ScaleDraws, "good", lambda self, *args: False)
-    monkeypatch.setattr(scales, "_OFFERS", offers)
+    monkeypatch.setattr(scale_draws, "_OFFERS", offers)
 
     def log_density(x: np.ndarray) -> np.ndarray:
         bend = stats.norm.logpdf(x[:, 1], 0.5 * x[:, 0] ** 2, 0.5)
@@ -220,7 +220,7 @@ def test_chains_follow_a_density_that_the_proposal_does_not(
 
 def test_tails_that_no_proposal_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draws that miss a part of the density are not passed off as a sample: chains go on."""
-    monkeypatch.setattr(scales, "_HMC_LONGEST", 100)
+    monkeypatch.setattr(scale_draws, "_HMC_LONGEST", 100)
     samplers = []
     for seed in range(4):
         target = Target(lambda x: -0.9 * np.log1p(x**2 / 0.8).sum(axis=1), np.zeros(6))
@@ -294,7 +294,9 @@ def test_tail_index_of_equal_weights() -> None:
 
 
 def test_grid_of_cells_is_a_distribution() -> None:
-    grid = scales._Grid.around(lambda x: stats.norm.logpdf(x).sum(axis=1), np.zeros(2), np.eye(2))
+    grid = scale_draws._Grid.around(
+        lambda x: stats.norm.logpdf(x).sum(axis=1), np.zeros(2), np.eye(2)
+    )
     assert np.exp(grid.log_cell).sum() == pytest.approx(1)
     x = grid.draw(np.random.default_rng(1), 500)
     exact = stats.norm.logpdf(x).sum(axis=1) + np.log(grid.width.prod())
@@ -304,7 +306,7 @@ def test_grid_of_cells_is_a_distribution() -> None:
 def test_parts_of_a_mixture_are_distributions() -> None:
     """Each integrates to one, however its coordinates are correlated."""
     axes = np.linalg.cholesky(np.array([[1, 0.9], [0.9, 1]]))
-    part = scales._SplitT(np.zeros(2), np.array([0.5, 0.2]), np.array([0.3, 0.6]), axes)
+    part = scale_draws._SplitT(np.zeros(2), np.array([0.5, 0.2]), np.array([0.3, 0.6]), axes)
     x = np.linspace(-12, 12, 2001)
     points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
     assert np.exp(part.log_density(points)).sum() * (x[1] - x[0]) ** 2 == pytest.approx(1, abs=0.01)

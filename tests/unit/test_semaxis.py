@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayesbias as bb
+from bayesbias.errors import BayesBiasWarning, SpecError
 
 
 def simulated(seed: int, dim: int = 6) -> bb.Embedding:
@@ -40,7 +41,7 @@ def by_hand(
 def test_by_hand() -> None:
     emb = simulated(1)
     expected = by_hand(emb, ["w0", "w1", "w2"], ["w3", "w4"], ["w5", "w6", "w7", "w8"])
-    score = bb.SemAxis().run_query(QUERY, emb)
+    score = bb.metrics.SemAxis().run_query(QUERY, emb)
     assert score.value == pytest.approx(np.mean(list(expected.values())), abs=1e-12)
     assert score["semaxis"] == score.value
     assert score["word_values"] == pytest.approx(expected, abs=1e-12)
@@ -49,12 +50,12 @@ def test_by_hand() -> None:
 @given(st.integers(0, 1000))
 def test_invariants(seed: int) -> None:
     emb = simulated(seed)
-    value = bb.SemAxis().run_query(QUERY, emb).value
+    value = bb.metrics.SemAxis().run_query(QUERY, emb).value
     swapped = bb.Query(QUERY.target_sets[::-1], QUERY.attribute_sets)
-    assert bb.SemAxis().run_query(swapped, emb).value == pytest.approx(-value, abs=1e-12)
+    assert bb.metrics.SemAxis().run_query(swapped, emb).value == pytest.approx(-value, abs=1e-12)
     turn = np.linalg.qr(np.random.default_rng(seed).standard_normal((6, 6)))[0]
     turned = bb.Embedding(emb.words, 3 * emb.vectors @ turn)
-    assert bb.SemAxis().run_query(QUERY, turned).value == pytest.approx(value, abs=1e-5)
+    assert bb.metrics.SemAxis().run_query(QUERY, turned).value == pytest.approx(value, abs=1e-5)
     assert -1 <= value <= 1
 
 
@@ -72,10 +73,11 @@ def test_weights_are_repetitions(seed: int, counts: list[int]) -> None:
     expected = by_hand(emb, lists[0], lists[1], sorted(set(lists[2])))
     mean = np.mean([expected[word] for word in lists[2]])
     words = [
-        bb.WordVectors("s", tuple(s), np.array([emb[w] for w in s], dtype=float)) for s in sets
+        bb.metrics.WordVectors("s", tuple(s), np.array([emb[w] for w in s], dtype=float))
+        for s in sets
     ]
     weights = [np.array([part], dtype=float) for part in parts]
-    value = bb.SemAxis().weighted(words[:2], words[2:], weights[:2], weights[2:])
+    value = bb.metrics.SemAxis().weighted(words[:2], words[2:], weights[:2], weights[2:])
     assert value == pytest.approx([mean], abs=1e-12)
 
 
@@ -95,14 +97,14 @@ def test_neighbours(normalize: bool) -> None:
         poles.append(np.mean(steadied, axis=0))
     axis = poles[0] - poles[1]
     expected = unit[5:9] @ axis / np.linalg.norm(axis)
-    score = bb.SemAxis(neighbours=3).run_query(QUERY, emb, normalize=normalize)
+    score = bb.metrics.SemAxis(neighbours=3).run_query(QUERY, emb, normalize=normalize)
     assert list(score["word_values"].values()) == pytest.approx(expected.tolist(), abs=1e-12)
 
 
 def test_posterior_influence_words_and_p_value(demo: bb.Embedding) -> None:
     poles = [["he", "man", "boy", "him"], ["she", "woman", "girl", "her"]]
     query = bb.Query(poles, [["engineer", "soldier", "captain"]], ["male", "female"], ["jobs"])
-    metric = bb.SemAxis(neighbours=2)
+    metric = bb.metrics.SemAxis(neighbours=2)
     score = metric.posterior(query, demo, draws=400)
     assert score.lower < score.value < score.upper
     assert score.p_above > 0.8
@@ -118,10 +120,10 @@ def test_posterior_influence_words_and_p_value(demo: bb.Embedding) -> None:
 def test_no_axis_and_errors(tiny: bb.Embedding) -> None:
     square = bb.Embedding(["n", "s", "e", "w", "x"], [[0, 1], [0, -1], [1, 0], [-1, 0], [1, 1]])
     same = bb.Query([["n", "s"], ["e", "w"]], [["x"]])
-    with pytest.warns(bb.BayesBiasWarning, match="is NaN: the two poles have the same mean"):
-        assert np.isnan(bb.SemAxis().run_query(same, square).value)
-    with pytest.raises(bb.SpecError, match="'neighbours' is -1; expected a whole number, 0 or"):
-        bb.SemAxis(neighbours=-1)
+    with pytest.warns(BayesBiasWarning, match="is NaN: the two poles have the same mean"):
+        assert np.isnan(bb.metrics.SemAxis().run_query(same, square).value)
+    with pytest.raises(SpecError, match="'neighbours' is -1; expected a whole number, 0 or"):
+        bb.metrics.SemAxis(neighbours=-1)
     query = bb.Query([["he"], ["she"]], [["nurse"]])
-    with pytest.raises(bb.SpecError, match="'tiny' has 4 words to choose 5 neighbours from"):
-        bb.SemAxis().run_query(query, tiny, neighbours=5)
+    with pytest.raises(SpecError, match="'tiny' has 4 words to choose 5 neighbours from"):
+        bb.metrics.SemAxis().run_query(query, tiny, neighbours=5)

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from scipy.integrate import trapezoid
 
 import bayesbias as bb
-from bayesbias.evaluation.growth import counts
+from bayesbias.errors import BayesBiasWarning, DataError, SpecError, VocabularyError
+from bayesbias.silhouette_analysis.growing_lists import counts
 
 pytestmark = pytest.mark.numpy_only
 
@@ -59,10 +60,10 @@ def with_more_words(embedding: bb.Embedding) -> bb.Embedding:
 
 
 def test_every_metric_is_tested() -> None:
-    assert set(bb.METRICS) <= set(QUERIES)
+    assert set(bb.metrics.METRICS) <= set(QUERIES)
 
 
-@pytest.mark.filterwarnings("ignore::bayesbias.BayesBiasWarning")
+@pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
 @pytest.mark.parametrize("growth", ["proportional", "prefix"])
 @pytest.mark.parametrize(
     ("name", "side"),
@@ -114,7 +115,7 @@ def test_direct_loop_over_words() -> None:
             ]
             part = bb.Query(parts, query.attribute_sets)
             for embedding, values in zip(embeddings, found.values, strict=True):
-                score = bb.WEATEffectSize().run_query(part, embedding)
+                score = bb.metrics.WEATEffectSize().run_query(part, embedding)
                 assert values[run, i] == pytest.approx(score.value, abs=1e-10)
 
 
@@ -138,7 +139,7 @@ def test_table_and_robustness() -> None:
         area = trapezoid(rows["max"] - rows["min"], rows["k"])
         assert found.robustness[embedding.name] == pytest.approx(1 - area / (4 * 16))
         last = rows.iloc[-1]
-        full = bb.WEATEffectSize().run_query(query, embedding).value
+        full = bb.metrics.WEATEffectSize().run_query(query, embedding).value
         assert last["min"] == last["max"] == full == found.complete[embedding.name]
 
 
@@ -154,7 +155,7 @@ def test_properties(seed: int, sizes: tuple[int, int], growth: str, side: str, m
     query, embeddings = made(sizes, sizes[::-1], seed=seed)
     with warnings.catch_warnings():
         # With lists of different lengths effect sizes may lie a little beyond 2.
-        warnings.simplefilter("ignore", bb.BayesBiasWarning)
+        warnings.simplefilter("ignore", BayesBiasWarning)
         found = bb.silhouettes(
             metric, query, embeddings, side=side, growth=growth, runs=5, seed=seed
         )
@@ -216,7 +217,7 @@ def test_pairs_grow_together() -> None:
 def test_words_that_an_embedding_lacks_are_dropped_for_all() -> None:
     query, (first, second) = made((6, 7), (5, 5))
     less = second.subset([word for word in second.words if word not in ("t0_1", "a1_4")])
-    with pytest.warns(bb.BayesBiasWarning) as told:
+    with pytest.warns(BayesBiasWarning) as told:
         found = bb.silhouettes("weat_es", query, [first, less], runs=3)
     assert str(told[0].message) == (
         "weat_es of 'Target set 0 and Target set 1 wrt Attribute set 0 and Attribute set 1': 2 "
@@ -230,14 +231,14 @@ def test_words_that_an_embedding_lacks_are_dropped_for_all() -> None:
     theirs = [[query.target_sets[0][j] for j in o if j != 1] for o in whole.lists[0].orders[0]]
     assert ours == theirs
     # As if they had never been listed.
-    expected = bb.WEATEffectSize().run_query(found.query, first).value
+    expected = bb.metrics.WEATEffectSize().run_query(found.query, first).value
     assert found.complete["emb0"] == pytest.approx(expected, abs=1e-12)
 
 
 def test_both_words_of_a_pair_are_dropped() -> None:
     query, (first, second) = made((7, 7), (5,))
     less = second.subset([word for word in second.words if word != "t1_2"])
-    with pytest.warns(bb.BayesBiasWarning, match="2 words .* \\('t0_2', 't1_2'\\), 'emb1' lacks 1"):
+    with pytest.warns(BayesBiasWarning, match="2 words .* \\('t0_2', 't1_2'\\), 'emb1' lacks 1"):
         found = bb.silhouettes("ripa", query, [first, less], runs=3, value_range=(-5, 5))
     assert found.dropped == ("t0_2", "t1_2")
 
@@ -248,7 +249,7 @@ def test_words_that_share_a_vector_are_used_once() -> None:
     upper = bb.Embedding(words, rng.normal(size=(8, 5)), "upper")
     lower = upper.subset([word for word in words if word != "Ann"], "lower")
     query = bb.Query([["Ann", "ann", "bob", "Eve"], ["tom", "x", "y"]], [["z"]])
-    with pytest.warns(bb.BayesBiasWarning, match="1 word of the query is dropped"):
+    with pytest.warns(BayesBiasWarning, match="1 word of the query is dropped"):
         found = bb.silhouettes("rnd", query, [upper, lower], runs=2, distance="cos")
     assert found.dropped == ("ann",)
 
@@ -258,8 +259,10 @@ def test_fallbacks_and_normalize() -> None:
     embedding = bb.Embedding(words, np.random.default_rng(0).normal(size=(7, 5)) * 3, "e")
     query = bb.Query([["Ann", "Eve", "Joe"], ["Tom", "Bob", "Sam"]], [["x"]])
     found = bb.silhouettes("ripa", query, embedding, normalize=True, value_range=(-1, 1), runs=2)
-    assert found.complete["e"] == bb.RIPA().run_query(query, embedding, normalize=True).value
-    with pytest.raises(bb.VocabularyError, match="is left with 0 of its 3 words"):
+    assert (
+        found.complete["e"] == bb.metrics.RIPA().run_query(query, embedding, normalize=True).value
+    )
+    with pytest.raises(VocabularyError, match="is left with 0 of its 3 words"):
         bb.silhouettes("ripa", query, embedding, value_range=(-1, 1), fallbacks=["exact"])
 
 
@@ -282,7 +285,7 @@ def test_accuracy_of_a_hand_computed_case() -> None:
 def test_accuracy_counts_from_the_neutral_value() -> None:
     """ECT is 1 without bias; a planted one is further from it."""
     query = bb.load_query("weat_6").subqueries((2, 1))[0]
-    with_bias, without = (bb.planted_embedding(query, s) for s in (0.3, 0.0))
+    with_bias, without = (bb.silhouette_analysis.planted_embedding(query, s) for s in (0.3, 0.0))
     found = bb.silhouettes("ect", query, [with_bias, without], runs=30)
     mean = found.values.mean(axis=1)
     assert (mean[0] < mean[1]).all()
@@ -342,9 +345,7 @@ def test_undefined_sizes_are_left_out() -> None:
             return np.nan if len(attributes[0]) < 4 else 1.0
 
     query, embeddings = made((3, 3), (8,))
-    with pytest.warns(
-        bb.BayesBiasWarning, match="2 of 7 sizes are left out, as in some runs there"
-    ):
+    with pytest.warns(BayesBiasWarning, match="2 of 7 sizes are left out, as in some runs there"):
         found = bb.silhouettes(Late(), query, embeddings, side="attributes", step=1, runs=3)
     assert found.sizes.tolist() == [4, 5, 6, 7, 8]
     assert (found.robustness == 1).all()
@@ -354,20 +355,20 @@ def test_undefined_sizes_are_left_out() -> None:
         def value(self, targets: Any, attributes: Any) -> float:
             return 1.0 if len(attributes[0]) == 8 else np.nan
 
-    with pytest.raises(bb.DataError, match="not defined for parts of the lists of any size"):
+    with pytest.raises(DataError, match="not defined for parts of the lists of any size"):
         bb.silhouettes(Never(), query, embeddings, side="attributes", runs=3)
 
     class Nowhere(Late):
         def value(self, targets: Any, attributes: Any) -> float:
             return np.nan
 
-    with pytest.raises(bb.DataError, match="late has no value in 'emb0': there are few words"):
+    with pytest.raises(DataError, match="late has no value in 'emb0': there are few words"):
         bb.silhouettes(Nowhere(), query, embeddings, side="attributes", runs=3)
 
 
 def test_values_outside_the_range_are_told() -> None:
     query, embeddings = made((6, 7), (5, 5))
-    with pytest.warns(bb.BayesBiasWarning, match="are outside the range -0.01 to 0.01") as told:
+    with pytest.warns(BayesBiasWarning, match="are outside the range -0.01 to 0.01") as told:
         found = bb.silhouettes("weat_es", query, embeddings, runs=3, value_range=(-0.01, 0.01))
     ends = f"they go from {found.values.min():.2g} to {found.values.max():.2g}: give a wider"
     assert ends in str(told[0].message)
@@ -378,31 +379,45 @@ def test_effect_sizes_of_unequal_lists_go_beyond_two() -> None:
     query = bb.Query([["a", "b"], list("cdefgh")], [["p"], ["q"]])
     axis = np.repeat([[1, 0], [-1, 0], [1, 0], [-1, 0]], [2, 6, 1, 1], axis=0)
     embedding = bb.Embedding("abcdefghpq", axis, "axis")
-    assert bb.WEATEffectSize().run_query(query, embedding).value == pytest.approx(8 / np.sqrt(12))
+    assert bb.metrics.WEATEffectSize().run_query(query, embedding).value == pytest.approx(
+        8 / np.sqrt(12)
+    )
 
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"metric": "wat"}, bb.SpecError, "'metric' is 'wat'.*Did you mean 'weat'"),
-    ({"metric": 3}, bb.SpecError, "'metric' is int; expected a name"),
-    ({"query": "weat_6"}, bb.SpecError, "'query' is str; expected a Query"),
-    ({"metric": "rnd"}, bb.SpecError, "takes \\(2, 1\\) target and attribute sets"),
-    ({"metric": "indirect_bias"}, bb.SpecError, "pairs the words of the target sets"),
-    ({"side": "target"}, bb.SpecError, "'side' is 'target'.*Did you mean 'targets'"),
-    ({"growth": "even"}, bb.SpecError, "'growth' is 'even'; expected one of 'prefix', 'prop"),
-    ({"runs": 1}, bb.SpecError, "'runs' is 1; expected a whole number, 2 or more"),
-    ({"seed": -1}, bb.SpecError, "'seed' is -1"),
-    ({"step": 0}, bb.SpecError, "'step' is 0"),
-    ({"start": 0}, bb.SpecError, "'start' is 0"),
-    ({"prob": 1.0}, bb.SpecError, "'prob' is 1.0"),
-    ({"n_jobs": 0}, bb.SpecError, "'n_jobs' is 0"),
-    ({"value_range": (1, -1)}, bb.SpecError, "'value_range' is \\(1, -1\\); expected the smallest"),
-    ({"value_range": 2}, bb.SpecError, "'value_range' is 2; expected"),
-    ({"value_range": (-np.inf, 1)}, bb.SpecError, "'value_range' is \\(-inf, 1\\)"),
-    ({"value_range": (1, 2)}, bb.SpecError, "does not hold the neutral value of 'weat_es', 0"),
-    ({"embeddings": []}, bb.SpecError, "embedding"),
-    ({"start": 6}, bb.SpecError, "has 6 words and needs 7: the targets grow from 6 words"),
-    ({"distance": "cos"}, bb.SpecError, "'distance' is no option of 'weat_es'"),
-    ({"fallbacks": ["wrong"]}, bb.SpecError, "wrong"),
+    ({"metric": "wat"}, SpecError, "'metric' is 'wat'.*Did you mean 'weat'"),
+    ({"metric": 3}, SpecError, "'metric' is int; expected a name"),
+    ({"query": "weat_6"}, SpecError, "'query' is str; expected a Query"),
+    ({"metric": "rnd"}, SpecError, "takes \\(2, 1\\) target and attribute sets"),
+    ({"metric": "indirect_bias"}, SpecError, "pairs the words of the target sets"),
+    ({"side": "target"}, SpecError, "'side' is 'target'.*Did you mean 'targets'"),
+    (
+        {"growth": "even"},
+        SpecError,
+        "'growth' is 'even'; expected one of 'prefix', 'prop",
+    ),
+    ({"runs": 1}, SpecError, "'runs' is 1; expected a whole number, 2 or more"),
+    ({"seed": -1}, SpecError, "'seed' is -1"),
+    ({"step": 0}, SpecError, "'step' is 0"),
+    ({"start": 0}, SpecError, "'start' is 0"),
+    ({"prob": 1.0}, SpecError, "'prob' is 1.0"),
+    ({"n_jobs": 0}, SpecError, "'n_jobs' is 0"),
+    (
+        {"value_range": (1, -1)},
+        SpecError,
+        "'value_range' is \\(1, -1\\); expected the smallest",
+    ),
+    ({"value_range": 2}, SpecError, "'value_range' is 2; expected"),
+    ({"value_range": (-np.inf, 1)}, SpecError, "'value_range' is \\(-inf, 1\\)"),
+    (
+        {"value_range": (1, 2)},
+        SpecError,
+        "does not hold the neutral value of 'weat_es', 0",
+    ),
+    ({"embeddings": []}, SpecError, "embedding"),
+    ({"start": 6}, SpecError, "has 6 words and needs 7: the targets grow from 6 words"),
+    ({"distance": "cos"}, SpecError, "'distance' is no option of 'weat_es'"),
+    ({"fallbacks": ["wrong"]}, SpecError, "wrong"),
 ]
 
 
@@ -417,14 +432,14 @@ def test_bad_input(change: dict[str, Any], error: type[Exception], message: str)
 def test_lists_that_cannot_grow() -> None:
     query, embeddings = made((1, 7), (5, 5))
     with pytest.raises(
-        bb.SpecError,
+        SpecError,
         match="'target: Target set 0' has 1 word and needs 3: the targets grow from 2 words of "
         "each list, or from 1 with start=1. Add words.",
     ):
         bb.silhouettes("weat_es", query, embeddings)
     assert bb.silhouettes("weat_es", query, embeddings, side="attributes", runs=2).runs == 2
     query, embeddings = made((2, 2), ())
-    with pytest.raises(bb.SpecError, match="has no attribute sets; use side='targets'"):
+    with pytest.raises(SpecError, match="has no attribute sets; use side='targets'"):
         bb.silhouettes("cluster_test", query, embeddings, side="attributes")
 
 
@@ -432,7 +447,7 @@ def test_no_common_vocabulary() -> None:
     query, (first, second) = made((6, 7), (5, 5))
     missing = {"t0_0", "t0_1", "t0_2", "t0_3"}
     less = second.subset([word for word in second.words if word not in missing])
-    with pytest.raises(bb.VocabularyError) as caught:
+    with pytest.raises(VocabularyError) as caught:
         bb.silhouettes("weat_es", query, [first, less])
     assert str(caught.value) == (
         "'target: Target set 0' is left with 2 of its 6 words, those that 'emb0', 'emb1' have in "
@@ -445,13 +460,13 @@ def test_no_common_vocabulary() -> None:
 def test_too_few_words_on_the_side_that_does_not_grow() -> None:
     query, (first, second) = made((6, 7), (5,))
     less = second.subset([*query.target_sets[0], *query.target_sets[1], "a0_4"])
-    with pytest.raises(bb.VocabularyError, match="and needs 2: ect takes no fewer. Lost are 'a0_0"):
+    with pytest.raises(VocabularyError, match="and needs 2: ect takes no fewer. Lost are 'a0_0"):
         bb.silhouettes("ect", query, [first, less])
 
 
 def test_a_metric_that_has_one_value_only() -> None:
     query, embeddings = made((6,), (5, 5))
-    with pytest.raises(bb.SpecError) as caught:
+    with pytest.raises(SpecError) as caught:
         bb.silhouettes("rnsb_groups", query, embeddings)
     assert str(caught.value) == (
         "the metric 'rnsb_groups' is always 0 for the query 'Target set 0 wrt Attribute set 0 and "
@@ -462,20 +477,20 @@ def test_a_metric_that_has_one_value_only() -> None:
 def test_references_must_be_there() -> None:
     query, embeddings = made((6, 7), (5, 5))
     found = bb.silhouettes("weat_es", query, embeddings, runs=2)
-    with pytest.raises(bb.SpecError, match="'biased' is 'emb'; expected one of 'emb0', 'emb1'"):
+    with pytest.raises(SpecError, match="'biased' is 'emb'; expected one of 'emb0', 'emb1'"):
         found.accuracy("emb", "emb1")
-    with pytest.raises(bb.SpecError, match="are the same embedding; give two"):
+    with pytest.raises(SpecError, match="are the same embedding; give two"):
         found.accuracy("emb1", "emb1")
-    with pytest.raises(bb.SpecError, match="'normalisation' is 'published'"):
+    with pytest.raises(SpecError, match="'normalisation' is 'published'"):
         found.accuracy("emb0", "emb1", normalisation="published")  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="give both 'biased' and 'unbiased', or neither"):
+    with pytest.raises(SpecError, match="give both 'biased' and 'unbiased', or neither"):
         found.verdict("emb0")
 
 
 @pytest.mark.parametrize("metric", ["rnd", "ripa"])
 def test_a_metric_without_a_finite_range(metric: str) -> None:
     query, embeddings = made((6, 6), (5,))
-    with pytest.raises(bb.SpecError) as caught:
+    with pytest.raises(SpecError) as caught:
         bb.silhouettes(metric, query, embeddings)
     assert str(caught.value) == (
         f"the metric {metric!r} has no finite range of values, and robustness is relative to it; "
@@ -493,15 +508,15 @@ def test_ranges_by_theory() -> None:
     assert groups.value_range == (0.0, pytest.approx(np.log(3)))
     pair, embeddings = made((4, 5), (9, 7))
     assert bb.silhouettes(
-        bb.WEAT(return_effect_size=True), pair, embeddings, runs=2
+        bb.metrics.WEAT(return_effect_size=True), pair, embeddings, runs=2
     ).value_range == (-2.0, 2.0)
     assert bb.silhouettes("weat", pair, embeddings, runs=2).value_range == (-18.0, 18.0)
     # Groups and attributes at the two ends of one axis reach the bounds.
     ends = bb.Query([["a", "b"], ["c"]], [["p"], ["q"]])
     axis = bb.Embedding("abcpq", [[1, 0], [2, 0], [-1, 0], [1, 0], [-3, 0]], "axis")
-    assert bb.WEAT().run_query(ends, axis).value == bb.WEAT().bounds(ends)[1] == 6
+    assert bb.metrics.WEAT().run_query(ends, axis).value == bb.metrics.WEAT().bounds(ends)[1] == 6
     single, embeddings = made((4, 5), (9,))
-    cosine = bb.silhouettes(bb.RND, single, embeddings, runs=2, distance="cos")
+    cosine = bb.silhouettes(bb.metrics.RND, single, embeddings, runs=2, distance="cos")
     assert cosine.value_range == (-2.0, 2.0)
 
 
@@ -512,8 +527,8 @@ def test_ranges_by_theory() -> None:
 def test_bounds_of_generalized_weat_hold(seed: int, sizes: list[tuple[int, int]]) -> None:
     targets, attributes = zip(*sizes, strict=True)
     query, (emb,) = made(targets, attributes, seed=seed, number=1)
-    low, high = bb.GeneralizedWEAT().bounds(query)
-    assert low <= bb.GeneralizedWEAT().run_query(query, emb).value <= high
+    low, high = bb.metrics.GeneralizedWEAT().bounds(query)
+    assert low <= bb.metrics.GeneralizedWEAT().run_query(query, emb).value <= high
     # As far apart as can be: groups and attributes along the same opposite axes.
     words = {
         word: i
@@ -522,7 +537,7 @@ def test_bounds_of_generalized_weat_hold(seed: int, sizes: list[tuple[int, int]]
         for word in w
     }
     vectors = np.array([[(-1.0) ** i, 0.0] for i in words.values()])
-    extreme = bb.GeneralizedWEAT().run_query(query, bb.Embedding(words, vectors, "e")).value
+    extreme = bb.metrics.GeneralizedWEAT().run_query(query, bb.Embedding(words, vectors, "e")).value
     assert extreme <= high + 1e-9
     if len(set(targets)) == len(set(attributes)) == 1 and len(targets) % 2 == 0:
         assert extreme == pytest.approx(high)
@@ -534,13 +549,13 @@ def test_options_and_seed_reach_the_metric() -> None:
         "rnsb_groups", query, embeddings, runs=2, seed=3, holdout=True, n_iterations=2
     )
     metric = found.lists[0].metric
-    assert isinstance(metric, bb.RNSBGroups)
+    assert isinstance(metric, bb.metrics.RNSBGroups)
     assert (metric.holdout, metric.n_iterations, metric.seed) == (True, 2, 3)
-    own = bb.RNSBGroups(seed=5)
+    own = bb.metrics.RNSBGroups(seed=5)
     for seed, expected in ((None, 5), (0, 0)):
         found = bb.silhouettes(own, query, embeddings, runs=2, seed=seed)
         metric = found.lists[0].metric
-        assert isinstance(metric, bb.RNSBGroups)
+        assert isinstance(metric, bb.metrics.RNSBGroups)
         assert metric.seed == found.seed == expected
 
 

@@ -10,8 +10,8 @@ from grown_lists import made, of_numbers
 from scipy import integrate, stats
 
 import bayesbias as bb
-from bayesbias.evaluation.growth import orders
-from bayesbias.evaluation.robustness import (
+from bayesbias.silhouette_analysis.growing_lists import orders
+from bayesbias.silhouette_analysis.robustness import (
     _normal_range,
     jackknife,
     min_max,
@@ -221,7 +221,9 @@ def test_influence_is_that_of_the_metric() -> None:
     assert table["influence"].abs().is_monotonic_decreasing
     for embedding in embeddings:
         ours = table[table["embedding"] == embedding.name].set_index(["word_set", "word"])
-        theirs = bb.WEATEffectSize().influence(query, embedding).set_index(["word_set", "word"])
+        theirs = (
+            bb.metrics.WEATEffectSize().influence(query, embedding).set_index(["word_set", "word"])
+        )
         assert len(ours) == 13
         for column in ("value_without", "influence"):
             np.testing.assert_allclose(ours[column], theirs.loc[ours.index, column], atol=1e-12)

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 import bayesbias as bb
-from bayesbias.evaluation import runs as module
-from bayesbias.evaluation.runs import Growing, in_words
-from bayesbias.metrics.logistic import Classifier
+from bayesbias.errors import DataError
 from bayesbias.metrics.prefixes import number_counted, prefixes
 from bayesbias.metrics.weighting import bilinear, ranks, shares, total
+from bayesbias.numerics.logistic import Classifier
+from bayesbias.silhouette_analysis import silhouette_runs as module
+from bayesbias.silhouette_analysis.silhouette_runs import Growing, in_words
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 12), draws=st.integers(1, 6))
@@ -144,7 +145,7 @@ def test_finished_runs_are_read_back(
     query, embeddings = made((4, 5), (12, 12))
     folder = tmp_path / "new" / "runs"
 
-    def measured(**options: Any) -> bb.Silhouettes:
+    def measured(**options: Any) -> bb.silhouette_analysis.Silhouettes:
         arguments: dict[str, Any] = {"runs": 4, "resume": folder, "side": "attributes"} | options
         return bb.silhouettes("rnsb_groups", query, embeddings, **arguments)
 
@@ -203,7 +204,7 @@ def test_names_of_runs_change_with_a_metric_that_has_no_file() -> None:
     def names(sign: str, factor: float = 1.0) -> list[str]:
         made_up: dict[str, Any] = {"bb": bb, "__name__": "notebook"}
         exec(
-            "class Mine(bb.Metric):\n"
+            "class Mine(bb.metrics.Metric):\n"
             "    name, template, value_range = 'mine', (2, 1), (-3.0, 3.0)\n"
             f"    factor = {factor}\n"
             "    def value(self, targets, attributes):\n"
@@ -244,7 +245,7 @@ def test_resume_must_be_a_folder(tmp_path: Path) -> None:
     query, embeddings = made((4, 5), (6,))
     path = tmp_path / "file"
     path.write_text("")
-    with pytest.raises(bb.DataError, match="file: the folder cannot be made \\(it is a file\\)"):
+    with pytest.raises(DataError, match="file: the folder cannot be made \\(it is a file\\)"):
         bb.silhouettes(Spread(), query, embeddings, resume=path)
 
 
@@ -254,7 +255,7 @@ def test_runs_cannot_be_kept_in_a_folder_that_is_read_only(
     query, embeddings = made((4, 5), (6,))
     monkeypatch.setattr("os.access", lambda path, mode: False)
     monkeypatch.setattr(Growing, "run", None)  # long work has not begun
-    with pytest.raises(bb.DataError, match="kept cannot be written to; give another"):
+    with pytest.raises(DataError, match="kept cannot be written to; give another"):
         bb.silhouettes(Spread(), query, embeddings, resume=tmp_path / "kept")
 
 
@@ -325,7 +326,7 @@ def test_time_in_words(seconds: float, text: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::bayesbias.BayesBiasWarning")
+@pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
 def test_opinion_lexicon(demo: bb.Embedding) -> None:
     """Effect sizes on thousands of words, beside a direct computation of a sample of subsets."""
     lists = bb.word_sets("weat"), bb.word_sets("bing_liu")

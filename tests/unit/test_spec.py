@@ -11,9 +11,10 @@ import pytest
 from brute_force import make_table
 
 import bayesbias as bb
-from bayesbias.inference import spec as module
-from bayesbias.inference.priors import Prior
-from bayesbias.inference.spec import Parameter
+from bayesbias.errors import BayesBiasError, NotFoundError, SpecError
+from bayesbias.models import spec as module
+from bayesbias.models.priors import Prior
+from bayesbias.models.spec import Parameter
 
 NAMES = [
     "baseline", "connection", "separate", "hierarchical", "crossed", "interaction", "embeddings",
@@ -47,12 +48,12 @@ def parameters(**changes: Any) -> dict[str, Any]:
 
 
 def test_the_catalogue() -> None:
-    assert list(bb.MODELS) == NAMES
-    assert len(bb.MODELS) == 8
-    assert bb.MODELS["baseline"] == bb.load_model("baseline").title
-    assert repr(bb.MODELS).startswith("baseline: one mean per protected word\n")
+    assert list(bb.models.MODELS) == NAMES
+    assert len(bb.models.MODELS) == 8
+    assert bb.models.MODELS["baseline"] == bb.load_model("baseline").title
+    assert repr(bb.models.MODELS).startswith("baseline: one mean per protected word\n")
     with pytest.raises(KeyError):
-        bb.MODELS["nothing"]
+        bb.models.MODELS["nothing"]
 
 
 # mean, scale and every parameter with its factors and prior: the table of models.md.
@@ -115,7 +116,7 @@ def test_text(name: str) -> None:
     assert text[1] == f"  {spec.outcome} ~ Normal({' + '.join(spec.mean)}, {spec.scale}){more}"
     assert len(text) == 2 + len(spec.parameters)
     if spec.correlation:
-        with pytest.raises(bb.SpecError, match="correlated residuals need a normal likelihood"):
+        with pytest.raises(SpecError, match="correlated residuals need a normal likelihood"):
             spec.vary(likelihood="student_t")
         return
     heavy = str(spec.vary(likelihood="student_t")).splitlines()
@@ -158,12 +159,12 @@ def test_to_data_and_back(name: str, likelihood: Any, residual: Any) -> None:
     if name == "embeddings" and likelihood == "student_t":
         return  # refused, see above
     spec = bb.load_model(name).vary(likelihood=likelihood, residual=residual)
-    assert bb.ModelSpec.from_dict(spec.to_dict()) == spec
+    assert bb.models.ModelSpec.from_dict(spec.to_dict()) == spec
 
 
 def test_a_prior_with_many_digits_survives() -> None:
     spec = bb.load_model("baseline").vary(priors={"m": "Normal(0.123456789, 0.5)"})
-    assert bb.ModelSpec.from_dict(spec.to_dict()) == spec
+    assert bb.models.ModelSpec.from_dict(spec.to_dict()) == spec
     assert bb.load_model(spec) is spec
 
 
@@ -187,7 +188,9 @@ def test_from_a_file(tmp_path: Path) -> None:
 
 def test_a_file_with_degrees_of_freedom_of_its_own() -> None:
     nu = {"prior": "Exponential(0.1)"}
-    spec = bb.ModelSpec.from_dict(a_model(likelihood="student_t", parameters=parameters(nu=nu)))
+    spec = bb.models.ModelSpec.from_dict(
+        a_model(likelihood="student_t", parameters=parameters(nu=nu))
+    )
     assert [p.name for p in spec.parameters].count("nu") == 1
     assert spec["nu"].prior == Prior("Exponential", (0.1,))
     assert spec.vary(likelihood="student_t") == spec
@@ -196,18 +199,18 @@ def test_a_file_with_degrees_of_freedom_of_its_own() -> None:
 
 def test_files_that_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
-    with pytest.raises(bb.NotFoundError, match="there is no file '.*mine.toml'"):
+    with pytest.raises(NotFoundError, match="there is no file '.*mine.toml'"):
         bb.load_model(path)
     path.write_text("name = \n")
-    with pytest.raises(bb.SpecError, match="mine.toml: not a TOML file: "):
+    with pytest.raises(SpecError, match="mine.toml: not a TOML file: "):
         bb.load_model(path)
     path.write_text('name = "mine"\n')
-    with pytest.raises(bb.SpecError, match="mine.toml: model 'mine' has no 'mean'"):
+    with pytest.raises(SpecError, match="mine.toml: model 'mine' has no 'mean'"):
         bb.load_model(path)
     path.write_bytes(b'name = "m\xff"\n')
-    with pytest.raises(bb.BayesBiasError, match="mine.toml"):
+    with pytest.raises(BayesBiasError, match="mine.toml"):
         bb.load_model(path)
-    with pytest.raises(bb.SpecError, match="'model' is 'crosed'; expected one of .*'crossed'?"):
+    with pytest.raises(SpecError, match="'model' is 'crosed'; expected one of .*'crossed'?"):
         bb.load_model("crosed")
 
 
@@ -245,7 +248,7 @@ def test_vary() -> None:
     ],
 )
 def test_variations_that_are_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(bb.SpecError, match=message):
+    with pytest.raises(SpecError, match=message):
         bb.load_model("hierarchical").vary(**changes)
 
 
@@ -369,20 +372,20 @@ NORMAL = {"prior": "Normal(0, 1)"}
     ],
 )
 def test_models_that_are_refused(data: dict[str, Any], message: str) -> None:
-    with pytest.raises(bb.SpecError, match=message):
-        bb.ModelSpec.from_dict(data)
+    with pytest.raises(SpecError, match=message):
+        bb.models.ModelSpec.from_dict(data)
 
 
 def test_two_parameters_of_one_name() -> None:
     spec = bb.load_model("baseline")
-    with pytest.raises(bb.SpecError, match="two parameters named 'm'"):
+    with pytest.raises(SpecError, match="two parameters named 'm'"):
         replace(spec, parameters=(*spec.parameters, spec["m"]))
-    with pytest.raises(bb.SpecError, match="has no 'mean': name at least one parameter"):
+    with pytest.raises(SpecError, match="has no 'mean': name at least one parameter"):
         replace(spec, mean=())
 
 
 def test_a_student_t_model_needs_degrees_of_freedom() -> None:
-    with pytest.raises(bb.SpecError, match="nu"):
+    with pytest.raises(SpecError, match="nu"):
         replace(bb.load_model("baseline"), likelihood="student_t")
 
 

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayesbias as bb
-from bayesbias.constants import CONNECTIONS
-from bayesbias.table import COLUMNS
+from bayesbias._core.constants import CONNECTIONS
+from bayesbias.distances.table import COLUMNS
+from bayesbias.errors import BayesBiasWarning, DataError, NotFoundError, SpecError, VocabularyError
 
 
 def test_by_hand(tiny: bb.Embedding, jobs: bb.Study) -> None:
@@ -34,7 +35,7 @@ def test_by_hand(tiny: bb.Embedding, jobs: bb.Study) -> None:
 
 
 def test_the_religion_study_on_the_demo(demo: bb.Embedding) -> None:
-    with pytest.warns(bb.BayesBiasWarning, match="control: neutral: 'younglings'"):
+    with pytest.warns(BayesBiasWarning, match="control: neutral: 'younglings'"):
         table = bb.distance_table(demo, bb.load_study("religion"))
     assert table["protected_word"].nunique() == 15
     assert set(table["connection"]) == set(CONNECTIONS)
@@ -59,7 +60,7 @@ def test_embeddings_that_lack_different_words(jobs: bb.Study) -> None:
     study = bb.Study("s", jobs.groups, jobs.stereotypes, {"neutral": list("abcdef")})
     rng = np.random.default_rng(3)
     base = ["he", "she", "engineer", "nurse"]
-    with pytest.warns(bb.BayesBiasWarning, match="lacks words") as caught:
+    with pytest.warns(BayesBiasWarning, match="lacks words") as caught:
         table = bb.distance_table(
             [
                 bb.Embedding([*base, *"bcdef"], rng.normal(size=(9, 4)), "x"),
@@ -104,64 +105,61 @@ def test_lost_words(jobs: bb.Study) -> None:
     words = ["he", "she", "engineer", "clock", "grass", "garlic", "soup"]
     embedding = bb.Embedding(words, np.random.default_rng(1).normal(size=(7, 4)), "x")
     with pytest.raises(
-        bb.VocabularyError, match=r"'stereotype: woman' loses 1 of 1 \('nurse'\).*higher lost_voc"
+        VocabularyError,
+        match=r"'stereotype: woman' loses 1 of 1 \('nurse'\).*higher lost_voc",
     ):
         bb.distance_table(embedding, jobs)
     study = bb.Study(
         "s", jobs.groups, {"man": ["engineer"]}, {"neutral": ["clock", "grass", "garlic", "zzz"]}
     )
-    with pytest.raises(
-        bb.VocabularyError, match=r"more than 20% .*'control: neutral' loses 1 of 4"
-    ):
+    with pytest.raises(VocabularyError, match=r"more than 20% .*'control: neutral' loses 1 of 4"):
         bb.distance_table(embedding, study)
-    with pytest.warns(bb.BayesBiasWarning, match="control: neutral: 'zzz'"):
+    with pytest.warns(BayesBiasWarning, match="control: neutral: 'zzz'"):
         table = bb.distance_table(embedding, study, lost_vocabulary_threshold=0.25)
     assert table.attrs["missing"] == {"x": {"control: neutral": ["zzz"]}}
     assert "zzz" not in table["word_to_compare"].cat.categories
     # A set that is lost as a whole is an error at any threshold.
-    with pytest.raises(bb.VocabularyError, match="loses 1 of 1"):
+    with pytest.raises(VocabularyError, match="loses 1 of 1"):
         bb.distance_table(embedding, jobs, lost_vocabulary_threshold=1)
 
 
 def test_words_that_fall_together(tiny: bb.Embedding) -> None:
     controls = {"neutral": ["clock", "Clock"]}
     study = bb.Study("s", {"m": ["he"], "f": ["she"]}, {"m": ["engineer"]}, controls)
-    with pytest.warns(
-        bb.BayesBiasWarning, match="one vector for several words.*'Clock' is 'clock'"
-    ):
+    with pytest.warns(BayesBiasWarning, match="one vector for several words.*'Clock' is 'clock'"):
         assert len(bb.distance_table(tiny, study)) == 4
     for groups, stereotypes in (
         ({"m": ["he"], "f": ["He"]}, {"m": ["engineer"], "f": ["nurse"]}),
         ({"m": ["he"], "f": ["she"]}, {"m": ["nurse"], "f": ["Nurse"]}),
     ):
-        with pytest.raises(bb.DataError, match="are the same word"):
+        with pytest.raises(DataError, match="are the same word"):
             bb.distance_table(tiny, bb.Study("s", groups, stereotypes))
     study = bb.Study("s", {"m": ["he"], "f": ["she"]}, {"m": ["engineer", "He"]})
-    with pytest.raises(bb.DataError, match=r"'He' of 'stereotype: m' and 'he' of 'group: m'"):
+    with pytest.raises(DataError, match=r"'He' of 'stereotype: m' and 'he' of 'group: m'"):
         bb.distance_table(tiny, study)
 
 
 def test_fallbacks(tiny: bb.Embedding) -> None:
     study = bb.Study("s", {"m": ["HE"], "f": ["She"]}, {"m": ["Engineer"], "f": ["nurse"]})
     assert bb.distance_table(tiny, study)["protected_word"].tolist() == ["HE", "HE", "She", "She"]
-    with pytest.raises(bb.VocabularyError, match="'HE'"):
+    with pytest.raises(VocabularyError, match="'HE'"):
         bb.distance_table(tiny, study, fallbacks=["exact"])
 
 
 def test_bad_arguments(tiny: bb.Embedding, jobs: bb.Study) -> None:
-    with pytest.raises(bb.SpecError, match="two embeddings are called 'tiny'"):
+    with pytest.raises(SpecError, match="two embeddings are called 'tiny'"):
         bb.distance_table([tiny, tiny], jobs)
-    with pytest.raises(bb.SpecError, match="'embeddings' is empty"):
+    with pytest.raises(SpecError, match="'embeddings' is empty"):
         bb.distance_table([], jobs)
-    with pytest.raises(bb.SpecError, match="'embeddings' is 'x'; expected an Embedding"):
+    with pytest.raises(SpecError, match="'embeddings' is 'x'; expected an Embedding"):
         bb.distance_table("x", jobs)  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'embeddings' is None"):
+    with pytest.raises(SpecError, match="'embeddings' is None"):
         bb.distance_table(None, jobs)  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="holds str; expected an Embedding"):
+    with pytest.raises(SpecError, match="holds str; expected an Embedding"):
         bb.distance_table(["x"], jobs)  # type: ignore[list-item]
-    with pytest.raises(bb.SpecError, match="expected a Study"):
+    with pytest.raises(SpecError, match="expected a Study"):
         bb.distance_table(tiny, "religion")  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="from 0 to 1"):
+    with pytest.raises(SpecError, match="from 0 to 1"):
         bb.distance_table(tiny, jobs, lost_vocabulary_threshold=3)
 
 
@@ -241,7 +239,7 @@ def test_camel_case(tmp_path: Path) -> None:
 )
 def test_wrong_tables_are_refused_by_name(tmp_path: Path, change: object, message: str) -> None:
     change(authors()).to_csv(tmp_path / "wrong.csv")  # type: ignore[operator]
-    with pytest.raises(bb.DataError, match=message) as caught:
+    with pytest.raises(DataError, match=message) as caught:
         bb.read_table(tmp_path / "wrong.csv")
     assert "wrong.csv" in str(caught.value)
 
@@ -257,35 +255,33 @@ def test_check_does_not_change_its_argument() -> None:
 
 def test_duplicated_rows() -> None:
     frame = pd.concat([authors(), authors(1)])
-    with pytest.warns(bb.BayesBiasWarning, match="1 of 4 rows are duplicates"):
+    with pytest.warns(BayesBiasWarning, match="1 of 4 rows are duplicates"):
         assert len(bb.check_table(frame)) == 3
     assert len(bb.check_table(frame, duplicates="keep")) == 4
     other = frame.copy()
     other.iloc[-1, frame.columns.get_loc("connection")] = "human"
-    with pytest.raises(bb.DataError, match="one class and one connection"):
+    with pytest.raises(DataError, match="one class and one connection"):
         bb.check_table(other)
     frame.iloc[-1, frame.columns.get_loc("cosine_distance")] = 0.7
     frame.iloc[-1, frame.columns.get_loc("cosine_similarity")] = 0.3
-    with pytest.raises(
-        bb.DataError, match="occurs twice with different values.*'embedding' column"
-    ):
+    with pytest.raises(DataError, match="occurs twice with different values.*'embedding' column"):
         bb.check_table(frame)
 
 
 def test_odd_columns() -> None:
-    with pytest.raises(bb.SpecError, match="the table is NoneType"):
+    with pytest.raises(SpecError, match="the table is NoneType"):
         bb.check_table(None)  # type: ignore[arg-type]
     twice = pd.concat([authors(), authors()[["connection"]]], axis=1)
-    with pytest.raises(bb.DataError, match="'connection' more than once"):
+    with pytest.raises(DataError, match="'connection' more than once"):
         bb.check_table(twice)
     groups = authors().assign(protected_group=["a", "b", "c"])
-    with pytest.raises(bb.DataError, match="'judaism' is in the groups 'a', 'b'"):
+    with pytest.raises(DataError, match="'judaism' is in the groups 'a', 'b'"):
         bb.check_table(groups)
     times = authors().assign(cosine_distance=pd.to_timedelta([1, 2, 3], unit="s"))
-    with pytest.raises(bb.DataError, match="of the type timedelta"):
+    with pytest.raises(DataError, match="of the type timedelta"):
         bb.check_table(times)
     mixed = authors().assign(word_to_compare=pd.Categorical([1, "1", 2], ordered=False))
-    with pytest.raises(bb.DataError, match="occurs twice"):
+    with pytest.raises(DataError, match="occurs twice"):
         bb.check_table(mixed)
 
 
@@ -304,15 +300,15 @@ def test_missing_words_by_embedding(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_tables(tmp_path: Path) -> None:
-    with pytest.raises(bb.NotFoundError, match="no file"):
+    with pytest.raises(NotFoundError, match="no file"):
         bb.read_table(tmp_path / "nothing.csv")
     (tmp_path / "empty.csv").write_text("")
-    with pytest.raises(bb.DataError, match="cannot be read as .csv"):
+    with pytest.raises(DataError, match="cannot be read as .csv"):
         bb.read_table(tmp_path / "empty.csv")
     (tmp_path / "a.parquet").write_text("hello")
-    with pytest.raises(bb.DataError, match="cannot be read as .parquet"):
+    with pytest.raises(DataError, match="cannot be read as .parquet"):
         bb.read_table(tmp_path / "a.parquet")
-    with pytest.raises(bb.SpecError, match="one of the kinds"):
+    with pytest.raises(SpecError, match="one of the kinds"):
         bb.read_table(__file__)
-    with pytest.raises(bb.SpecError, match="one of the kinds"):
+    with pytest.raises(SpecError, match="one of the kinds"):
         bb.write_table(authors(), tmp_path / "t.xlsx")

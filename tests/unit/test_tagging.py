@@ -12,6 +12,7 @@ from gensim.utils import PAT_ALPHABETIC
 
 import bayesbias as bb
 from bayesbias.corpus import tagging
+from bayesbias.errors import MissingDependencyError, SpecError
 
 pytestmark = pytest.mark.numpy_only
 
@@ -45,7 +46,7 @@ def rows(table: object) -> list[tuple[str, str, int]]:
 
 def test_words_are_tagged_in_their_sentences(english: Language) -> None:
     texts = ["Light the candle, please.", "The light is off.", "I saw a bright light."]
-    table = bb.tag_words(bb.Corpus(texts), PIPELINE, words=["light"])
+    table = bb.tag_words(bb.corpus.Corpus(texts), PIPELINE, words=["light"])
     assert rows(table) == [("light", "NOUN", 2), ("light", "VERB", 1)]
 
 
@@ -59,7 +60,7 @@ def test_tags_are_those_of_the_whole_pipeline(english: Language) -> None:
             if 2 <= len(match[0]) <= 15:
                 span = doc.char_span(*match.span(), alignment_mode="expand")
                 expected[match[0], span[0].pos_] += 1
-    corpus = bb.Corpus(texts)
+    corpus = bb.corpus.Corpus(texts)
     table = bb.tag_words(corpus, english, batch_size=7)
     assert {(word, tag): count for word, tag, count in rows(table)} == expected
     # Every word of the corpus is counted once.
@@ -75,14 +76,14 @@ def test_tags_are_those_of_the_whole_pipeline(english: Language) -> None:
 def test_the_pipeline_is_left_as_it_was(english: Language) -> None:
     before = english.pipe_names
     assert "ner" in before
-    bb.tag_words(bb.Corpus(["a text"]), english)
+    bb.tag_words(bb.corpus.Corpus(["a text"]), english)
     assert english.pipe_names == before
 
 
 def test_order(nouns: Language) -> None:
     ruler = nouns.get_pipe("attribute_ruler")
     ruler.add([[{"TEXT": "Light"}]], {"POS": "PROPN"})  # type: ignore[attr-defined]
-    corpus = bb.Corpus(["light Light Light bb", "cc aa cc light light Light Light"])
+    corpus = bb.corpus.Corpus(["light Light Light bb", "cc aa cc light light Light Light"])
     assert rows(bb.tag_words(corpus, nouns)) == [
         ("light", "PROPN", 4),
         ("light", "NOUN", 3),
@@ -93,7 +94,7 @@ def test_order(nouns: Language) -> None:
 
 
 def test_words_limit_and_case(nouns: Language) -> None:
-    corpus = bb.Corpus(["Light one", "two", "light two", "light three"])
+    corpus = bb.corpus.Corpus(["Light one", "two", "light two", "light three"])
     assert rows(bb.tag_words(corpus, nouns, words=["Light"])) == [("light", "NOUN", 3)]
     # Only documents with a word that is asked for are tagged, and counted for the limit.
     assert rows(bb.tag_words(corpus, nouns, words=["two"], limit=1)) == [("two", "X", 1)]
@@ -102,13 +103,13 @@ def test_words_limit_and_case(nouns: Language) -> None:
     none = bb.tag_words(corpus, nouns, words=["nobody"])
     assert list(none.columns) == ["word", "tag", "count"]
     assert len(none) == 0
-    cased = bb.Corpus(["Light one", "light two"], lower=False)
+    cased = bb.corpus.Corpus(["Light one", "light two"], lower=False)
     assert rows(bb.tag_words(cased, nouns, words=["Light"])) == [("Light", "NOUN", 1)]
 
 
 def test_words_that_spacy_cuts_otherwise(nouns: Language) -> None:
     # spaCy has "can" and "not", "do" and "n't"; the small form of İ has two characters.
-    corpus = bb.Corpus(["I cannot, don't İx light"])
+    corpus = bb.corpus.Corpus(["I cannot, don't İx light"])
     assert rows(bb.tag_words(corpus, nouns)) == [
         ("cannot", "X", 1),
         ("don", "X", 1),
@@ -117,7 +118,7 @@ def test_words_that_spacy_cuts_otherwise(nouns: Language) -> None:
 
 
 def test_documents_given_as_words(nouns: Language) -> None:
-    corpus = bb.Corpus([["new_york", "light", "Don't", "light"]])
+    corpus = bb.corpus.Corpus([["new_york", "light", "Don't", "light"]])
     table = rows(bb.tag_words(corpus, nouns))
     assert table == [("light", "NOUN", 2), ("Don't", "X", 1), ("new_york", "X", 1)]
 
@@ -127,54 +128,54 @@ def test_a_text_longer_than_spacy_takes(nouns: Language) -> None:
     text = "light and " * 20_000
     with pytest.raises(ValueError, match="exceeds maximum of 100000"):
         nouns(text)
-    table = bb.tag_words(bb.Corpus([text]), nouns)
+    table = bb.tag_words(bb.corpus.Corpus([text]), nouns)
     assert rows(table) == [("and", "X", 20_000), ("light", "NOUN", 20_000)]
 
 
 def test_nothing_that_tags(nouns: Language) -> None:
-    corpus = bb.Corpus(["a text"])
+    corpus = bb.corpus.Corpus(["a text"])
     blank = spacy.blank("en")
     message = (
         r"the spaCy pipeline 'en_pipeline' tells no parts of speech \(it has \[\]\); choose one"
     )
-    with pytest.raises(bb.SpecError, match=message):
+    with pytest.raises(SpecError, match=message):
         bb.tag_words(corpus, blank)
     message = "spaCy has no pipeline 'en_none': python -m spacy download en_none"
-    with pytest.raises(bb.MissingDependencyError, match=message):
+    with pytest.raises(MissingDependencyError, match=message):
         bb.tag_words(corpus, "en_none")
-    with pytest.raises(bb.SpecError, match="'pipeline' is int; expected the name or path of a"):
+    with pytest.raises(SpecError, match="'pipeline' is int; expected the name or path of a"):
         bb.tag_words(corpus, 3)  # type: ignore[arg-type]
 
 
 def test_pipelines_on_disk(nouns: Language, tmp_path: Path) -> None:
-    corpus = bb.Corpus(["a light"])
+    corpus = bb.corpus.Corpus(["a light"])
     nouns.to_disk(tmp_path / "own")
     for path in (tmp_path / "own", str(tmp_path / "own")):
         assert rows(bb.tag_words(corpus, path, words=["light"])) == [("light", "NOUN", 1)]
     message = "spaCy cannot load the pipeline '.*': .*Could not read meta.json"
-    with pytest.raises(bb.SpecError, match=message):
+    with pytest.raises(SpecError, match=message):
         bb.tag_words(corpus, tmp_path)
     # A pipeline that needs another package.
     config = tmp_path / "own" / "config.cfg"
     config.write_text(config.read_text().replace('factory = "sentencizer"', 'factory = "absent"'))
-    with pytest.raises(bb.SpecError, match="cannot load .*Can't find factory for 'absent'") as err:
+    with pytest.raises(SpecError, match="cannot load .*Can't find factory for 'absent'") as err:
         bb.tag_words(corpus, tmp_path / "own")
     assert "\n" not in str(err.value)
 
 
 def test_bad_arguments(nouns: Language, monkeypatch: pytest.MonkeyPatch) -> None:
-    corpus = bb.Corpus(["a text"])
-    with pytest.raises(bb.SpecError, match="'corpus' is list; expected a Corpus"):
+    corpus = bb.corpus.Corpus(["a text"])
+    with pytest.raises(SpecError, match="'corpus' is list; expected a Corpus"):
         bb.tag_words(["a text"], nouns)  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'batch_size' is 0; expected a whole number, 1 or more"):
+    with pytest.raises(SpecError, match="'batch_size' is 0; expected a whole number, 1 or more"):
         bb.tag_words(corpus, nouns, batch_size=0)
-    with pytest.raises(bb.SpecError, match="'limit' is 0; expected a whole number, 1 or more"):
+    with pytest.raises(SpecError, match="'limit' is 0; expected a whole number, 1 or more"):
         bb.tag_words(corpus, nouns, limit=0)
-    with pytest.raises(bb.SpecError, match="'words' is the string 'text'; expected a list of wor"):
+    with pytest.raises(SpecError, match="'words' is the string 'text'; expected a list of wor"):
         bb.tag_words(corpus, nouns, words="text")
-    with pytest.raises(bb.SpecError, match="'words' is empty; leave it out to tag every word"):
+    with pytest.raises(SpecError, match="'words' is empty; leave it out to tag every word"):
         bb.tag_words(corpus, nouns, words=[])
     monkeypatch.setattr(tagging, "find_spec", lambda name: None)
     message = r"needs the package 'spacy', which is not .*: pip install 'bayesbias\[pos\]'"
-    with pytest.raises(bb.MissingDependencyError, match=message):
+    with pytest.raises(MissingDependencyError, match=message):
         bb.tag_words(corpus)

@@ -16,11 +16,12 @@ from gensim.models import FastText, Word2Vec
 
 import bayesbias as bb
 from bayesbias.corpus.training import _Feed
+from bayesbias.errors import DataError, SpecError
 
 
 @pytest.fixture(scope="module")
-def some() -> bb.Corpus:
-    return bb.Corpus(list(islice(bb.read_corpus("demo").lines(), 300)), name="some")
+def some() -> bb.corpus.Corpus:
+    return bb.corpus.Corpus(list(islice(bb.read_corpus("demo").lines(), 300)), name="some")
 
 
 def same(embedding: bb.Embedding, model: Any) -> bool:
@@ -29,7 +30,7 @@ def same(embedding: bb.Embedding, model: Any) -> bool:
 
 
 @pytest.mark.parametrize("skip_gram", [False, True])
-def test_word2vec_is_that_of_gensim(some: bb.Corpus, skip_gram: bool) -> None:
+def test_word2vec_is_that_of_gensim(some: bb.corpus.Corpus, skip_gram: bool) -> None:
     ours = bb.train_embedding(
         some, dim=16, window=3, min_count=4, epochs=2, skip_gram=skip_gram, seed=7
     )
@@ -45,7 +46,7 @@ def test_word2vec_is_that_of_gensim(some: bb.Corpus, skip_gram: bool) -> None:
     )
 
 
-def test_the_defaults_are_those_of_gensim(some: bb.Corpus) -> None:
+def test_the_defaults_are_those_of_gensim(some: bb.corpus.Corpus) -> None:
     ours = bb.train_embedding(some, seed=1)
     assert same(ours, Word2Vec(list(some), vector_size=300, workers=1))  # gensim's seed is 1
     counts = some.counts(min_count=5)
@@ -54,7 +55,7 @@ def test_the_defaults_are_those_of_gensim(some: bb.Corpus) -> None:
     assert found.is_monotonic_decreasing
 
 
-def test_fasttext_is_that_of_gensim(some: bb.Corpus) -> None:
+def test_fasttext_is_that_of_gensim(some: bb.corpus.Corpus) -> None:
     asked = ["emma", "emmas", "xyzzy", "emmas"]
     ours = bb.train_embedding(
         some, "fasttext", dim=12, epochs=2, buckets=5_000, subwords=asked, seed=3, name="parts"
@@ -71,7 +72,7 @@ def test_fasttext_is_that_of_gensim(some: bb.Corpus) -> None:
 SCRIPT = """
 import hashlib
 import bayesbias as bb
-corpus = bb.Corpus(["she is a good nurse", "he is an old engineer", "it is what it is"] * 20)
+corpus = bb.corpus.Corpus(["she is a good nurse", "he is an old engineer", "it is what it is"] * 20)
 for method in ("word2vec", "fasttext"):
     embedding = bb.train_embedding(corpus, method, dim=8, buckets=100)
     print(embedding.words, hashlib.sha256(embedding.vectors.tobytes()).hexdigest())
@@ -94,7 +95,7 @@ def test_every_process_gives_the_same() -> None:
 
 
 def test_all_cores() -> None:
-    corpus = bb.Corpus(["one two three", "two three four"] * 50)
+    corpus = bb.corpus.Corpus(["one two three", "two three four"] * 50)
     embedding = bb.train_embedding(corpus, dim=4, deterministic=False)
     assert set(embedding.words) == {"one", "two", "three", "four"}
 
@@ -103,7 +104,7 @@ def test_context_is_learnt() -> None:
     rng = np.random.default_rng(0)
     topics = [[f"{topic}{letter}" for letter in "abcdefgh"] for topic in ("sea", "city")]
     documents = [list(rng.choice(topics[number % 2], 12)) for number in range(2_000)]
-    embedding = bb.train_embedding(bb.Corpus([list(map(str, d)) for d in documents]), dim=10)
+    embedding = bb.train_embedding(bb.corpus.Corpus([list(map(str, d)) for d in documents]), dim=10)
     vectors = embedding.vectors / np.linalg.norm(embedding.vectors, axis=1, keepdims=True)
     cosines = vectors @ vectors.T
     sea = np.array([word.startswith("sea") for word in embedding.words])
@@ -114,7 +115,7 @@ def test_context_is_learnt() -> None:
 # Replicates
 
 
-def test_replicates_differ_in_their_seed(some: bb.Corpus) -> None:
+def test_replicates_differ_in_their_seed(some: bb.corpus.Corpus) -> None:
     options: dict[str, Any] = {"dim": 8, "epochs": 1, "min_count": 3}
     found = bb.train_replicates(some, replicates=3, seed=5, **options)
     assert [e.name for e in found] == ["some-word2vec-1", "some-word2vec-2", "some-word2vec-3"]
@@ -126,7 +127,7 @@ def test_replicates_differ_in_their_seed(some: bb.Corpus) -> None:
 
 
 @pytest.mark.slow
-def test_replicates_at_the_same_time(some: bb.Corpus) -> None:
+def test_replicates_at_the_same_time(some: bb.corpus.Corpus) -> None:
     found = bb.train_replicates(some, replicates=3, dim=8)
     parallel = bb.train_replicates(some, replicates=3, dim=8, n_jobs=2, name="p")
     assert [e.name for e in parallel] == ["p-1", "p-2", "p-3"]
@@ -135,7 +136,7 @@ def test_replicates_at_the_same_time(some: bb.Corpus) -> None:
         assert np.array_equal(one.vectors, other.vectors)
 
 
-def test_replicates_of_bootstrap_samples(some: bb.Corpus) -> None:
+def test_replicates_of_bootstrap_samples(some: bb.corpus.Corpus) -> None:
     first, second = bb.train_replicates(
         some, "word2vec", replicates=2, resample=True, dim=8, epochs=2, seed=4
     )
@@ -148,7 +149,7 @@ def test_replicates_of_bootstrap_samples(some: bb.Corpus) -> None:
 
 
 def test_bootstrap_samples_are_poisson() -> None:
-    corpus = bb.Corpus([[f"word{number}"] for number in range(25_000)])
+    corpus = bb.corpus.Corpus([[f"word{number}"] for number in range(25_000)])
     feed = _Feed(corpus, 9)
     drawn = [word for (word,) in feed]
     assert drawn == [word for (word,) in feed]  # in every epoch the same
@@ -166,40 +167,38 @@ def test_bootstrap_samples_are_poisson() -> None:
 # Errors
 
 
-def test_bad_settings(some: bb.Corpus) -> None:
+def test_bad_settings(some: bb.corpus.Corpus) -> None:
     for name in ("dim", "window", "min_count", "epochs", "buckets"):
-        with pytest.raises(bb.SpecError, match=f"'{name}' is 0; expected a whole number, 1 or"):
+        with pytest.raises(SpecError, match=f"'{name}' is 0; expected a whole number, 1 or"):
             bb.train_embedding(some, **{name: 0})  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'method' is 'glove'; expected one of 'fasttext', 'wo"):
+    with pytest.raises(SpecError, match="'method' is 'glove'; expected one of 'fasttext', 'wo"):
         bb.train_embedding(some, "glove")  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="which 'word2vec' does not learn; use method='fastte"):
+    with pytest.raises(SpecError, match="which 'word2vec' does not learn; use method='fastte"):
         bb.train_embedding(some, subwords=["nurse"])
-    with pytest.raises(bb.SpecError, match="'subwords' is the string 'nurse'; expected a list"):
+    with pytest.raises(SpecError, match="'subwords' is the string 'nurse'; expected a list"):
         bb.train_embedding(some, "fasttext", subwords="nurse")
-    with pytest.raises(bb.SpecError, match="'seed' is -1; expected a whole number, 0 or more"):
+    with pytest.raises(SpecError, match="'seed' is -1; expected a whole number, 0 or more"):
         bb.train_embedding(some, seed=-1)
-    with pytest.raises(
-        bb.SpecError, match="'seed' is 4294967295; expected less than 4,294,967,292"
-    ):
+    with pytest.raises(SpecError, match="'seed' is 4294967295; expected less than 4,294,967,292"):
         bb.train_replicates(some, seed=2**32 - 1)
-    with pytest.raises(bb.SpecError, match="'replicates' is 0; expected a whole number, 1 or more"):
+    with pytest.raises(SpecError, match="'replicates' is 0; expected a whole number, 1 or more"):
         bb.train_replicates(some, replicates=0)
-    with pytest.raises(bb.SpecError, match="'n_jobs' is 0; expected a number of processes, or -1"):
+    with pytest.raises(SpecError, match="'n_jobs' is 0; expected a number of processes, or -1"):
         bb.train_replicates(some, n_jobs=0)
-    with pytest.raises(bb.SpecError, match=r"'corpus' is list; expected a Corpus: read_corpus\(pa"):
+    with pytest.raises(SpecError, match=r"'corpus' is list; expected a Corpus: read_corpus\(pa"):
         bb.train_embedding(["a text"])  # type: ignore[arg-type]
-    with pytest.raises(bb.SpecError, match="'corpus' is str; expected a Corpus"):
+    with pytest.raises(SpecError, match="'corpus' is str; expected a Corpus"):
         bb.train_replicates("demo")  # type: ignore[arg-type]
 
 
 def test_no_word_is_frequent_enough() -> None:
-    corpus = bb.Corpus(["one two two three three three"], name="mine")
+    corpus = bb.corpus.Corpus(["one two two three three three"], name="mine")
     message = (
         "corpus 'mine': no word occurs 5 times; the most frequent, 'three', occurs 3 times. Lo"
     )
-    with pytest.raises(bb.DataError, match=message):
+    with pytest.raises(DataError, match=message):
         bb.train_embedding(corpus)
-    with pytest.raises(bb.DataError, match="corpus 'mine': too few documents for a bootstrap sam"):
+    with pytest.raises(DataError, match="corpus 'mine': too few documents for a bootstrap sam"):
         bb.train_replicates(corpus, replicates=20, resample=True, min_count=1, dim=2)
 
 
@@ -212,7 +211,7 @@ def test_a_corpus_that_breaks_while_training() -> None:
             self.times += 1
             yield from ["one two three"] * 10
             if self.times > 2:
-                raise bb.DataError("the disk is gone")
+                raise DataError("the disk is gone")
 
-    with pytest.raises(bb.DataError, match="the disk is gone"):
-        bb.train_embedding(bb.Corpus(Breaking()), dim=2)
+    with pytest.raises(DataError, match="the disk is gone"):
+        bb.train_embedding(bb.corpus.Corpus(Breaking()), dim=2)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayesbias as bb
-from bayesbias.words import builtin
+from bayesbias.errors import BayesBiasWarning, DataError, NotFoundError, SpecError
+from bayesbias.wordlists import catalogue
 
 
 class TestWordSet:
@@ -33,7 +34,7 @@ class TestWordSet:
             bb.WordSet("a", ["x"]).name = "b"  # type: ignore[misc]
 
     def test_duplicates_are_named(self) -> None:
-        with pytest.warns(bb.BayesBiasWarning, match="'a' has words more than once.*'x'"):
+        with pytest.warns(BayesBiasWarning, match="'a' has words more than once.*'x'"):
             assert bb.WordSet("a", ["x", "y", "x"]).words == ("x", "y")
 
     @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ class TestWordSet:
         ],
     )
     def test_bad_words(self, words: object, message: str) -> None:
-        with pytest.raises(bb.SpecError, match=message):
+        with pytest.raises(SpecError, match=message):
             bb.WordSet("a", words)  # type: ignore[arg-type]
 
 
@@ -82,9 +83,9 @@ class TestQuery:
         ]
         assert self.query.subqueries(("n", "n")) == [self.query]
         assert [q.template for q in self.query.subqueries((2, "n"))] == [(2, 2)]
-        with pytest.raises(bb.SpecError, match=r"needs 3 target sets, but .* has 2"):
+        with pytest.raises(SpecError, match=r"needs 3 target sets, but .* has 2"):
             self.query.subqueries((3, 1))
-        with pytest.raises(bb.SpecError, match="has no number of target sets"):
+        with pytest.raises(SpecError, match="has no number of target sets"):
             self.query.subqueries((0, 1))
 
     @given(st.integers(1, 4), st.integers(0, 4), st.integers(1, 4), st.integers(0, 4))
@@ -93,7 +94,7 @@ class TestQuery:
 
         query = bb.Query([[f"t{i}"] for i in range(n)], [[f"a{i}"] for i in range(m)])
         if t > n or a > m:
-            with pytest.raises(bb.SpecError):
+            with pytest.raises(SpecError):
                 query.subqueries((t, a))
         else:
             assert len(query.subqueries((t, a))) == comb(n, t) * comb(m, a)
@@ -101,9 +102,9 @@ class TestQuery:
     def test_dict_and_pickle(self) -> None:
         assert bb.Query.from_dict(json.loads(json.dumps(self.query.to_dict()))) == self.query
         assert pickle.loads(pickle.dumps(self.query)) == self.query
-        with pytest.raises(bb.SpecError, match="no 'targets'.*Did you mean 'target_sets'"):
+        with pytest.raises(SpecError, match="no 'targets'.*Did you mean 'target_sets'"):
             bb.Query.from_dict({"targets": {}, "attribute_sets": {}})
-        with pytest.raises(bb.SpecError, match="needs 'attribute_sets'"):
+        with pytest.raises(SpecError, match="needs 'attribute_sets'"):
             bb.Query.from_dict({"target_sets": {"a": ["b"]}})
 
     def test_html_is_escaped(self) -> None:
@@ -127,7 +128,7 @@ class TestQuery:
         ],
     )
     def test_bad_queries(self, arguments: tuple[object, ...], message: str) -> None:
-        with pytest.raises(bb.SpecError, match=message):
+        with pytest.raises(SpecError, match=message):
             bb.Query(*arguments)  # type: ignore[arg-type]
 
 
@@ -147,7 +148,7 @@ class TestStudy:
         assert "group: jew" in study._repr_html_()
 
     @pytest.mark.parametrize("suffix", [".toml", ".json"])
-    @pytest.mark.parametrize("name", builtin.STUDIES)
+    @pytest.mark.parametrize("name", catalogue.STUDIES)
     def test_files(self, tmp_path: Path, name: str, suffix: str) -> None:
         study = bb.load_study(name)
         study.save(tmp_path / f"copy{suffix}")
@@ -182,7 +183,7 @@ class TestStudy:
         )
         assert len(bb.load_study(path).groups["f"]) == 25
         path.write_text(path.read_text().replace("weat:flowers", "weat:flower"))
-        with pytest.raises(bb.SpecError, match=r"mine\.toml: .*Did you mean 'flowers'"):
+        with pytest.raises(SpecError, match=r"mine\.toml: .*Did you mean 'flowers'"):
             bb.load_study(path)
 
     @pytest.mark.parametrize(
@@ -207,38 +208,38 @@ class TestStudy:
     def test_bad_studies(
         self, groups: object, stereotypes: object, controls: object, message: str
     ) -> None:
-        with pytest.raises(bb.SpecError, match=message):
+        with pytest.raises(SpecError, match=message):
             bb.Study("x", groups, stereotypes, controls)  # type: ignore[arg-type]
 
     def test_bad_files(self, tmp_path: Path) -> None:
         path = tmp_path / "a.toml"
         path.write_text("name = ")
-        with pytest.raises(bb.DataError, match=r"a\.toml: not valid TOML"):
+        with pytest.raises(DataError, match=r"a\.toml: not valid TOML"):
             bb.load_study(path)
         path.write_text('name = "x"\nstereotypes = {}\n')
-        with pytest.raises(bb.SpecError, match=r"a\.toml: the study has no 'groups'"):
+        with pytest.raises(SpecError, match=r"a\.toml: the study has no 'groups'"):
             bb.load_study(path)
         path.write_text('name = "x"\ngroup = {}\n')
-        with pytest.raises(bb.SpecError, match="Did you mean 'groups'"):
+        with pytest.raises(SpecError, match="Did you mean 'groups'"):
             bb.load_study(path)
         path.write_bytes(b"name = '\xff'")
-        with pytest.raises(bb.DataError, match="byte 8: not UTF-8"):
+        with pytest.raises(DataError, match="byte 8: not UTF-8"):
             bb.load_study(path)
         path.write_text(
             '\ufeffname = "x"\nnotes = 5\n[groups]\na=["b"]\nc=["d"]\n[stereotypes]\na=["e"]'
         )
-        with pytest.raises(bb.SpecError, match="'notes' is 5"):
+        with pytest.raises(SpecError, match="'notes' is 5"):
             bb.load_study(path)
         path = tmp_path / "a.json"
         path.write_text("[" * 100_000)
-        with pytest.raises(bb.DataError, match="not valid JSON"):
+        with pytest.raises(DataError, match="not valid JSON"):
             bb.load_study(path)
         path.write_text("[]")
-        with pytest.raises(bb.DataError, match="expected a table"):
+        with pytest.raises(DataError, match="expected a table"):
             bb.load_study(path)
-        with pytest.raises(bb.NotFoundError, match="no study 'religon'.*Did you mean 'religion'"):
+        with pytest.raises(NotFoundError, match="no study 'religon'.*Did you mean 'religion'"):
             bb.load_study("religon")
-        with pytest.raises(bb.SpecError, match="a .toml or .json file"):
+        with pytest.raises(SpecError, match="a .toml or .json file"):
             bb.load_study("religion").save(tmp_path / "a.yaml")
 
 
@@ -250,5 +251,5 @@ def test_query_from_file(tmp_path: Path) -> None:
     query = bb.load_query(path)
     assert query.template == (1, 1)
     assert len(query.target_sets[0]) == 25
-    with pytest.raises(bb.NotFoundError, match="Did you mean 'weat_1"):
+    with pytest.raises(NotFoundError, match="Did you mean 'weat_1"):
         bb.load_query("weat_11")

@@ -11,8 +11,8 @@ from typing import IO, NoReturn, cast
 
 import numpy as np
 
-from bayesbias.embeddings.formats.common import ByteStream, Rows, Wanted
-from bayesbias.embeddings.lookup import spellings
+from bayesbias.embeddings.formats.streams import ByteStream, Rows, Wanted
+from bayesbias.embeddings.matching import spellings
 from bayesbias.errors import DataError
 
 # A fastText model: magic and version, training arguments, a double, the sizes of the dictionary.

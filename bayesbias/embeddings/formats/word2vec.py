@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.embeddings.formats.common import (
+from bayesbias.embeddings.formats.streams import (
     ByteStream,
     RowBuffer,
     Rows,

@@ -1,0 +1,1 @@
+"""What every room uses: files, progress bars, checks of arguments, wording."""

@@ -1,0 +1,69 @@
+"""Figures of an audit, each as SVG and as PNG."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.debias_effects import BeforeAfter
+from bayesbias.html import figure_svg
+from bayesbias.models import ModelSpec
+from bayesbias.plots import plot_before_after, plot_silhouette_grid
+from bayesbias.silhouette_analysis import Silhouettes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DOTS = 200  # of the PNG, to an inch
+_WORDS = {"protected_word", "word_to_compare"}
+
+
+def files(name: str) -> tuple[str, str]:
+    """Return the files of a figure."""
+    return f"figures/{name}.svg", f"figures/{name}.png"
+
+
+def save(draw: Callable[[], Axes], svg: Path, png: Path) -> None:
+    """Draw a figure and write it, the same each time."""
+    import matplotlib.pyplot as plt
+
+    axes = draw()
+    figure: Any = axes.figure
+    try:
+        svg.write_text(figure_svg(axes), "utf-8", newline="\n")
+        figure.savefig(png, dpi=_DOTS, facecolor="white", metadata={"Software": None})
+    finally:
+        plt.close(figure)
+
+
+def has_coefficients(spec: ModelSpec) -> bool:
+    """Tell whether a model has coefficients of the connections for the whole data set."""
+    return any(
+        "connection" in p.by and not _WORDS & set(p.by) and not p.prior.is_positive
+        for p in spec.parameters
+    )
+
+
+def moved(result: BeforeAfter) -> Axes:
+    """Draw what debiasing moved, or say that it moved nothing."""
+    if result.paired is None:
+        return _note("No distance of the study moved.")
+    return plot_before_after(result, prob=result.prob)
+
+
+def grown(results: Sequence[Silhouettes]) -> Axes:
+    """Draw how values settle as the lists grow, or say that no list can."""
+    if not results:
+        return _note("No list is long enough to grow.")
+    axes: list[Axes] = plot_silhouette_grid(results).ravel().tolist()
+    return axes[0]
+
+
+def _note(text: str) -> Axes:
+    import matplotlib.pyplot as plt
+
+    _, axes = plt.subplots(figsize=(6.4, 0.8))
+    axes.set_axis_off()
+    axes.text(0, 0.5, text, va="center")
+    return axes

@@ -1,0 +1,271 @@
+"""The folder of an audit: which steps are done, and whether their files are as they were left."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import shutil
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bayesbias import __version__
+from bayesbias._core.files import atomic, check_folder, read_utf8
+from bayesbias.errors import BayesBiasWarning, DataError, SpecError
+
+_log = logging.getLogger(__name__)
+
+#: The file that says what was done; a folder with it is an audit.
+RECORD = "audit.json"
+#: The last step, whose file is the page.
+REPORT = "report"
+#: Of that file; raised when older versions could not read it.
+SCHEMA = 1
+# Raised when a step does something else than before, so that its old files are made again.
+_STEPS = 1
+_BLOCK = 1 << 20
+# What the folder itself says in the record.
+_OWN = ("schema", "bayesbias", "steps")
+
+
+def fingerprint(value: object) -> str:
+    """Return the SHA-256 of plain data, however its dictionaries are ordered."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file; nothing if it cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as stream:
+            while block := stream.read(_BLOCK):
+                digest.update(block)
+    except OSError:
+        return ""
+    return digest.hexdigest()
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Return what the folder of an audit says of itself."""
+    source = path / RECORD
+    if not source.is_file():
+        raise DataError(f"{path} is not the folder of an audit: it has no {RECORD}.")
+    try:
+        record = json.loads(read_utf8(source))
+        schema = int(record["schema"])
+        for key in ("parts", "steps", "options", "embeddings", "studies"):
+            record[key]
+        files = [Path(file) for step in record["steps"].values() for file in step["files"]]
+        if any(file.is_absolute() or ".." in file.parts for file in files):
+            raise ValueError("a file outside of the folder")
+    except (ValueError, KeyError, TypeError, AttributeError) as err:
+        raise DataError(
+            f"{source}: damaged, or not the record of an audit; give another folder."
+        ) from err
+    if schema > SCHEMA:
+        raise DataError(f"{source}: written by a newer bayesbias; upgrade to read it.")
+    return dict(record)
+
+
+def check_out(path: Path) -> None:
+    """Refuse a folder that no audit can be written to, before long work."""
+    if path.exists() and not path.is_dir():
+        raise DataError(f"{path} is a file; give the name of a folder.")
+    if not path.exists():
+        check_folder(path)
+        return
+    if not any(path.iterdir()):
+        return
+    if not (path / RECORD).is_file():
+        raise DataError(
+            f"{path} holds files and no audit; nothing of it is touched. Give an empty folder, or "
+            "the name of a new one."
+        )
+    read_record(path)
+
+
+def check_parts(path: Path, parts: Iterable[tuple[str, str]]) -> None:
+    """Refuse to replace the audit of other embeddings or studies; it can be added to."""
+    if not (path / RECORD).is_file():
+        return
+    there = [(part["embedding"], part["study"]) for part in read_record(path)["parts"]]
+    if not set(there) <= set(parts):
+        shown = ", ".join(f"{embedding} on {study}" for embedding, study in there[:3])
+        more = f" and {len(there) - 3} more" if len(there) > 3 else ""
+        raise SpecError(
+            f"{path} holds the audit of {shown}{more}; give another folder ('out', --out), or "
+            "replace it ('force', --force)."
+        )
+
+
+class Folder:
+    """A folder that steps write their files to, each once.
+
+    A step has a key: a hash of its name and of all that its files depend on. Its files are made
+    again only if the key is another, or if one of them is not as the step left it.
+
+    Parameters
+    ----------
+    path : Path
+        The folder, which `check_out` has nothing against.
+    about : mapping
+        What the record says besides the steps.
+    force : bool
+        Whether every step is done again.
+    """
+
+    def __init__(self, path: Path, about: Mapping[str, Any], *, force: bool) -> None:
+        self.path = path
+        self._about = about
+        self._force = force
+        path.mkdir(exist_ok=True)
+        known = (path / RECORD).is_file()
+        self._steps: dict[str, dict[str, Any]] = read_record(path)["steps"] if known else {}
+        self._done: list[str] = []
+        # Before any work, so that a folder that cannot be written to is found out.
+        self._write()
+
+    def step(
+        self,
+        name: str,
+        inputs: Mapping[str, Any],
+        files: Sequence[str],
+        make: Callable[..., None],
+        *,
+        warned: Sequence[str] = (),
+    ) -> str:
+        """Do a step unless it is done, and return its key.
+
+        Parameters
+        ----------
+        name : str
+            What the record calls it.
+        inputs : mapping
+            All that the files depend on, as plain data.
+        files : sequence of str
+            The files, relative to the folder.
+        make : callable
+            Writes them; it gets their paths, one argument each.
+        warned : sequence of str
+            What was to be warned of before, and is to be kept with the step.
+        """
+        key = fingerprint(
+            {
+                "step": name.rpartition("/")[2],
+                "version": _STEPS,
+                "bayesbias": __version__,
+                "inputs": inputs,
+                "files": [Path(file).name for file in files],
+            }
+        )
+        found = None if self._force else self._find(key)
+        if found is None:
+            found = self._make(name, key, files, make, warned)
+        elif list(found["files"]) != list(files):
+            self._copy(found, files)
+            found = {**found, "files": dict(zip(files, found["files"].values(), strict=True))}
+        self._steps[name] = found
+        self._done.append(name)
+        self._write()
+        return key
+
+    def _find(self, key: str) -> dict[str, Any] | None:
+        """Return the record of a step, wherever its files are, if they are as they were left."""
+        for record in self._steps.values():
+            if record["key"] == key and self._intact(record["files"]):
+                return record
+        return None
+
+    def _intact(self, files: Mapping[str, str]) -> bool:
+        return all(file_hash(self.path / name) == digest for name, digest in files.items())
+
+    def _make(
+        self,
+        name: str,
+        key: str,
+        files: Sequence[str],
+        make: Callable[..., None],
+        warned: Sequence[str],
+    ) -> dict[str, Any]:
+        start = time.perf_counter()
+        targets = [self.path / file for file in files]
+        for target in targets:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        with warnings.catch_warnings(record=True) as caught, atomic(*targets) as temporary:
+            warnings.simplefilter("always", BayesBiasWarning)
+            make(*temporary)
+        seconds = time.perf_counter() - start
+        _log.info("%s: %.1f s", name, seconds)
+        told = [str(one.message) for one in caught if issubclass(one.category, BayesBiasWarning)]
+        for one in caught:
+            if not issubclass(one.category, BayesBiasWarning):
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        return {
+            "key": key,
+            "made": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": round(seconds, 2),
+            "warnings": [*warned, *told],
+            "files": {file: file_hash(target) for file, target in zip(files, targets, strict=True)},
+        }
+
+    def _copy(self, found: Mapping[str, Any], files: Sequence[str]) -> None:
+        """Put the files of a step where they belong now."""
+        targets = [self.path / file for file in files]
+        for target in targets:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        with atomic(*targets) as temporary:
+            for source, target in zip(found["files"], temporary, strict=True):
+                shutil.copyfile(self.path / source, target)
+
+    @classmethod
+    def reopen(cls, path: Path) -> Folder:
+        """Return the folder of an audit that is done, to have its report written again."""
+        record = read_record(path)
+        about = {key: value for key, value in record.items() if key not in _OWN}
+        folder = cls(path, about, force=True)
+        folder._done = [name for name in record["steps"] if name != REPORT]
+        return folder
+
+    def report(self, make: Callable[[Path], None]) -> None:
+        """Have the report written, after all steps, unless it is there; nothing else is left."""
+        self._settle()
+        keys = {name: self._steps[name]["key"] for name in self._done}
+        self.step(REPORT, {"about": self._about, "steps": keys}, ["report.html"], make)
+
+    def _settle(self) -> None:
+        """Leave the files of this audit only; those of others, and those edited, stay."""
+        steps = {name: self._steps[name] for name in self._done}
+        if REPORT in self._steps:
+            steps[REPORT] = self._steps[REPORT]
+        wanted = {file for record in steps.values() for file in record["files"]}
+        for record in self._steps.values():
+            for file, digest in record["files"].items():
+                path = self.path / file
+                if file not in wanted and file_hash(path) == digest:
+                    path.unlink()
+                    self._tidy(path.parent)
+        for file in wanted:
+            # What a process that was killed had begun to write.
+            path = self.path / file
+            for stray in path.parent.glob(f".{path.name}.*"):
+                stray.unlink()
+        self._steps = steps
+        self._write()
+
+    def _tidy(self, folder: Path) -> None:
+        while folder != self.path:
+            with suppress(OSError):  # it holds something else
+                folder.rmdir()
+            folder = folder.parent
+
+    def _write(self) -> None:
+        record = {"schema": SCHEMA, "bayesbias": __version__, **self._about, "steps": self._steps}
+        with atomic(self.path / RECORD) as (temporary,):
+            text = json.dumps(record, ensure_ascii=False, indent=1)
+            temporary.write_text(text + "\n", "utf-8", newline="\n")

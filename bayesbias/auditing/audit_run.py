@@ -1,0 +1,345 @@
+"""The main job: from embeddings and studies to tables, fits, figures and a report."""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from bayesbias._core.constants import (
+    DEFAULT_AUDIT_FOLDER,
+    DEFAULT_FALLBACKS,
+    LOST_VOCABULARY_THRESHOLD,
+)
+from bayesbias._core.validation import check_jobs
+from bayesbias.auditing.audit_folder import Folder, check_out, check_parts, fingerprint
+from bayesbias.auditing.audit_inputs import (
+    Given,
+    Lists,
+    Source,
+    as_given,
+    as_studies,
+    embedding_hash,
+    load_all,
+    slugs,
+)
+from bayesbias.auditing.audit_options import Model, Options
+from bayesbias.auditing.audit_result import Audit
+from bayesbias.auditing.audit_steps import FREQUENCY, Part
+from bayesbias.auditing.debias_methods import method_for
+from bayesbias.auditing.embeddings_compared import compare_embeddings
+from bayesbias.auditing.report.report_page import report_page
+from bayesbias.debias_effects.before_after import CLASSICAL
+from bayesbias.distances.table import distance_table
+from bayesbias.embeddings import Embedding
+from bayesbias.errors import BayesBiasWarning, DataError, SpecError
+from bayesbias.html import write_page
+from bayesbias.rankings.parallel_scores import MetricLike
+from bayesbias.wordlists import Study
+
+_PACKAGES = (
+    "bayesbias",
+    "numpy",
+    "scipy",
+    "pandas",
+    "xarray",
+    "pymc",
+    "pytensor",
+    "arviz",
+    "nutpie",
+    "scikit-learn",
+    "matplotlib",
+)
+
+
+def audit(
+    embedding: Source | Iterable[Source | Given] | Mapping[str, Source] = "demo",
+    study: Lists | Iterable[Lists] = "religion",
+    *,
+    models: Model | Iterable[Model] | None = None,
+    out: str | PathLike[str] = DEFAULT_AUDIT_FOLDER,
+    metrics: MetricLike | Iterable[MetricLike] = CLASSICAL,
+    debias: str | Iterable[str] = (),
+    confirm: bool = True,
+    silhouettes: bool = True,
+    force: bool = False,
+    draws: int = 1000,
+    seed: int = 0,
+    prob: float = 0.89,
+    rope: float = 0.05,
+    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+    lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
+    limit: int | None = None,
+    trust: bool = False,
+    n_jobs: int = 1,
+    progress: bool = True,
+) -> Audit:
+    """Audit embeddings: distances, models, contrasts, metrics, word lists, figures, a report.
+
+    All models are fitted and compared. Means and contrasts are from the model ``interaction``,
+    whose intervals hold the truth as often as they say; that was not chosen by how well it predicts
+    this table. Its exact draws are checked against its density and a second sampler. Everything is
+    written to a folder of open files. A second call does only what is not done: a step is done
+    again if what it depends on has changed, or if one of its files has; an interrupted audit goes
+    on where it was.
+
+    Parameters
+    ----------
+    embedding : Embedding, str, path-like, a list of them, or a mapping, default "demo"
+        What to audit: embeddings, files, or names of known ones; with other names as a dict,
+        ``{"small": "a.txt"}``. Of a file only the words of the studies and the first 50,000 are
+        read, unless a metric or a method of debiasing needs all of them.
+    study : Study, str, path-like or a list of them, default "religion"
+        Protected words, stereotypes and controls: studies, files, or names of built-in ones.
+    models : str, path-like, ModelSpec or a list of them, optional
+        The models; by default all of the catalogue that are for one embedding.
+    out : path-like, default "bayesbias-audit"
+        The folder, by default that of the command line, in the working directory. It is made if it
+        is not there, and stays. Each audit of other embeddings or studies needs its own.
+    metrics : str, Metric class, Metric, or list of them
+        The classical metrics; by default those of `before_after`.
+    debias : str or list of str, default ()
+        Methods of debiasing (`DEBIASERS`) to tell the effects of. They learn from the pairs or sets
+        published for a built-in study, else from the words in the same places of the groups.
+    confirm : bool, default True
+        Whether the exact draws of the leading model are checked.
+    silhouettes : bool, default True
+        Whether random parts of the lists are measured, to see how robust they are.
+    force : bool, default False
+        Whether to do all again, and to replace the audit of something else in the same folder.
+    draws : int, default 1000
+        Draws of each of four chains of a fit; metrics have as many in all.
+    seed : int, default 0
+        Same seed, same result. Metrics use it instead of their own.
+    prob : float, default 0.89
+        Probability of the intervals.
+    rope : float, default 0.05
+        Differences of distances that are smaller do not matter.
+    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
+        Spellings to try, as in `Embedding.lookup`.
+    lost_vocabulary_threshold : float, default 0.2
+        The share of any one word set that an embedding may lack.
+    limit : int, optional
+        Read only the first rows of a file.
+    trust : bool, default False
+        Open gensim's pickles, which can run any code.
+    n_jobs : int, default 1
+        How many processes measure at once; -1 for one on each core.
+    progress : bool, default True
+        Whether to show bars for long work, where they can be seen.
+
+    Returns
+    -------
+    Audit
+        What was found, read from the folder when asked for.
+
+    Raises
+    ------
+    SpecError
+        If an argument is not what it should be, or the folder holds the audit of something else.
+    NotFoundError
+        If there is no such embedding or study.
+    VocabularyError
+        If an embedding lacks too many words of a study.
+    DataError
+        If the folder is a file, holds other files, or cannot be written to.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     found = bb.audit("demo", "religion", out=Path(folder) / "audit", models="hierarchical",
+    ...                      metrics="weat_es", draws=100, confirm=False, silhouettes=False)
+    ...     print(found)
+    ...     print(found.summary().splitlines()[0])
+    ...     print(found.report.name, found.report.is_file())
+    <Audit of demo on religion, in ...audit>
+    Bias: Protected words are closer to the stereotypes of their own group than to neutral words:
+    by 0.1..., with an 89% interval from 0.0... to 0.1...
+    report.html True
+    """
+    check_jobs(n_jobs)
+    options = Options.of(
+        models=models,
+        metrics=metrics,
+        debias=debias,
+        confirm=bool(confirm),
+        silhouettes=bool(silhouettes),
+        draws=draws,
+        seed=seed,
+        prob=prob,
+        rope=rope,
+        fallbacks=fallbacks,
+        lost_vocabulary_threshold=lost_vocabulary_threshold,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    studies = as_studies(study)
+    methods = {
+        one.name: {name: method_for(name, one, seed) for name in options.debias} for one in studies
+    }
+    given = as_given(embedding)
+    if not isinstance(out, str | PathLike):
+        raise SpecError(f"'out' is {out!r}; expected the name of a folder.")
+    path = Path(out)
+    check_out(path)
+    loaded = load_all(
+        given,
+        studies,
+        whole=options.whole,
+        fallbacks=options.fallbacks,
+        limit=limit,
+        trust=trust,
+        progress=progress,
+    )
+    pairs = [(emb, lists) for emb in loaded for lists in studies]
+    names = [(emb.name, lists.name) for emb, lists in pairs]
+    if not force:
+        check_parts(path, names)
+    # All of them before the first model: an embedding may lack too many words.
+    tables = [_table(emb, lists, options) for emb, lists in pairs]
+    places = _places(names)
+    hashes = {one.name: embedding_hash(one) for one in loaded}
+    about = _about(given, loaded, hashes, studies, places, options, seed)
+    about["debias"] = {
+        name: {key: method.described for key, method in own.items()}
+        for name, own in methods.items()
+    }
+
+    folder = Folder(path, about, force=force)
+    parts = [
+        Part(
+            folder=folder,
+            place=places[emb.name, lists.name],
+            embedding=emb,
+            whole=hashes[emb.name],
+            study=lists,
+            table=table,
+            options=options,
+            methods=methods[lists.name],
+            warned=warned,
+        )
+        for (emb, lists), (table, warned) in zip(pairs, tables, strict=True)
+    ]
+    _run(folder, parts, studies)
+    return Audit(path)
+
+
+def _run(folder: Folder, parts: Sequence[Part], studies: Sequence[Study]) -> None:
+    for part in parts:
+        part.run()
+        part.made.clear()  # the next ones need room
+    if len(parts) > len(studies):
+        names = slugs([study.name for study in studies])
+        for study in studies:
+            own = [part for part in parts if part.study is study]
+            compare_embeddings(folder, names[study.name], own)
+    folder.report(lambda path: _write_report(folder.path, path))
+
+
+def write_report(folder: str | PathLike[str], out: str | PathLike[str] | None = None) -> Path:
+    """Write the report of an audit again, from the files of its folder alone.
+
+    Parameters
+    ----------
+    folder : path-like
+        The folder of the audit.
+    out : path-like, optional
+        Where to; by default ``report.html`` in the folder.
+    """
+    path = Path(folder)
+    if out is not None:
+        _write_report(path, Path(out))
+        return Path(out)
+    Folder.reopen(path).report(lambda target: _write_report(path, target))
+    return path / "report.html"
+
+
+def _write_report(folder: Path, target: Path) -> None:
+    write_page(report_page(Audit(folder)), target)
+
+
+def _table(embedding: Embedding, study: Study, options: Options) -> tuple[pd.DataFrame, list[str]]:
+    """Return the distances, and what there is to be warned of."""
+
+    def build(covariates: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", BayesBiasWarning)
+            table = distance_table(
+                embedding,
+                study,
+                covariates=covariates,
+                fallbacks=options.fallbacks,
+                lost_vocabulary_threshold=options.lost_vocabulary_threshold,
+            )
+        return table, list(dict.fromkeys(str(one.message) for one in caught))
+
+    try:
+        return build([FREQUENCY])
+    except DataError as err:
+        # What is wrong with the words themselves is raised again here.
+        table, warned = build([])
+        return table, [*warned, f"Contrasts at equal frequency are not given: {err}"]
+
+
+def _places(names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return where in the folder the files of each part are; of a single one, right there."""
+    if len(names) == 1:
+        return {names[0]: ""}
+    embeddings = slugs(list(dict.fromkeys(embedding for embedding, _ in names)))
+    studies = slugs(list(dict.fromkeys(study for _, study in names)))
+    return {(one, other): f"{embeddings[one]}/{studies[other]}/" for one, other in names}
+
+
+def _about(
+    given: Sequence[Given],
+    loaded: Sequence[Embedding],
+    hashes: Mapping[str, str],
+    studies: Sequence[Study],
+    places: Mapping[tuple[str, str], str],
+    options: Options,
+    seed: int,
+) -> dict[str, Any]:
+    """Return what the record says besides the steps."""
+    return {
+        "python": platform.python_version(),
+        "versions": _versions(),
+        "seed": seed,
+        "options": options.to_dict(),
+        "models": {spec.name: spec.to_dict() for spec in options.models},
+        "parts": [
+            {"embedding": embedding, "study": study, "folder": place}
+            for (embedding, study), place in places.items()
+        ],
+        "embeddings": {
+            embedding.name: {
+                "source": one.label,
+                "words": len(embedding),
+                "dimensions": embedding.dim,
+                "sha256": hashes[embedding.name],
+            }
+            for one, embedding in zip(given, loaded, strict=True)
+        },
+        "studies": {
+            study.name: {"sha256": fingerprint(study.to_dict()), "lists": study.to_dict()}
+            for study in studies
+        },
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found

@@ -1,0 +1,309 @@
+"""Text files of any size, plain or compressed, read piece by piece."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import glob
+import gzip
+import lzma
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import IO, Literal, Protocol, cast
+
+from bayesbias._core.validation import quoted
+from bayesbias.errors import DataError, NotFoundError, SpecError, warn
+
+Unit = Literal["line", "paragraph"]
+UNITS: tuple[Unit, ...] = ("line", "paragraph")
+
+#: Corpora that come with the package.
+NAMED = {"demo": Path(__file__).parent / "data" / "austen.txt.bz2"}
+#: The most characters of one document; longer ones are cut at a space.
+LONGEST = 50_000
+
+_BLOCK = 1 << 20
+_FIRST_BLOCK = 1 << 16
+# How compressed files begin; "BZh" alone could begin a text.
+_MAGIC = {
+    "gzip": re.compile(rb"\x1f\x8b"),
+    "bzip2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)"),
+    "xz": re.compile(rb"\xfd7zXZ\x00"),
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
+}
+_PACKED = (".gz", ".bz2", ".xz", ".zst")
+_TEXT = (".txt", ".text")
+# zlib and xz have errors of their own; gzip, bzip2 and pyarrow raise OSError.
+_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
+# Hard-wrapped text: many lines, none long, most not short, with blank lines between paragraphs.
+_WRAPPED_LINES, _WRAPPED_WIDTH, _WRAPPED_MEAN = 100, 100, 40
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TextFiles:
+    """Text files as one stream of documents, read again at every iteration."""
+
+    paths: tuple[Path, ...]
+    unit: Unit
+
+    @property
+    def size(self) -> int:
+        """The bytes of the files on disk."""
+        return sum(path.stat().st_size for path in self.paths)
+
+    def __iter__(self) -> Iterator[str]:
+        return self.read(lambda amount: None)
+
+    def read(self, advance: Callable[[float], None]) -> Iterator[str]:
+        """Yield the documents; `advance` is told how many bytes of the disk were read."""
+        for path in self.paths:
+            lines = (line for chunk in _chunks(path, advance) for line in _split(chunk))
+            for text in paragraphs(lines) if self.unit == "paragraph" else lines:
+                if len(text) <= LONGEST:
+                    yield text
+                else:
+                    yield from cut(text)
+
+    def check(self) -> None:
+        """Look at the start of every file: refuse what is no text, warn of hard-wrapped lines."""
+        wrapped = []
+        empty = True
+        for path in self.paths:
+            start = "".join(islice(_chunks(path, lambda amount: None, _FIRST_BLOCK), 2))
+            empty = empty and not start
+            if self.unit == "line" and _is_hard_wrapped(_split(start)):
+                wrapped.append(str(path))
+        if empty:
+            raise DataError(f"no text in {quoted(map(str, self.paths), 3)}: empty.")
+        if wrapped:
+            warn(
+                f"the lines of {quoted(wrapped, 3)} look hard-wrapped, so that sentences are cut "
+                "at their ends; unit='paragraph' joins the lines between blank ones."
+            )
+
+
+def find_files(source: object) -> tuple[Path, ...]:
+    """Return the files that a path, a folder, a glob or several of them name, each once."""
+    if isinstance(source, str | PathLike):
+        found = _find(source)
+    elif isinstance(source, Iterable):
+        found = []
+        for item in source:
+            if not isinstance(item, str | PathLike):
+                raise SpecError(
+                    f"the source holds {item!r}; expected paths. For texts in memory use "
+                    "Corpus(documents)."
+                )
+            found += _find(item)
+        if not found:
+            raise SpecError("the source is empty; name at least one file.")
+    else:
+        raise SpecError(f"the source is {source!r}; expected a path, a glob, a folder or several.")
+    unique: dict[Path, Path] = {}
+    for path in found:
+        unique.setdefault(path.resolve(), path)
+    return tuple(unique.values())
+
+
+def _find(source: str | PathLike[str]) -> list[Path]:
+    if isinstance(source, str) and source in NAMED:
+        return [NAMED[source]]
+    if not str(source):  # the path of nothing is the folder one is in
+        raise SpecError("the source is ''; expected a path, a glob, a folder or several.")
+    path = Path(source)
+    shown = str(source)[:200]
+    try:
+        is_file, is_dir = path.is_file(), path.is_dir()
+    except (OSError, ValueError):  # too long for a name: a text, perhaps
+        is_file = is_dir = False
+    if is_file:
+        return [path]
+    if is_dir:
+        inside = (item.relative_to(path) for item in path.rglob("*") if item.is_file())
+        found = sorted(path / item for item in inside if _has_text_name(item))
+        if not found:
+            raise NotFoundError(
+                f"{path}: no text files in the folder; expected names that end in {quoted(_TEXT)}, "
+                f"alone or with {quoted(_PACKED)} behind. For others give a glob, "
+                f"such as {str(path / '*')!r}."
+            )
+        return found
+    if glob.has_magic(str(source)):
+        found = sorted(Path(name) for name in glob.glob(str(source), recursive=True))
+        found = [item for item in found if item.is_file()]
+        if not found:
+            raise NotFoundError(f"{shown!r}: no file has such a name.")
+        return found
+    raise NotFoundError(
+        f"{shown!r} is no file and no folder. For texts in memory use Corpus(documents); the "
+        "corpus that comes with the package is 'demo'."
+    )
+
+
+def _has_text_name(path: Path) -> bool:
+    name = path.name.lower()
+    for suffix in _PACKED:
+        name = name.removesuffix(suffix)
+    return name.endswith(_TEXT) and not any(part.startswith(".") for part in path.parts)
+
+
+def paragraphs(lines: Iterable[str]) -> Iterator[str]:
+    """Yield paragraphs: the lines between blank ones, joined by spaces."""
+    parts: list[str] = []
+    size = 0
+    for line in lines:
+        if not line or line.isspace():
+            if parts:
+                yield " ".join(parts)
+                parts, size = [], 0
+            continue
+        parts.append(line.strip())
+        size += len(line) + 1
+        if size > LONGEST:  # a file without blank lines must not be collected as a whole
+            yield " ".join(parts)
+            parts, size = [], 0
+    if parts:
+        yield " ".join(parts)
+
+
+def cut(text: str) -> Iterator[str]:
+    """Yield pieces of a text, none longer than `LONGEST`; cut at spaces where there are any."""
+    start = 0
+    while len(text) - start > LONGEST:
+        space = text.rfind(" ", start, start + LONGEST + 1)
+        end = space if space > start else start + LONGEST
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
+
+def _split(chunk: str) -> list[str]:
+    if "\r" in chunk:
+        chunk = chunk.replace("\r\n", "\n").replace("\r", "\n")
+    return chunk.removesuffix("\n").split("\n")
+
+
+def _is_hard_wrapped(lines: list[str]) -> bool:
+    full = [len(line) for line in lines if line.strip()]
+    return (
+        len(full) >= _WRAPPED_LINES
+        and len(full) < len(lines)
+        and max(full) <= _WRAPPED_WIDTH
+        and sum(full) >= _WRAPPED_MEAN * len(full)
+    )
+
+
+def _chunks(path: Path, advance: Callable[[float], None], block: int = _BLOCK) -> Iterator[str]:
+    """Yield a file's text in chunks of whole lines; a line longer than a block comes in pieces."""
+    with _open(path) as (read, tell):
+        rest = b""
+        reported = place = 0
+        line = 1
+        while True:
+            data = read(block)
+            advance(tell() - reported)
+            reported = tell()
+            buffer = rest + data
+            end = _last_break(buffer, block) if data else len(buffer)
+            text = _decode(path, buffer[:end], place, line)
+            if text:
+                yield text
+            if not data:
+                return
+            line += buffer.count(b"\n", 0, end)
+            place += end
+            rest = buffer[end:]
+
+
+def _last_break(buffer: bytes, block: int) -> int:
+    """Return where a buffer can be cut: after a line, in a long line after a space or character."""
+    end = buffer.rfind(b"\n") + 1
+    if end or len(buffer) < block:
+        return end
+    end = buffer.rfind(b" ") + 1
+    if end:
+        return end
+    end = len(buffer)
+    while end > len(buffer) - 3 and buffer[end - 1] & 0xC0 == 0x80:  # inside a character
+        end -= 1
+    return end - (buffer[end - 1] >= 0xC0)
+
+
+def _decode(path: Path, data: bytes, place: int, line: int) -> str:
+    if place == 0:
+        bom = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+        data, place = data[bom:], bom
+    zero = data.find(b"\0")
+    if zero >= 0:
+        where = line + data.count(b"\n", 0, zero)
+        raise DataError(
+            f"{path}, line {where:,}, byte {place + zero:,}: a NUL byte, so this is no text in "
+            "UTF-8; leave the file out or save it as UTF-8."
+        )
+    try:
+        return data.decode()
+    except UnicodeDecodeError as err:
+        where = line + data.count(b"\n", 0, err.start)
+        raise DataError(
+            f"{path}, line {where:,}, byte {place + err.start:,}: not UTF-8; save it as UTF-8."
+        ) from err
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[tuple[Callable[[int], bytes], Callable[[], int]]]:
+    """Open a file, unpacking what is compressed; yield how to read it and where on disk it is."""
+    try:
+        raw = path.open("rb")
+    except OSError as err:
+        raise DataError(f"{path}: cannot be read ({err.strerror or err}).") from err
+    with raw:
+        start = raw.read(10)
+        raw.seek(0)
+        kind = next((kind for kind, magic in _MAGIC.items() if magic.match(start)), None)
+
+        def read(size: int) -> bytes:
+            try:
+                return stream.read(size)
+            except _DAMAGE as err:
+                raise DataError(_damage(path, kind, raw.tell(), err)) from err
+
+        stream = _unpack(raw, kind)
+        yield read, raw.tell
+
+
+def _unpack(raw: IO[bytes], kind: str | None) -> _Readable:
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=raw)
+    if kind == "bzip2":
+        return bz2.BZ2File(raw)
+    if kind == "xz":
+        return lzma.LZMAFile(raw)
+    if kind == "zstd":
+        import pyarrow as pa
+
+        return cast(_Readable, pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd"))
+    return raw
+
+
+def _damage(path: Path, kind: str | None, place: int, err: BaseException) -> str:
+    if kind is None:
+        return f"{path}: cannot be read ({err})."
+    if "too much memory" in str(err):
+        return (
+            f"{path}: compressed with a window too large to unpack here; unpack it first: "
+            "zstd -d --long=31."
+        )
+    return (
+        f"{path}: the {kind} data is cut short or damaged near byte {place:,} of "
+        f"{path.stat().st_size:,} ({err}); download or compress it again."
+    )

@@ -1,0 +1,131 @@
+"""Writing a debiased matrix block by block, so that an interrupted run can go on."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias._core.files import check_folder
+from bayesbias.embeddings import Embedding, load_embedding
+from bayesbias.embeddings.formats.array_files import vocabulary_path
+from bayesbias.embeddings.formats.streams import check_separable
+from bayesbias.errors import DataError, SpecError
+
+
+class FileTarget:
+    """A ``.npy`` file that grows by appended rows, under another name until it is whole.
+
+    Rows are written with plain file operations, not through a memory map, as a full disk is then
+    an error and not the end of the process.
+    """
+
+    def __init__(self, path: str | PathLike[str], embedding: Embedding, fingerprint: str) -> None:
+        self.path = Path(path)
+        if self.path.suffix != ".npy":
+            raise SpecError(f"{self.path}: the suffix is {self.path.suffix!r}; expected '.npy'.")
+        check_folder(self.path)
+        check_separable(embedding.words, "\n\r")
+        self._words = embedding.words
+        self._shape = embedding.vectors.shape
+        self._part = self.path.with_name(f".{self.path.name}.part")
+        self._state = self.path.with_name(f".{self.path.name}.part.json")
+        self._fingerprint = fingerprint
+        self._stream: IO[bytes] | None = None
+        self._header = _header(self._shape)
+        self.rows_done = self._rows_there()
+
+    def _rows_there(self) -> int:
+        """Return how many rows of an interrupted run can be kept."""
+        try:
+            state = json.loads(self._state.read_text("utf-8"))
+            size = self._part.stat().st_size
+        except (OSError, ValueError):
+            return 0
+        if state != {"fingerprint": self._fingerprint, "shape": list(self._shape)}:
+            return 0
+        return max(0, (size - len(self._header)) // self._row_bytes)
+
+    @property
+    def _row_bytes(self) -> int:
+        return 4 * int(self._shape[1])
+
+    def __enter__(self) -> Self:
+        try:
+            # What another run has left is emptied before the state says that it is of this one.
+            self._stream = self._part.open("r+b" if self.rows_done else "wb")
+            state = {"fingerprint": self._fingerprint, "shape": list(self._shape)}
+            self._state.write_text(json.dumps(state), "utf-8")
+            if not self.rows_done:
+                self._stream.write(self._header)
+            end = len(self._header) + self.rows_done * self._row_bytes
+            self._stream.truncate(end)
+            self._stream.seek(end)
+        except OSError as err:
+            self._close()
+            raise self._cannot(err) from err
+        return self
+
+    def _close(self) -> None:
+        """Close without a word: there is an error to be told already."""
+        if self._stream is not None:
+            with suppress(OSError):
+                self._stream.close()
+
+    def append(self, rows: npt.NDArray[np.float32]) -> None:
+        """Write the next rows."""
+        assert self._stream is not None
+        try:
+            self._stream.write(np.ascontiguousarray(rows, dtype=np.float32).data)
+        except OSError as err:
+            raise self._cannot(err) from err
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            self._close()
+            return
+        assert self._stream is not None
+        words = vocabulary_path(self.path)
+        partial = words.with_name(f".{words.name}.part")
+        text = "".join(f"{word}\n" for word in self._words)
+        try:
+            self._stream.close()
+            partial.write_text(text, "utf-8", newline="\n")
+            os.replace(partial, words)
+            os.replace(self._part, self.path)
+            self._state.unlink()
+        except OSError as err:
+            partial.unlink(missing_ok=True)
+            raise self._cannot(err) from err
+
+    def embedding(self, name: str) -> Embedding:
+        """Return the finished file, mapped."""
+        return load_embedding(self.path, name, progress=False)
+
+    def _cannot(self, err: OSError) -> DataError:
+        return DataError(
+            f"{self.path}: cannot be written ({err.strerror or err}); make room or give another "
+            f"place. Run again, it goes on from what has been written, in {self._part.name}."
+        )
+
+
+def _header(shape: tuple[int, ...]) -> bytes:
+    """Return the beginning of a ``.npy`` file of that shape."""
+    import io
+
+    stream = io.BytesIO()
+    header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, header)
+    return stream.getvalue()

@@ -1,0 +1,64 @@
+"""Moments of all vectors of an embedding, block by block."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.validation import quoted
+from bayesbias.debias.base import to_unit
+from bayesbias.embeddings import Embedding
+from bayesbias.errors import DataError
+
+# Rows handled at once: many enough for fast products, few enough to need no memory to speak of.
+_BLOCK = 8192
+
+
+def finite_vectors(embedding: Embedding, rows: Codes) -> Array:
+    """Return some vectors in double precision; a mapped matrix has not been looked at before."""
+    vectors = np.asarray(embedding.vectors[rows], dtype=np.float64)
+    bad = rows[~np.isfinite(vectors).all(axis=1)]
+    if len(bad):
+        raise DataError(
+            f"embedding {embedding.name!r}: the vector of "
+            f"{quoted([embedding.words[row] for row in bad], 4)} is NaN or infinite; leave the "
+            "word out of the lists."
+        )
+    return vectors
+
+
+def mean_vector(embedding: Embedding) -> Array:
+    """Return the mean of all vectors."""
+    total = np.zeros(embedding.dim)
+    for start in range(0, len(embedding), _BLOCK):
+        total += embedding.vectors[start : start + _BLOCK].sum(axis=0, dtype=np.float64)
+    return _checked(total / len(embedding), embedding)
+
+
+def second_moments(
+    embedding: Embedding, *, centre: Array | None = None, unit: bool = False
+) -> Array:
+    """Return the sum of the outer products of all vectors with themselves, dim × dim.
+
+    Vectors are taken about a centre, or scaled to length one, where asked for. Products are those
+    of single precision, as the vectors are; blocks are added in double precision.
+    """
+    total = np.zeros((embedding.dim, embedding.dim))
+    for start in range(0, len(embedding), _BLOCK):
+        part = np.array(embedding.vectors[start : start + _BLOCK])
+        if centre is not None:
+            part -= centre.astype(np.float32)
+        if unit:
+            to_unit(part)
+        total += part.T @ part
+    return _checked(total, embedding)
+
+
+def _checked(moments: Array, embedding: Embedding) -> Array:
+    """Return the moments if they are finite."""
+    if not np.isfinite(moments).all():
+        raise DataError(
+            f"embedding {embedding.name!r} holds vectors that are NaN, infinite or too large; "
+            "leave out their words."
+        )
+    return moments

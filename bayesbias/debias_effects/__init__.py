@@ -1,0 +1,12 @@
+"""What debiasing changes: association, residual bias, and side effects on quality."""
+
+from bayesbias.debias_effects.before_after import BeforeAfter, before_after
+from bayesbias.debias_effects.quality import neighbour_drift, word_analogies, word_similarity
+
+__all__ = [
+    "BeforeAfter",
+    "before_after",
+    "neighbour_drift",
+    "word_analogies",
+    "word_similarity",
+]

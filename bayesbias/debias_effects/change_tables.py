@@ -1,0 +1,284 @@
+"""Changes as rows of one table: what was measured, before and after, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._core.array_types import Array
+from bayesbias.metrics import Score
+from bayesbias.models import Overview, PairedFit
+from bayesbias.models.paired import By
+from bayesbias.numerics.intervals import centred, interval_around
+
+#: The columns of the one table.
+COLUMNS = (
+    "what",
+    "measure",
+    "group",
+    "word",
+    "before",
+    "after",
+    "change",
+    "lower",
+    "upper",
+    "p",
+    "event",
+    "verdict",
+    "note",
+)
+# Rows of the thesis's overview that are about what moved, and which connection that is.
+_MOVED = {"General H moved closer to A": "human", "General N moved closer": "none"}
+# Of fewer pairs than this a bootstrap is too sure of a correlation.
+_FEW_PAIRS = 30
+
+
+def scores_frame(scores: Sequence[Score], prob: float) -> pd.DataFrame:
+    """Return a row for each two scores, before and after."""
+    rows = [
+        _compared(first, second, prob)
+        for first, second in zip(scores[::2], scores[1::2], strict=True)
+    ]
+    return pd.DataFrame(rows)
+
+
+def _compared(before: Score, after: Score, prob: float) -> dict[str, Any]:
+    neutral = before.neutral_value
+    change = after.value - before.value
+    lower = upper = nearer = np.nan
+    verdict = ""
+    if before.draws is not None and after.draws is not None:
+        drawn = np.column_stack([before.draws, after.draws])
+        drawn = drawn[np.isfinite(drawn).all(axis=1)]
+        if len(drawn):
+            lower, upper = interval_around(change, centred(drawn[:, 1] - drawn[:, 0], change), prob)
+            away = np.abs(drawn - neutral)
+            nearer = float((away[:, 1] < away[:, 0]).mean())
+            farther = float((away[:, 1] > away[:, 0]).mean())
+            verdict = _verdict(nearer, farther, prob, ("nearer", "farther"))
+    notes = dict.fromkeys(
+        [
+            before.reason,
+            after.reason,
+            *_no_intervals(before.no_interval, after.no_interval),
+            *before.notes,
+            *after.notes,
+        ]
+    )
+    return {
+        "metric": before.metric,
+        "query": before.query_name,
+        "before": before.value,
+        "before_lower": before.lower,
+        "before_upper": before.upper,
+        "after": after.value,
+        "after_lower": after.lower,
+        "after_upper": after.upper,
+        "change": change,
+        "lower": lower,
+        "upper": upper,
+        "p": nearer,
+        "event": f"nearer to {neutral:g}",
+        "verdict": verdict,
+        "neutral": neutral,
+        "n_words": sum(map(len, after.words.values())),
+        "n_lost": sum(map(len, after.lost.values())),
+        "note": "; ".join(note for note in notes if note),
+    }
+
+
+def _no_intervals(before: str | None, after: str | None) -> Iterator[str]:
+    """Yield why there is no interval, once if it is the same reason."""
+    if before is not None and before == after:
+        yield f"no interval: {before}"
+        return
+    for when, reason in (("before", before), ("after", after)):
+        if reason is not None:
+            yield f"no interval {when}: {reason}"
+
+
+def _verdict(p: float, p_against: float, prob: float, names: tuple[str, str]) -> str:
+    """Say what happened if that is as probable as an end of the interval asks for."""
+    if not p and not p_against:
+        return "unchanged"
+    enough = (1 + prob) / 2
+    return names[0] if p >= enough else names[1] if p_against >= enough else "open"
+
+
+def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
+    """Yield how far distances moved, for all words, by group and by word; then the gaps."""
+    groups = paired.before.groups()
+    group_of = dict(zip(groups["protected_word"].to_numpy(), groups.to_numpy(), strict=True))
+    levels: tuple[By | None, ...] = (None, "protected_group", "protected_word")
+    for by in levels:
+        for row in paired.effects(by=by, prob=prob).to_dict("records"):
+            word = str(row.get("protected_word", ""))
+            nearer = row["P(towards 1)"]
+            yield _row(
+                "distance",
+                row["connection"],
+                group=str(row.get("protected_group", group_of.get(word, ""))),
+                word=word,
+                before=row["before"],
+                after=row["after"],
+                change=row["mean"],
+                lower=row["lower"],
+                upper=row["upper"],
+                p=nearer,
+                event="nearer to 1",
+                verdict=_verdict(nearer, 1 - nearer, prob, ("nearer", "farther")),
+            )
+    names = _connections(paired)
+    if "associated" not in names:
+        return
+    for other in reversed(names):
+        for by in levels[:2] if other != "associated" else ():
+            found = paired.gap_closed(f"associated - {other}", by=by, prob=prob)
+            for row in found.to_dict("records"):
+                narrower = row["P(narrower)"]
+                share = [f"{row[f'closed{end}']:.0%}" for end in ("", "_lower", "_upper")]
+                yield _row(
+                    "gap",
+                    row["contrast"],
+                    group=str(row.get("protected_group", "")),
+                    before=row["before"],
+                    after=row["after"],
+                    change=row["change"],
+                    lower=row["change_lower"],
+                    upper=row["change_upper"],
+                    p=narrower,
+                    event="narrower",
+                    verdict=_verdict(narrower, 1 - narrower, prob, ("narrower", "wider")),
+                    note=f"{share[0]} closed ({share[1]} to {share[2]})",
+                )
+
+
+def _connections(paired: PairedFit) -> tuple[str, ...]:
+    return paired.difference.data.levels["connection"]
+
+
+def of_unmoved(table: pd.DataFrame, connections: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield the connections none of whose distances moved; there is nothing to model."""
+    for name in connections:
+        mean = float(table.loc[table["connection"] == name, "cosine_distance"].mean())
+        yield _row(
+            "distance",
+            name,
+            before=mean,
+            after=mean,
+            change=0.0,
+            lower=0.0,
+            upper=0.0,
+            p=0.0,
+            event="nearer to 1",
+            verdict="unchanged",
+            note="no distance moved; the mean of all",
+        )
+
+
+def of_overview(found: Overview, paired: PairedFit | None) -> Iterator[dict[str, Any]]:
+    """Yield what moved closer, with the probability of it that the paired model gives.
+
+    That of the thesis's own model takes the attributes as given, and is too sure.
+    """
+    effects: dict[str, float] = {}
+    if paired is not None:
+        table = paired.effects(by=None)
+        effects = dict(zip(table["connection"].astype(str), table["P(>0)"], strict=True))
+    for name, other in _MOVED.items():
+        if name not in found.table.index:
+            continue
+        answer, probability, _ = found.table.loc[name]
+        note = f"by the thesis's rule: {answer}"
+        if other in effects:
+            probability = 1 - effects[other]
+        yield _row("overview", name, p=probability, event="closer than before", note=note)
+
+
+def of_scores(what: str, frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the values of metrics or tests, with the query as the group."""
+    for row in frame.to_dict("records"):
+        shared = ("before", "after", "change", "lower", "upper", "p", "event", "verdict", "note")
+        yield _row(what, row["metric"], group=row["query"], **{name: row[name] for name in shared})
+
+
+def quality_frame(what: str, found: pd.DataFrame) -> pd.DataFrame:
+    """Return the values of a benchmark before and after, side by side."""
+    value = "spearman" if what == "similarity" else "accuracy"
+    number = "n_pairs" if what == "similarity" else "n_questions"
+    first, second = (part.reset_index(drop=True) for _, part in found.groupby(
+        "embedding", sort=False))  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "what": what,
+            "benchmark": first["benchmark"],
+            "section": first.get("section", ""),
+            "n": first[number],
+            "n_lost": first["n_lost"],
+        }
+    )
+    for name, part in (("before", first), ("after", second)):
+        frame[name] = part[value]
+        frame[f"{name}_lower"], frame[f"{name}_upper"] = part["lower"], part["upper"]
+    frame["change"] = second["change"]
+    frame["lower"], frame["upper"] = second["change_lower"], second["change_upper"]
+    frame["p"], frame["event"] = second["P(change<0)"], "fell"
+    frame["verdict"] = [
+        "" if np.isnan(low) else "unchanged" if low == high == 0
+        else "fell" if high < 0 else "rose" if low > 0 else "open"
+        for low, high in zip(frame["lower"], frame["upper"], strict=True)
+    ]  # fmt: skip
+    return frame
+
+
+def of_quality(frames: Sequence[pd.DataFrame]) -> Iterator[dict[str, Any]]:
+    """Yield the values of benchmarks, with the section as the group."""
+    shared = ("before", "after", "change", "lower", "upper", "p", "event", "verdict")
+    for row in (row for frame in frames for row in frame.to_dict("records")):
+        pairs = row["what"] == "similarity"
+        note = f"{row['n']} of {row['n'] + row['n_lost']} {'pairs' if pairs else 'questions'}"
+        if pairs and row["n"] < _FEW_PAIRS and row["verdict"] != "unchanged":
+            note += ", too few to rely on"
+            row["verdict"] = "open"
+        yield _row(
+            row["what"],
+            row["benchmark"],
+            group=row["section"],
+            note=note,
+            **{name: row[name] for name in shared},
+        )
+
+
+def of_drift(
+    drift: pd.DataFrame, k: int, draws: int, prob: float, seed: int
+) -> Iterator[dict[str, Any]]:
+    """Yield the mean share of neighbours kept, its interval by a Bayesian bootstrap over words."""
+    if drift.empty:
+        return
+    rng = np.random.default_rng(seed)
+    for label, rows in drift.groupby("words", sort=False):
+        kept = rows["kept"].to_numpy()
+        weights: Array = rng.standard_exponential((draws, len(kept)))
+        lost = (weights @ (kept - 1)) / weights.sum(axis=1)
+        change = float(kept.mean() - 1)
+        lower, upper = interval_around(change, lost, prob)
+        yield _row(
+            "neighbours",
+            f"share of {k} kept",
+            group=str(label),
+            before=1.0,
+            after=float(kept.mean()),
+            change=change,
+            lower=lower,
+            upper=upper,
+            note=f"{len(kept)} words",
+        )
+
+
+def _row(what: str, measure: str, **values: Any) -> dict[str, Any]:
+    texts = dict.fromkeys(("group", "word", "event", "verdict", "note"), "")
+    numbers = dict.fromkeys(("before", "after", "change", "lower", "upper", "p"), np.nan)
+    return {"what": what, "measure": str(measure), **texts, **numbers, **values}

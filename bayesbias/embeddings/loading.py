@@ -1,0 +1,313 @@
+"""Loading and saving embeddings: which source, which format."""
+
+from __future__ import annotations
+
+import codecs
+import logging
+import re
+import struct
+from collections.abc import Callable, Iterable
+from functools import partial
+from os import PathLike
+from pathlib import Path
+
+from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.files import atomic, check_folder
+from bayesbias._core.validation import at_least, did_you_mean, one_of, quoted, word_list
+from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.formats import array_files, gensim_files, text_vectors, word2vec
+from bayesbias.embeddings.formats.streams import HEADER, ByteStream, Rows, Wanted
+from bayesbias.embeddings.matching import check_fallbacks, spellings
+from bayesbias.embeddings.named_sources import DOWNLOADS, NAMED, download, read_named
+from bayesbias.errors import DataError, NotFoundError, SpecError, VocabularyError, warn
+
+_log = logging.getLogger(__name__)
+
+_READERS: dict[str, Callable[[Path, Wanted], Rows]] = {
+    "word2vec-bin": word2vec.read_word2vec,
+    "word2vec-text": partial(text_vectors.read_text, header=True),
+    "fasttext-vec": partial(text_vectors.read_text, header=True),
+    "glove": partial(text_vectors.read_text, header=False),
+    "npz": array_files.read_npz,
+    "npy": array_files.read_npy,
+    "safetensors": array_files.read_safetensors,
+}
+#: Every format that can be read, by the name that `format` takes.
+FORMATS = (*_READERS, "fasttext-bin", "gensim")
+
+_WRITERS: dict[str, Callable[..., None]] = {
+    "word2vec-bin": word2vec.write_word2vec,
+    "word2vec-text": partial(text_vectors.write_text, header=True),
+    "fasttext-vec": partial(text_vectors.write_text, header=True),
+    "glove": partial(text_vectors.write_text, header=False),
+    "npz": array_files.write_npz,
+    "npy": array_files.write_npy,
+    "safetensors": array_files.write_safetensors,
+}
+_SUFFIXES = {
+    ".bin": "word2vec-bin",
+    ".txt": "word2vec-text",
+    ".vec": "fasttext-vec",
+    ".npz": "npz",
+    ".npy": "npy",
+    ".safetensors": "safetensors",
+}
+_NOT_COMPRESSED = {"npz", "npy", "safetensors"}
+
+_FASTTEXT_MAGIC = struct.pack("<i", 793_712_314)
+_PICKLE = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
+_CONTROL = re.compile(rb"[\x00-\x08]")
+_PEEK_BYTES = 1 << 20
+
+
+def load_embedding(
+    source: str | PathLike[str],
+    name: str | None = None,
+    *,
+    words: Iterable[str] | None = None,
+    limit: int | None = None,
+    format: str | None = None,
+    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+    subwords: bool = False,
+    trust: bool = False,
+    progress: bool = True,
+) -> Embedding:
+    """Load word vectors from a file, or by the name of a known embedding.
+
+    Parameters
+    ----------
+    source : path-like or str
+        A file: word2vec ``.bin`` or text, GloVe text, fastText ``.vec`` or ``.bin``, each also
+        gzipped; ``.npz``, ``.safetensors``, or ``.npy`` with its words in a ``.vocab.txt`` beside
+        it. The format is found from the content. Or a name: ``"demo"`` and ``"demo-100d"`` come
+        with the package, ``"glove-6b-50d"`` with the extra ``glove``, and the names of
+        ``gensim.downloader`` are downloaded.
+    name : str, optional
+        The name of the embedding; the file's by default.
+    words : iterable of str, optional
+        Read only these words. The file is streamed, so memory is needed for them alone (and in
+        the array formats for the vocabulary); files that gensim opens are read as a whole.
+    limit : int, optional
+        Read only the first `limit` rows, in most files the most frequent words.
+    format : str, optional
+        The format, where guessing is not wanted: ``word2vec-bin``, ``word2vec-text``,
+        ``fasttext-vec``, ``glove`` (text without a header), ``npz``, ``npy``, ``safetensors``,
+        ``fasttext-bin`` or ``gensim`` (a pickle).
+    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
+        Spellings of `words` that are read too, so that a later look-up finds them.
+    subwords : bool, default False
+        For fastText's ``.bin``: compose the vectors of those `words` that its vocabulary lacks.
+    trust : bool, default False
+        Open gensim's pickles. A pickle can run any code: only for files whose source you trust.
+    progress : bool, default True
+        Show a progress bar, in terminals and notebooks.
+
+    Returns
+    -------
+    Embedding
+        The words and vectors; what was noticed in the file is in its `notes`.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no such file or name.
+    SpecError
+        If arguments are wrong or do not go together.
+    DataError
+        If the file is truncated, damaged or empty; the message names the line or byte.
+    VocabularyError
+        If `words` are given and none of them is there.
+    MissingDependencyError
+        If a named embedding needs a package that is not installed.
+
+    Warns
+    -----
+    BayesBiasWarning
+        For what was noticed in the file: duplicate words, words that are not UTF-8 or have spaces,
+        more rows than promised, a last line without an end.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> emb = bb.load_embedding("demo")
+    >>> emb.dim
+    50
+    >>> bb.load_embedding("demo", words=["nurse", "engineer"]).words
+    ('engineer', 'nurse')
+    """
+    if not isinstance(source, str | PathLike):
+        raise SpecError(
+            f"the source is {source!r}; expected a path or a name. For a gensim model use "
+            "Embedding.from_gensim(model)."
+        )
+    asked = None if words is None else word_list("words", words)
+    if asked == ():
+        raise SpecError("'words' is empty; leave it out to read every word.")
+    if limit is not None:
+        at_least("limit", limit, 1)
+    if format is not None:
+        one_of("format", format, FORMATS)
+    if subwords and asked is None:
+        raise SpecError("'subwords' composes words that are asked for: give them as 'words'.")
+    if subwords and limit is not None:
+        raise SpecError("'subwords' composes words that are asked for, so 'limit' has no meaning.")
+    ways = check_fallbacks(fallbacks)
+    wanted = Wanted(_spelt(asked, ways), limit, progress)
+
+    key = str(source)
+    if isinstance(source, str) and key in NAMED:
+        if format is not None or subwords:
+            raise SpecError(
+                f"{key!r} is an embedding known by name; 'format' and 'subwords' are "
+                f"for files. A file of that name is './{key}'."
+            )
+        rows, default = read_named(key, wanted), key
+    else:
+        path = download(key) if key in DOWNLOADS and not Path(key).exists() else Path(source)
+        _check_is_file(path)
+        kind = format or guess_format(path)
+        _log.info("reading %s as %s", path, kind)
+        default = key if key in DOWNLOADS else _stem(path)
+        if subwords and kind != "fasttext-bin":
+            raise SpecError(f"{path}: 'subwords' needs a fastText .bin file; this is {kind!r}.")
+        if kind == "gensim":
+            rows = gensim_files.read_pickled(path, wanted, trust=trust)
+        elif kind == "fasttext-bin":
+            compose = asked if subwords and asked else ()
+            rows = gensim_files.read_fasttext(path, wanted, subwords=compose, fallbacks=ways)
+        else:
+            rows = _READERS[kind](path, wanted)
+    if asked and not rows.words:
+        raise VocabularyError(
+            f"{key}: none of the {len(asked)} words is there ({quoted(asked, 5)}); "
+            "look at the spelling, the language or a prefix such as '/c/en/'."
+        )
+    return _embedding(rows, name or default)
+
+
+def save_embedding(
+    embedding: Embedding, path: str | PathLike[str], *, format: str | None = None
+) -> None:
+    """Write an embedding in the format that the suffix or `format` names."""
+    target = Path(path)
+    kind = writable_format(target, format)
+    targets = [target, array_files.vocabulary_path(target)] if kind == "npy" else [target]
+    try:
+        with atomic(*targets) as temporary:
+            _WRITERS[kind](embedding, *temporary)
+    except UnicodeEncodeError as err:
+        raise DataError(
+            f"{target}: the word {err.object!r} cannot be written as UTF-8; leave it out."
+        ) from err
+
+
+def writable_format(target: Path, format: str | None = None) -> str:
+    """Return the format to write a file in, or refuse it before any work is done."""
+    name = target.name.lower()
+    compressed = name.endswith(".gz")
+    suffix = Path(name.removesuffix(".gz")).suffix
+    if format is not None:
+        kind = one_of("format", format, _WRITERS)
+    elif suffix in _SUFFIXES:
+        kind = _SUFFIXES[suffix]
+    else:
+        hint = " For gensim's own format use to_gensim().save()." if suffix == ".kv" else ""
+        raise SpecError(
+            f"{target}: the suffix {suffix!r} is not known; expected one of "
+            f"{quoted(_SUFFIXES)}, or name the format, one of {quoted(_WRITERS)}.{hint}"
+        )
+    if compressed and kind in _NOT_COMPRESSED:
+        raise SpecError(f"{target}: {kind} files are not gzipped; leave out '.gz'.")
+    check_folder(target)
+    return kind
+
+
+def guess_format(path: Path) -> str:
+    """Tell the format of a file from its first bytes.
+
+    Raises
+    ------
+    DataError
+        If the file is empty or of no format that is known.
+    """
+    with ByteStream(path) as stream:
+        head = stream.read(_PEEK_BYTES)
+        compressed = stream.compressed
+    if not head.strip():
+        raise DataError(f"{path}: the file is empty.")
+    kind = _magic(head, path.stat().st_size)
+    if kind in _NOT_COMPRESSED and compressed:
+        raise DataError(f"{path}: a gzipped {kind} file; unpack it first (gunzip).")
+    if kind is not None:
+        return kind
+    head = head.removeprefix(codecs.BOM_UTF8)
+    if header := HEADER.match(head):
+        body = head[header.end() :]
+        line = body.lstrip(b"\n").partition(b"\n")[0]
+        if text_vectors.is_vector_line(line, int(header[2])) or _is_text(body):
+            return "word2vec-text"  # whatever is wrong with it, its reader names the line
+        return "word2vec-bin"
+    if any(text_vectors.is_vector_line(line) for line in head.split(b"\n", 20)[:20]):
+        return "glove"
+    seen = head[:40].decode(errors="backslashreplace")
+    raise DataError(
+        f"{path}: no format that is known begins with {seen!r}; expected word vectors in one of "
+        f"the formats {quoted(FORMATS, 20)}."
+    )
+
+
+def _magic(head: bytes, size: int) -> str | None:
+    """Return the format whose first bytes cannot be mistaken, or None."""
+    if head.startswith(b"PK\x03\x04"):
+        return "npz"
+    if head.startswith(b"\x93NUMPY"):
+        return "npy"
+    if head.startswith(_FASTTEXT_MAGIC):
+        return "fasttext-bin"
+    if head.startswith(_PICKLE):
+        return "gensim"
+    # The length of a header of JSON, then that header.
+    if head[8:9] == b"{" and struct.unpack("<Q", head[:8])[0] < max(size, len(head)):
+        return "safetensors"
+    return None
+
+
+def _is_text(data: bytes) -> bool:
+    """Tell whether data has no control characters and is UTF-8; raw float32 values hardly are."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    start = data[: 1 << 16]
+    try:
+        decoder.decode(start, final=len(start) == len(data))
+    except UnicodeDecodeError:
+        return False
+    return not _CONTROL.search(start)
+
+
+def _spelt(words: tuple[str, ...] | None, fallbacks: tuple[str, ...]) -> frozenset[str] | None:
+    if words is None:
+        return None
+    return frozenset(spelling for word in words for spelling in spellings(word, fallbacks))
+
+
+def _embedding(rows: Rows, name: str) -> Embedding:
+    for note in rows.notes:
+        warn(f"{name}: {note}")
+    return Embedding(rows.words, rows.vectors, name, notes=rows.notes, ranks=rows.ranks)
+
+
+def _check_is_file(path: Path) -> None:
+    if path.is_dir():
+        raise NotFoundError(f"{path} is a folder; give the file of the vectors in it.")
+    if not path.is_file():
+        known = [*NAMED, *DOWNLOADS]
+        raise NotFoundError(
+            f"{str(path)!r} is no file and no known embedding.{did_you_mean(path, known)} "
+            f"Names that work offline: {quoted(NAMED)}."
+        )
+
+
+def _stem(path: Path) -> str:
+    """Return the file's name without the suffixes that tell its format."""
+    name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
+    suffix = Path(name).suffix
+    return name.removesuffix(suffix) if suffix.lower() in (*_SUFFIXES, ".kv", ".model") else name

@@ -1,0 +1,143 @@
+"""Tables of a page, which the reader sorts, filters and opens row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from bayesbias._core.validation import did_you_mean, quoted
+from bayesbias.errors import SpecError
+from bayesbias.html.columns import Column, draw, is_number, title_of
+from bayesbias.html.markup import escape, inline
+from bayesbias.html.page_context import Blocks, Place, render
+
+# Tables with more rows than this have a box to find rows with, unless they say otherwise.
+_MANY = 12
+# Between the details of two rows; no text can hold it, as text is escaped.
+_BETWEEN = "<!--row-->"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A table that the reader can sort, filter and open row by row.
+
+    Numbers are sorted by their values, not by what is shown of them. Cells are plain text, never
+    markup. The first column names the rows.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows, unrounded. Its index is not shown.
+    caption : str, default ""
+        What the table shows, said above it; may have markup.
+    columns : mapping of str to Column or str, optional
+        The columns to show, in this order, with how they are shown or just their titles; by default
+        all of them.
+    sortable : bool, default True
+        Whether a click on a heading sorts the rows.
+    filterable : bool, optional
+        Whether there is a box to find rows with; by default if there are more than a dozen.
+    details : sequence of blocks, optional
+        For each row what opens when its name is clicked; an empty string or list for nothing.
+
+    Raises
+    ------
+    SpecError
+        If there is no such column, or `details` are not as many as rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesbias.html import Column, Page, Section, Table
+    >>> frame = pd.DataFrame({"word": ["imam"], "mean": [-0.142], "low": [-0.22], "high": [-0.06]})
+    >>> bias = Column(title="Bias", interval=("low", "high"), reference=0)
+    >>> table = Table(frame, "Bias by word.", {"word": "Word", "mean": bias})
+    >>> "−0.142" in Page("An audit", [Section("Words", table)]).html()
+    True
+    """
+
+    frame: pd.DataFrame
+    caption: str = ""
+    columns: Mapping[str, Column | str] | None = None
+    sortable: bool = True
+    filterable: bool | None = None
+    details: Sequence[Blocks] | None = None
+
+    def __post_init__(self) -> None:
+        known = list(self.frame.columns)
+        for name, column in self._columns().items():
+            for wanted in (name, *(column.interval or ())):
+                if wanted not in known:
+                    raise SpecError(
+                        f"the table has no column {wanted!r}; it has {quoted(known, limit=20)}."
+                        f"{did_you_mean(wanted, map(str, known))}"
+                    )
+            numbers = [name, *column.interval] if column.interval else [name] * column.bar
+            for wanted in numbers:
+                if not is_number(self.frame[wanted]):
+                    raise SpecError(f"column {wanted!r} is to be drawn but holds no numbers.")
+        if self.details is not None and len(self.details) != len(self.frame):
+            raise SpecError(
+                f"'details' are {len(self.details)} for {len(self.frame)} rows; give one for each "
+                "row, empty where there is nothing to say."
+            )
+
+    def _columns(self) -> dict[str, Column]:
+        if self.columns is None:
+            return {name: Column() for name in self.frame.columns}
+        return {
+            name: Column(title=column) if isinstance(column, str) else column
+            for name, column in self.columns.items()
+        }
+
+    def html(self, place: Place) -> str:
+        """Return the table as HTML."""
+        columns = self._columns()
+        drawn = [draw(self.frame, name, column, place) for name, column in columns.items()]
+        filterable = len(self.frame) > _MANY if self.filterable is None else self.filterable
+        features = " ".join(["sortable"] * self.sortable + ["filterable"] * filterable)
+        caption = named = region = ""
+        if self.caption:
+            name = place.new_id("caption")
+            text = place.number("Table") + inline(self.caption)
+            caption = f'<figcaption id="{name}">{text}</figcaption>'
+            named = f' aria-labelledby="{name}"'
+            region = f' role="region"{named}'
+        notes = "".join(
+            f"<dt>{escape(title_of(name, column))}</dt><dd>{inline(column.note)}</dd>"
+            for name, column in columns.items()
+            if column.note
+        )
+        if notes:
+            notes = f'<dl class="notes">{notes}</dl>'
+        return (
+            f'<figure class="table">{caption}<div class="box" tabindex="0"{region}>'
+            f'<table class="{features}"{named}>\n'
+            f"<thead><tr>{''.join(column.heading for column in drawn)}</tr></thead>\n"
+            f"<tbody>\n{''.join(map(_row, zip(*(column.cells for column in drawn), strict=True)))}"
+            f"</tbody></table></div>"
+            f"{notes}{self._details(place)}</figure>\n"
+        )
+
+    def _details(self, place: Place) -> str:
+        """Return what rows open, where a reader without scripts sees it and scripts can read it."""
+        if self.details is None:
+            return ""
+        if place.is_aside:
+            raise SpecError("the detail of a row holds a table with details; they go one deep.")
+        below = place.below(aside=True)
+        names = self.frame[next(iter(self._columns()))]
+        parts = [
+            f"<details><summary>{escape(name)}</summary>{render(blocks, below)}</details>"
+            if blocks
+            else ""
+            for name, blocks in zip(names, self.details, strict=True)
+        ]
+        return f"<noscript>{_BETWEEN.join(parts)}</noscript>"
+
+
+def _row(cells: Sequence[str]) -> str:
+    name, *rest = cells
+    return f'<tr><th scope="row"{name}</th>{"".join(f"<td{cell}</td>" for cell in rest)}</tr>\n'

@@ -1,0 +1,119 @@
+"""Where a block stands on a page: what a block needs to know of the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeAlias
+
+from bayesbias.errors import SpecError
+from bayesbias.html.colors import light_enough
+from bayesbias.html.markup import paragraphs
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The ids that the page has given out, and the level of the headings here.
+
+    Parameters
+    ----------
+    ids : set of str
+        All ids of the page so far.
+    numbers : Counter
+        How many figures and tables the page has so far.
+    made : Counter
+        How many ids of each kind the page has made so far.
+    lighter : dict
+        For colours of data that are too dark for dark paper, those used there.
+    level : int, default 3
+        The level of headings.
+    is_aside : bool, default False
+        Whether this is the detail of a row, where figures and tables have no numbers.
+    """
+
+    ids: set[str] = field(default_factory=set)
+    numbers: Counter[str] = field(default_factory=Counter)
+    made: Counter[str] = field(default_factory=Counter)
+    lighter: dict[str, str] = field(default_factory=dict)
+    level: int = 3
+    is_aside: bool = False
+
+    def claim(self, name: str) -> str:
+        """Return an id for something that others link to; each may be had once."""
+        if name in self.ids:
+            raise SpecError(f"two parts of the page have the id {name!r}; each needs its own.")
+        self.ids.add(name)
+        return name
+
+    def new_id(self, kind: str) -> str:
+        """Return an id that nothing else on the page has."""
+        self.made[kind] += 1
+        name = f"{kind}-{self.made[kind]}"
+        return self.new_id(kind) if name in self.ids else self.claim(name)
+
+    def number(self, kind: str) -> str:
+        """Return ``Figure 3`` for the third figure, as HTML; nothing for one that is an aside."""
+        if self.is_aside:
+            return ""
+        self.numbers[kind] += 1
+        return f'<b class="number">{kind} {self.numbers[kind]}</b> '
+
+    def color(self, color: str) -> str:
+        """Return a colour of data, such as ``"#332288"``, for a style: lighter on dark paper."""
+        color = color.lower()
+        lighter = light_enough(color)
+        if lighter == color:
+            return color
+        self.lighter[color] = lighter
+        return f"var(--dark-{color[1:]}, {color})"
+
+    def below(self, *, aside: bool = False) -> Place:
+        """Return the place of blocks inside a block here."""
+        return replace(self, level=min(self.level + 1, 6), is_aside=self.is_aside or aside)
+
+    def instead(self) -> Place:
+        """Return the place of blocks that stand instead of others, which count from the same."""
+        return replace(self.below(), numbers=self.numbers.copy())
+
+
+class Block(Protocol):
+    """What stands on a page, one below the other: whatever has this method.
+
+    Examples
+    --------
+    >>> from bayesbias.html import Page, Section
+    >>> class Line:
+    ...     def html(self, place):
+    ...         return "<hr>"
+    >>> "<hr>" in Page("Two parts", [Section("All", ["One.", Line(), "Two."])]).html()
+    True
+    """
+
+    def html(self, place: Place) -> str:
+        """Return the block as HTML.
+
+        Parameters
+        ----------
+        place : Place
+            Where it stands: it gives out ids, numbers and the level of headings.
+
+        Returns
+        -------
+        str
+            The HTML, with all text escaped.
+        """
+        ...
+
+
+#: What stands in a part of a page, from top to bottom; a string is text.
+Blocks: TypeAlias = str | Block | Sequence[str | Block]
+
+
+def render(blocks: Blocks, place: Place) -> str:
+    """Return blocks as HTML."""
+    if isinstance(blocks, str):
+        return paragraphs(blocks, place.level)
+    if isinstance(blocks, Sequence):
+        return "".join(render(block, place) for block in blocks)
+    return blocks.html(place)

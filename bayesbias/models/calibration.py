@@ -1,0 +1,706 @@
+"""Calibration: whether the intervals of a model hold the truth as often as they say."""
+
+from __future__ import annotations
+
+import html
+import json
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+from zipfile import BadZipFile
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._core.array_types import Array
+from bayesbias._core.constants import CONNECTIONS
+from bayesbias._core.files import atomic, make_folder
+from bayesbias._core.progress import progress_bar
+from bayesbias._core.validation import at_least, check_jobs, one_of, quoted
+from bayesbias.errors import DataError, SpecError, warn
+from bayesbias.models.contrasts import contrast_weights, flat
+from bayesbias.models.exact.engine import sample_exactly
+from bayesbias.models.fitted_model import Fit
+from bayesbias.models.fitting import fit_rows, table_hash
+from bayesbias.models.model_data import dataset, model_data, prepare_table
+from bayesbias.models.prior_draws import _parameter, outcome_draws
+from bayesbias.models.spec import ModelSpec, load_model
+from bayesbias.numerics.intervals import Kind, check_interval, interval
+from bayesbias.numerics.uniformity import clustered_share, holm, uniformity
+
+Truth = Literal["prior", "posterior"]
+Engine = Literal["exact", "nuts"]
+
+_CONTRASTS = ("associated - none", "associated - different", "associated - human")
+_LEVELS = {"all": None, "protected_group": "protected_group", "protected_word": "protected_word"}
+_WORDS = {"protected_word", "word_to_compare"}
+# NUTS draws depend on each other: of so many one is kept.
+_THIN = 4
+_CHAINS = 2
+_TRUTH_DRAWS = 2000
+# Adjusted p-values below this say that ranks are not uniform.
+_ALPHA = 0.05
+_SETTINGS = "settings.json"
+_ARRAYS = ("truth", "rank", "pit", "lower", "upper")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration:
+    """How often intervals held the truth in simulated tables, and the ranks of the truth.
+
+    Parameters
+    ----------
+    ranks : DataFrame
+        One row per simulation and quantity: ``simulation``, ``quantity`` (a contrast or a
+        parameter), ``level`` (``all``, ``protected_group``, ``protected_word`` or ``parameter``),
+        ``name`` (of the group, word or level), ``truth``, ``rank`` (the number of draws below the
+        truth), ``pit`` (the rank on the scale from 0 to 1, ties broken at random), ``lower`` and
+        ``upper``.
+    settings : mapping
+        What was simulated and fitted: ``model``, ``truth``, ``truth_model``, ``engine``,
+        ``draws``, ``prob``, ``kind``, ``seed``.
+    failures : mapping of int to str
+        Simulations that could not be fitted, and why.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> found = bb.calibrate("separate", table, simulations=20, draws=99)
+    >>> found
+    <Calibration of 'separate': 20 simulated tables, truth from the prior, exact engine>
+    """
+
+    ranks: pd.DataFrame
+    settings: Mapping[str, Any]
+    failures: Mapping[int, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Calibration of {self.model!r}: {self.simulations} simulated tables, "
+            f"{self._source()}, {self.settings['engine']} engine>"
+        )
+
+    def _source(self) -> str:
+        other = self.settings["truth_model"]
+        name = "" if other["name"] == self.model else f" of {other['name']!r}"
+        return f"truth from the {self.settings['truth']}{name}"
+
+    def _repr_html_(self) -> str:
+        first, *rest = self.summary().splitlines()
+        lines = "<br>".join(html.escape(line) for line in rest)
+        shown = (
+            self.table.drop(columns=["lower", "upper", "trials"])
+            .round(3)
+            .to_html(index=False, border=0)
+        )
+        return f"<p><b>{html.escape(first)}</b></p><p>{lines}</p>{shown}"
+
+    @property
+    def model(self) -> str:
+        """The name of the model that was fitted."""
+        return str(self.settings["model"]["name"])
+
+    @property
+    def prob(self) -> float:
+        """The probability of the intervals."""
+        return float(self.settings["prob"])
+
+    @property
+    def simulations(self) -> int:
+        """The number of simulated tables that were fitted."""
+        return int(self.ranks["simulation"].nunique())
+
+    @cached_property
+    def by_name(self) -> pd.DataFrame:
+        """One row per single quantity: its coverage, width and the test of its ranks.
+
+        The columns are those of `table`, with the ``name`` of the group or word, and without
+        ``verdict``.
+        """
+        names = ["quantity", "level", "name"]
+        rows: list[dict[str, object]] = [
+            {
+                **dict(zip(names, key, strict=True)),
+                "prob": self.prob,
+                **_coverage(part),
+                "p_value": uniformity(part["pit"].to_numpy()),
+            }
+            for key, part in self.ranks.groupby(names, sort=False)
+        ]
+        return pd.DataFrame(rows)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row per quantity and level, over all groups or words of that level.
+
+        ``quantity``, ``level``, ``prob``, ``coverage`` (the share of intervals that hold the
+        truth), ``lower`` and ``upper`` (a 95% Monte Carlo interval of it, Wilson's, which allows
+        for intervals of one table being alike), ``trials`` (the number of independent intervals
+        that would tell as much), ``width`` (mean), ``p_value`` (that the ranks are
+        uniform; for several words the smallest, times their number) and ``verdict``. Where the
+        truth is drawn from the model's own prior the verdict is that of the ranks, otherwise that
+        of the coverage; it allows for the number of rows (Holm's method, 5%).
+        """
+        rows: list[dict[str, object]] = []
+        names = ["quantity", "level"]
+        single = self.by_name.groupby(names, sort=False)["p_value"]
+        several = zip(self.ranks.groupby(names, sort=False), single, strict=True)
+        for (key, part), (_, p_values) in several:
+            rows.append(
+                {
+                    "quantity": key[0],
+                    "level": key[1],
+                    "prob": self.prob,
+                    **_coverage(part),
+                    "p_value": min(1.0, float(p_values.min()) * len(p_values)),
+                    "verdict": _shape(part["pit"].to_numpy(), shift=self._is_exact),
+                }
+            )
+        result = pd.DataFrame(rows)
+        tests = result["p_value"] if self._is_exact else result.apply(_far_from_stated, axis=1)
+        departs = holm(tests.to_numpy(dtype=np.float64)) < _ALPHA
+        result["verdict"] = result["verdict"].where(departs, "no departure")
+        return result
+
+    @property
+    def _is_exact(self) -> bool:
+        """Whether right draws have uniform ranks: the truth is from the model's own prior."""
+        return bool(
+            self.settings["truth"] == "prior"
+            and self.settings["model"] == self.settings["truth_model"]
+        )
+
+    def coverage(self, probs: Iterable[float]) -> pd.DataFrame:
+        """Return the coverage of equal-tailed intervals of any probability, from the ranks.
+
+        Parameters
+        ----------
+        probs : iterable of float
+            Probabilities between 0 and 1.
+
+        Returns
+        -------
+        DataFrame
+            ``quantity``, ``level``, ``prob``, ``coverage``, its Monte Carlo interval (``lower``,
+            ``upper``) and ``trials``.
+        """
+        parts = []
+        for prob in probs:
+            check_interval(prob, "eti")
+            for key, part in self.ranks.groupby(["quantity", "level"], sort=False):
+                hit = (2 * part["pit"] - 1).abs() <= prob
+                parts.append({"quantity": key[0], "level": key[1], "prob": prob,
+                              **clustered_share(hit, part["simulation"])})  # fmt: skip
+        return pd.DataFrame(parts)
+
+    def summary(self) -> str:
+        """Return the result in plain words.
+
+        Returns
+        -------
+        str
+            The answer first, then what departs from it, then what was done.
+        """
+        table = self.table
+        low, high = table["coverage"].min(), table["coverage"].max()
+        wrong = table[table["verdict"] != "no departure"]
+        span = f"{low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f} to {high:.2f}"
+        lines = [
+            f"{self.prob:.0%} intervals of {self.model!r} hold the truth in {span} of "
+            f"{self.simulations} simulated tables ({self._source()}): "
+            + (
+                "no departure from calibration is visible."
+                if wrong.empty
+                else f"{len(wrong)} of {len(table)} quantities depart from calibration."
+            )
+        ]
+        for row in wrong.itertuples():
+            lines.append(
+                f"- {row.quantity} ({_LEVEL_NAMES[str(row.level)]}): {row.verdict}; coverage "
+                f"{row.coverage:.2f} ({row.lower:.2f} to {row.upper:.2f})."
+            )
+        contrasts = table[table["level"] != "parameter"]
+        for row in contrasts[~contrasts.index.isin(wrong.index)].itertuples():
+            lines.append(
+                f"- {row.quantity} ({_LEVEL_NAMES[str(row.level)]}): coverage {row.coverage:.2f} "
+                f"({row.lower:.2f} to {row.upper:.2f}), mean width {row.width:.3f}."
+            )
+        if self.simulations < 100:
+            lines.append(
+                f"With {self.simulations} tables only gross faults are visible; 200 or more show "
+                "smaller ones, and a finished run is continued where it ended if out= is the same."
+            )
+        if self.failures:
+            first = next(iter(self.failures.values()))
+            lines.append(f"{len(self.failures)} simulated tables could not be fitted: {first}")
+        return "\n".join(lines)
+
+
+_LEVEL_NAMES = {
+    "all": "whole table",
+    "protected_group": "groups",
+    "protected_word": "protected words",
+    "parameter": "parameter",
+}
+
+
+def calibrate(
+    model: str | PathLike[str] | ModelSpec,
+    table: pd.DataFrame,
+    *,
+    truth: Truth = "prior",
+    truth_model: str | PathLike[str] | ModelSpec | None = None,
+    simulations: int = 200,
+    engine: Engine = "exact",
+    draws: int = 999,
+    prob: float = 0.89,
+    kind: Kind = "eti",
+    contrasts: Sequence[str] | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    out: str | PathLike[str] | None = None,
+    progress: bool = True,
+) -> Calibration:
+    """Simulate tables with known truth, fit them, and count how often intervals hold the truth.
+
+    The simulated tables have the layout of the given one: the same words are compared with the
+    same words. Two questions can be asked.
+
+    *Is the computation right?* With ``truth="prior"`` the truth is drawn from the priors, a table
+    is drawn given it, and the model is fitted. Then the rank of the truth among the posterior draws
+    is uniform, for every quantity, if the engine draws from the posterior; this is simulation-based
+    calibration (Talts et al. 2018). The distances of the table are not used.
+
+    *Do the intervals hold for tables like mine?* With ``truth="posterior"`` the truth is drawn from
+    a fit to the table, with new attribute words each time. Ranks are then not exactly uniform even
+    for a right model, since the fit starts from the prior; coverage near `prob` is what counts.
+    With `truth_model` the truth is that of another model, best one that predicts well: coverage
+    when the fitted model is wrong.
+
+    Parameters
+    ----------
+    model : str, path-like or ModelSpec
+        The model that is fitted: a name of the catalogue, a TOML file, or a `ModelSpec`.
+    table : DataFrame
+        A distance table, as for `fit`.
+    truth : {"prior", "posterior"}, default "prior"
+        Where the true parameters are drawn from.
+    truth_model : str, path-like or ModelSpec, optional
+        The model that the truth is drawn from; by default the one that is fitted. With another
+        one only contrasts are compared, each as its own model defines it: for the whole table a
+        model that pools protected words speaks of new ones, and one that does not of those listed.
+    simulations : int, default 200
+        The number of simulated tables.
+    engine : {"exact", "nuts"}, default "exact"
+        How to fit. NUTS takes seconds a table, most of it compilation.
+    draws : int, default 999
+        Posterior draws of each fit. Of NUTS, every fourth is kept, so that they hardly depend on
+        each other.
+    prob : float, default 0.89
+        Probability of the intervals.
+    kind : {"hdi", "eti"}, default "eti"
+        Kind of interval. The narrowest interval of a few draws is a little too narrow: of 999 it
+        holds 0.883 instead of 0.89.
+    contrasts : sequence of str, optional
+        Contrasts to look at; by default associated minus none, different and human, as far as the
+        table has these connections.
+    seed : int, default 0
+        The same seed gives the same result, whatever the number of processes.
+    n_jobs : int, default 1
+        Processes to use, by joblib; -1 for all cores.
+    out : str or path-like, optional
+        A folder. Each finished simulation is kept there, so that the same call continues a run that
+        was stopped, and a call with more simulations adds to it.
+    progress : bool, default True
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    Calibration
+        Ranks, coverage, and what they say.
+
+    Raises
+    ------
+    SpecError
+        If an option or a model is not known, or the folder is of another calibration.
+    DataError
+        If the table cannot be modelled, or no simulated table could be fitted.
+
+    Warns
+    -----
+    BayesBiasWarning
+        If some of the simulated tables could not be fitted.
+
+    Notes
+    -----
+    ``simuk`` of the ArviZ project does simulation-based calibration of PyMC models. It is not used
+    here because it knows neither the exact engine nor contrasts, records ranks but not intervals,
+    works in one process, and keeps its progress in memory only. The test of the ranks is that of
+    Säilynoja et al. (2022), whose bands `plot_calibration` draws.
+
+    References
+    ----------
+    Talts, Betancourt, Simpson, Vehtari & Gelman (2018). Validating Bayesian inference algorithms
+    with simulation-based calibration. arXiv:1804.06788.
+
+    Säilynoja, Bürkner & Vehtari (2022). Graphical test for discrete uniformity and its applications
+    in goodness-of-fit evaluation and multiple sample comparison. Statistics and Computing 32, 32.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> found = bb.calibrate("separate", table, simulations=20, draws=99)
+    >>> print(found.summary().splitlines()[0])
+    89% intervals of 'separate' hold the truth in ... of 20 simulated tables (truth from the prior):
+    no departure from calibration is visible.
+    """
+    one_of("truth", truth, ("prior", "posterior"))
+    one_of("engine", engine, ("exact", "nuts"))
+    check_interval(prob, kind)
+    at_least("simulations", simulations, 1)
+    at_least("draws", draws, 10)
+    at_least("seed", seed, 0)
+    check_jobs(n_jobs)
+    spec = load_model(model)
+    source = spec if truth_model is None else load_model(truth_model)
+    _check_engine(spec, engine)
+    rows = prepare_table(table)
+    for each in (spec, source):
+        model_data(each, rows)
+    chosen = _check_contrasts(spec, source, rows, contrasts)
+    settings = {
+        "model": spec.to_dict(),
+        "truth": truth,
+        "truth_model": source.to_dict(),
+        "engine": engine,
+        "draws": draws,
+        "prob": prob,
+        "kind": kind,
+        "contrasts": list(chosen),
+        "seed": seed,
+        "table_sha256": table_hash(rows),
+        "bayesbias": version("bayesbias"),
+    }
+    folder = None if out is None else Path(out)
+    if folder is not None:
+        _check_folder(folder, settings)
+    study = _Simulated(
+        spec=spec,
+        source=source,
+        table=rows,
+        posterior=None if truth == "prior" else _posterior(source, rows, seed, folder, progress),
+        contrasts=chosen,
+        engine=engine,
+        draws=draws,
+        prob=prob,
+        kind=kind,
+        seed=seed,
+    )
+    results = _run(study, simulations, n_jobs, folder, progress)
+    return _collect(study, results, settings)
+
+
+def _check_engine(spec: ModelSpec, engine: str) -> None:
+    if engine == "exact" and spec.likelihood != "normal":
+        raise SpecError(
+            f"model {spec.name!r} has the likelihood {spec.likelihood!r}; the exact engine is for "
+            "a normal one: use engine='nuts'."
+        )
+    if engine == "nuts":
+        from bayesbias.models.nuts.sampling import check_sampler
+
+        check_sampler("nutpie")
+
+
+def _check_contrasts(
+    spec: ModelSpec, source: ModelSpec, table: pd.DataFrame, contrasts: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return the contrasts to look at."""
+    there = set(table["connection"].astype("str"))
+    names = tuple(name for name in CONNECTIONS if name in there)
+    if "connection" not in spec.factors or "connection" not in source.factors:
+        if contrasts or source.name != spec.name:
+            lacks = spec if "connection" not in spec.factors else source
+            raise SpecError(
+                f"model {lacks.name!r} does not tell connections apart, so it has no contrasts to "
+                "compare; choose a model that does, such as 'crossed'."
+            )
+        return ()
+    if contrasts is None:
+        chosen = tuple(c for c in _CONTRASTS if set(c.split(" - ")) <= set(names))
+    else:
+        if isinstance(contrasts, str):
+            raise SpecError(f"'contrasts' is {contrasts!r}; expected a list: [{contrasts!r}].")
+        chosen = tuple(contrasts)
+    for contrast in chosen:
+        contrast_weights(contrast, names)
+    return chosen
+
+
+def _check_folder(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Make the folder, and refuse one that holds a calibration of something else."""
+    make_folder(folder)
+    path = folder / _SETTINGS
+    plain = json.loads(json.dumps(settings))
+    if path.is_file():
+        try:
+            before = json.loads(path.read_text("utf-8"))
+        except ValueError as err:
+            raise DataError(f"{path} cannot be read; remove the folder or give another.") from err
+        differs = [key for key in plain if plain[key] != before.get(key)]
+        if differs:
+            raise SpecError(
+                f"{folder} holds a calibration with other settings ({quoted(differs)}); give "
+                "another folder, or repeat the call with the same settings to continue it."
+            )
+        return
+    with atomic(path) as (temporary,):
+        temporary.write_text(json.dumps(plain, indent=1, ensure_ascii=False), "utf-8")
+
+
+def _posterior(
+    spec: ModelSpec, table: pd.DataFrame, seed: int, folder: Path | None, progress: bool
+) -> dict[str, Array]:
+    """Return draws of what is not about single attributes, from a fit to the table."""
+    names = [p.name for p in spec.parameters if "word_to_compare" not in p.by]
+    path = None if folder is None else folder / "truth.npz"
+    if path is not None and path.is_file():
+        with np.load(path, allow_pickle=False) as kept:
+            return {name: kept[name] for name in names}
+    engine: Engine = "exact" if spec.likelihood == "normal" else "nuts"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = fit_rows(
+            spec,
+            table,
+            engine=engine,
+            draws=_TRUTH_DRAWS // 4,
+            chains=4,
+            seed=seed,
+            progress=progress,
+        )
+    values: dict[str, Any] = {name: fit.draws(name).reshape(_TRUTH_DRAWS, -1) for name in names}
+    if path is not None:
+        with atomic(path) as (temporary,), temporary.open("wb") as file:
+            np.savez(file, **values)
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class _Simulated:
+    """All that one simulation needs, but for its number."""
+
+    spec: ModelSpec
+    source: ModelSpec
+    table: pd.DataFrame
+    posterior: dict[str, Array] | None
+    contrasts: tuple[str, ...]
+    engine: Engine
+    draws: int
+    prob: float
+    kind: Kind
+    seed: int
+
+    @property
+    def same(self) -> bool:
+        """Whether the model that is fitted is the one that is true."""
+        return self.spec == self.source
+
+    def run(self, number: int) -> dict[str, Array] | str:
+        """Return what one simulation gave, or why it could not be fitted."""
+        of_truth, of_fit, of_ties = (
+            np.random.default_rng(stream)
+            for stream in np.random.SeedSequence(self.seed, spawn_key=(number,)).spawn(3)
+        )
+        values, distances = self.draw(of_truth)
+        names, true = self.quantities(self.source, self.table, values)
+        column = {"distance": "cosine_distance"}.get(self.spec.outcome, self.spec.outcome)
+        table = self.table.assign(**{column: distances})
+        try:
+            fitted, draws = self.quantities(self.spec, table, self.fit(table, of_fit))
+        except DataError as err:
+            return str(err)
+        found, true = draws[:, [fitted.index(name) for name in names]], true[0]
+        lower, upper = interval(found, self.prob, self.kind)
+        below, equal = (found < true).sum(axis=0), (found == true).sum(axis=0)
+        rank = below + of_ties.integers(0, equal + 1)
+        pit = (rank + of_ties.uniform(size=len(true))) / (len(found) + 1)
+        return {"truth": true, "rank": rank.astype(float), "pit": pit, "lower": lower,
+                "upper": upper}  # fmt: skip
+
+    def draw(self, rng: np.random.Generator) -> tuple[dict[str, Array], Array]:
+        """Return true parameters, one draw × their values, and a distance for each row."""
+        data = model_data(self.source, self.table)
+        values: dict[str, Array] = {}
+        place = None if self.posterior is None else int(rng.integers(_TRUTH_DRAWS))
+        for p in self.source.parameters:
+            if self.posterior is not None and p.name in self.posterior:
+                values[p.name] = self.posterior[p.name][place : place + 1]  # type: ignore[operator]
+            else:
+                values[p.name] = _parameter(self.source, data, p, values, 1, rng)
+        return values, outcome_draws(self.source, data, values, 1, rng)[0]
+
+    def fit(self, table: pd.DataFrame, rng: np.random.Generator) -> dict[str, Array]:
+        """Return draws of all parameters of the fitted model."""
+        data = model_data(self.spec, table)
+        if self.engine == "exact":
+            return sample_exactly(self.spec, data, self.draws, rng)[0]
+        from bayesbias.models.nuts.sampling import sample_nuts
+
+        posterior = sample_nuts(
+            self.spec,
+            data,
+            draws=-(-self.draws * _THIN // _CHAINS),
+            tune=500,
+            chains=_CHAINS,
+            cores=1,
+            seed=int(rng.integers(2**31)),
+            sampler="nutpie",
+            target_accept=0.95,
+            progress=False,
+        ).posterior
+        return {
+            p.name: flat(posterior[p.name])[::_THIN][: self.draws] for p in self.spec.parameters
+        }
+
+    def quantities(
+        self, spec: ModelSpec, table: pd.DataFrame, values: Mapping[str, Array]
+    ) -> tuple[list[tuple[str, str, str]], Array]:
+        """Return names (quantity, level, name) and draws × quantities."""
+        data = model_data(spec, table)
+        posterior = dataset(spec, data, values, 1)
+        names: list[tuple[str, str, str]] = []
+        parts: list[Array] = []
+
+        def add(quantity: str, level: str, array: xr.DataArray) -> None:
+            dims = [d for d in array.dims if d not in ("chain", "draw")]
+            array = array.transpose("chain", "draw", *dims)
+            found = flat(array)
+            parts.append(found.reshape(len(found), -1))
+            levels = [array[d].to_numpy().astype(str) for d in dims]
+            for own in pd.MultiIndex.from_product(levels) if dims else [()]:
+                text = ", ".join(own)
+                if level == "parameter":
+                    names.append((f"{quantity}[{text}]" if text else quantity, level, ""))
+                else:
+                    names.append((quantity, level, text))
+
+        fit = Fit(spec, table, posterior, xr.Dataset(), {"engine": "exact"})
+        for contrast in self.contrasts:
+            for level, by in _LEVELS.items():
+                add(contrast, level, fit.contrast_draws(contrast, by=by))
+        if self.same:
+            for p in spec.parameters:
+                if not _WORDS & set(p.by):
+                    add(p.name, "parameter", posterior[p.name])
+        return names, np.concatenate(parts, axis=1)
+
+
+def _run(
+    study: _Simulated, simulations: int, n_jobs: int, folder: Path | None, progress: bool
+) -> dict[int, dict[str, Array] | str]:
+    """Run the simulations that are not in the folder, and return all of them."""
+    import joblib
+
+    results: dict[int, dict[str, Array] | str] = {}
+    files = [None if folder is None else folder / f"simulation-{i:06}.npz"
+             for i in range(simulations)]  # fmt: skip
+    for number, path in enumerate(files):
+        kept = None if path is None else _read(path)
+        if kept is not None:
+            results[number] = kept
+    left = [number for number in range(simulations) if number not in results]
+    tasks = (joblib.delayed(_one)(study, number, files[number]) for number in left)
+    what = f"Calibrating {study.spec.name}"
+    with progress_bar(what, total=simulations, show=progress, unit="steps") as advance:
+        advance(len(results))
+        workers = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
+        for number, result in zip(left, workers(tasks), strict=True):
+            results[number] = result
+            advance(1)
+    return dict(sorted(results.items()))
+
+
+def _one(study: _Simulated, number: int, path: Path | None) -> dict[str, Array] | str:
+    """Run one simulation, in one thread, and keep it at once: the next may be interrupted."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = study.run(number)
+    if path is not None:
+        arrays: dict[str, Any] = (
+            {"failure": np.array(result)} if isinstance(result, str) else dict(result)
+        )
+        with atomic(path) as (temporary,), temporary.open("wb") as file:
+            np.savez(file, **arrays)
+    return result
+
+
+def _read(path: Path) -> dict[str, Array] | str | None:
+    """Return a simulation that is kept, or None if it is not there or not whole."""
+    try:
+        # A file that is not whole would be left open by numpy.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+            if "failure" in kept:
+                return str(kept["failure"])
+            return {name: kept[name] for name in _ARRAYS}
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return None
+
+
+def _collect(
+    study: _Simulated,
+    results: Mapping[int, dict[str, Array] | str],
+    settings: Mapping[str, Any],
+) -> Calibration:
+    """Lay the simulations out as one table."""
+    failures = {i: result for i, result in results.items() if isinstance(result, str)}
+    done = {i: result for i, result in results.items() if not isinstance(result, str)}
+    if failures:
+        first = next(iter(failures.values()))
+        if not done:
+            raise DataError(f"no simulated table could be fitted by {study.spec.name!r}: {first}")
+        warn(f"{len(failures)} of {len(results)} simulated tables could not be fitted: {first}")
+    values, _ = study.draw(np.random.default_rng(0))
+    names, _ = study.quantities(study.source, study.table, values)
+    index = pd.MultiIndex.from_tuples(
+        [(i, *name) for i in done for name in names],
+        names=["simulation", "quantity", "level", "name"],
+    )
+    ranks = index.to_frame(index=False)
+    for column in _ARRAYS:
+        ranks[column] = np.concatenate([result[column] for result in done.values()])
+    return Calibration(ranks.astype({"rank": int}), settings, failures)
+
+
+def _coverage(part: pd.DataFrame) -> dict[str, float]:
+    hit = (part["lower"] <= part["truth"]) & (part["truth"] <= part["upper"])
+    return {
+        **clustered_share(hit, part["simulation"]),
+        "width": float((part["upper"] - part["lower"]).mean()),
+    }
+
+
+def _far_from_stated(row: pd.Series[Any]) -> float:
+    """Return the p-value of the test that a coverage is the stated one."""
+    from scipy import stats
+
+    error = np.sqrt(row["prob"] * (1 - row["prob"]) / row["trials"])
+    return float(2 * stats.norm.sf(abs(row["coverage"] - row["prob"]) / error))
+
+
+def _shape(pit: Array, *, shift: bool) -> str:
+    """Return in which way ranks that are not uniform depart from it."""
+    distance = (pit.mean() - 0.5) * np.sqrt(12 * len(pit))
+    if shift and abs(distance) > 3:
+        return "estimates too low" if distance > 0 else "estimates too high"
+    return "intervals too narrow" if pit.var() > 1 / 12 else "intervals too wide"

@@ -1,0 +1,198 @@
+"""What the parameters say about distances: expected distances per cell, and contrasts of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._core.array_types import Array
+from bayesbias._core.constants import CONNECTIONS
+from bayesbias._core.validation import did_you_mean, quoted
+from bayesbias.errors import SpecError
+from bayesbias.models.model_data import ModelData
+from bayesbias.models.spec import FACTORS, KIND_OF_CONNECTION, ModelSpec
+from bayesbias.numerics.intervals import Kind, describe
+
+
+@dataclass(frozen=True)
+class Layers:
+    """How the lists of a table, and the covariates in it, belong to groups and connections.
+
+    Attributes
+    ----------
+    lists : DataArray
+        protected_group × connection × word_class: the share of each list in a connection.
+    covariates : dict of DataArray
+        For each covariate, its mean by protected word and list.
+    group_of : DataArray
+        The group of each protected word.
+    """
+
+    lists: xr.DataArray
+    covariates: Mapping[str, xr.DataArray]
+    group_of: xr.DataArray
+
+    def covariate(self, name: str) -> xr.DataArray:
+        """Return the mean of a covariate by protected word and connection; lists count equally."""
+        share = self.lists.sel(protected_group=self.group_of).drop_vars("protected_group")
+        result: xr.DataArray = xr.dot(self.covariates[name], share, dim="word_class")
+        return result
+
+    @classmethod
+    def of_table(cls, table: pd.DataFrame, data: ModelData) -> Layers:
+        """Read them off the rows that were fitted."""
+        names = ["protected_group", "connection", "word_class"]
+        pairs = table[names].astype("str").drop_duplicates()
+        levels = [list(dict.fromkeys(pairs[name])) for name in names]
+        if "connection" in data.levels:
+            levels[1] = list(data.levels["connection"])
+        share = xr.DataArray(
+            np.zeros([len(some) for some in levels]),
+            coords=dict(zip(names, levels, strict=True)),
+            dims=names,
+        )
+        for group, connection, word_class in pairs.itertuples(index=False):
+            share.loc[group, connection, word_class] = 1.0
+        share = share / share.sum("word_class").clip(min=1.0)
+        means = {}
+        words = table[["protected_word", "protected_group"]].astype("str").drop_duplicates()
+        group_of = xr.DataArray(
+            words["protected_group"].to_numpy(),
+            coords={"protected_word": words["protected_word"].to_numpy()},
+            dims="protected_word",
+        )
+        by = ["protected_word", "word_class"]
+        for name, values in data.covariates.items():
+            frame = table[by].astype("str").assign(value=values)
+            mean = frame.groupby(by, sort=False)["value"].mean().to_xarray()
+            means[name] = mean.sel(protected_word=group_of["protected_word"]).fillna(0.0)
+        return cls(share, means, group_of)
+
+
+def expected(
+    spec: ModelSpec,
+    posterior: xr.Dataset,
+    over: Iterable[str],
+    layers: Layers | None = None,
+    *,
+    observed: bool = False,
+) -> xr.DataArray:
+    """Return the expected outcome, for words that are not in `over` or for new ones that are.
+
+    A parameter that differs by a factor in `over` counts with what it is pooled towards (its value
+    for a word drawn from the same population), or, if it is not pooled, with its average. One that
+    differs by list is averaged over the lists of each group and connection. Slopes count with the
+    covariates at their overall mean, the same for all; with `observed`, at the mean of the rows.
+    """
+    gone = set(over)
+
+    def value(name: str, lost: set[str]) -> xr.DataArray:
+        parameter = spec[name]
+        own = [factor for factor in parameter.by if factor in lost]
+        if not own:
+            return posterior[name]
+        if parameter.prior.sd is None:
+            return posterior[name].mean(own)
+        start: xr.DataArray = xr.zeros_like(posterior[spec.scale]) + parameter.prior.arguments[0]
+        start = start.isel({d: 0 for d in start.dims if d not in ("chain", "draw")}, drop=True)
+        return sum((value(parent, lost) for parent in parameter.prior.mean), start=start)
+
+    def term(name: str) -> xr.DataArray:
+        array = value(name, gone)
+        if "word_class" in array.dims and layers is not None and "connection" in spec.factors:
+            folded = xr.dot(array, layers.lists, dim="word_class")
+            # A group without such a list has what the lists are pooled towards.
+            lacks = 1 - layers.lists.sum("word_class")
+            if bool(lacks.any()):
+                folded = folded + lacks * value(name, gone | {"word_class", "protected_group"})
+            array = folded
+        only = spec[name].only
+        if only is not None:
+            names = [c for c in CONNECTIONS if KIND_OF_CONNECTION[c] == only]
+            connections = posterior["connection"].to_numpy()
+            here = xr.DataArray(
+                np.isin(connections, names).astype(float), coords={"connection": connections}
+            )
+            array = array * here
+        covariate = spec[name].covariate
+        if covariate is not None:
+            assert layers is not None
+            array = array * layers.covariate(covariate)
+            if "protected_word" in gone:
+                array = array.mean("protected_word")
+        return array
+
+    names = [name for name in spec.mean if observed or spec[name].covariate is None]
+    total = term(names[0])
+    for name in names[1:]:
+        total = total + term(name)
+    order = [f for f in dict.fromkeys([*FACTORS, *spec.factors]) if f in total.dims]
+    return total.transpose("chain", "draw", *order)
+
+
+def flat(array: xr.DataArray) -> Array:
+    """Return draws × the rest, chains one after another."""
+    values = array.to_numpy()
+    return values.reshape(values.shape[0] * values.shape[1], *values.shape[2:])
+
+
+def tidy_draws(array: xr.DataArray, prob: float, kind: Kind = "hdi") -> pd.DataFrame:
+    """Return one row for each level of an array of draws: mean, sd, lower, upper."""
+    names = [str(dim) for dim in array.dims if dim not in ("chain", "draw")]
+    array = array.transpose("chain", "draw", *names)
+    numbers = describe(flat(array), prob, kind)
+    if not names:
+        return numbers
+    index = pd.MultiIndex.from_product([array[n].to_numpy() for n in names], names=names)
+    return pd.concat([index.to_frame(index=False), numbers], axis=1)
+
+
+def contrast_weights(text: str, names: tuple[str, ...]) -> Array:
+    """Return the weight of each name in a linear expression such as ``associated - none``."""
+    example = "write it like 'associated - none' or 'associated - (human + none) / 2'."
+    if not isinstance(text, str):
+        raise SpecError(f"'contrast' is {text!r}; {example}")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        raise SpecError(f"'contrast' is {text!r}; {example}") from None
+
+    # Each part is a constant and a weight per name.
+    def walk(node: ast.expr) -> Array:
+        result: Array = np.zeros(len(names) + 1)
+        if isinstance(node, ast.Name):
+            if node.id not in names:
+                raise SpecError(
+                    f"'contrast' is {text!r}, and there is no {node.id!r} here; there are "
+                    f"{quoted(names)}.{did_you_mean(node.id, names)}"
+                )
+            result[names.index(node.id)] = 1
+            return result
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+            result[-1] = float(node.value)
+            return result
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -walk(node.operand)
+        if isinstance(node, ast.BinOp):
+            left, right = walk(node.left), walk(node.right)
+            if isinstance(node.op, ast.Add):
+                return left + right
+            if isinstance(node.op, ast.Sub):
+                return left - right
+            if isinstance(node.op, ast.Div) and not right[:-1].any() and right[-1]:
+                return np.asarray(left / right[-1])
+            if isinstance(node.op, ast.Mult) and not right[:-1].any():
+                return np.asarray(left * right[-1])
+            if isinstance(node.op, ast.Mult) and not left[:-1].any():
+                return np.asarray(right * left[-1])
+        raise SpecError(f"'contrast' is {text!r}; {example}")
+
+    weights = walk(tree)
+    if not weights[:-1].any() or weights[-1]:
+        raise SpecError(f"'contrast' is {text!r}; {example}")
+    return weights[:-1]

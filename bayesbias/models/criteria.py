@@ -1,0 +1,488 @@
+"""Information criteria, computed row by row without an array of draws × rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.polynomial.chebyshev import chebinterpolate, chebval
+from scipy.special import gammaln, logsumexp
+
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.validation import one_of
+from bayesbias.errors import DataError, SpecError, warn
+from bayesbias.models.exact.compiled_model import compile_model
+from bayesbias.models.exact.leave_out import log_density_left_out
+from bayesbias.models.model_data import ModelData
+from bayesbias.models.spec import ModelSpec
+
+if TYPE_CHECKING:
+    from bayesbias.models.fitted_model import Fit
+
+
+#: Above this variance of a row's log likelihood WAIC is not to be trusted (Vehtari et al. 2017).
+VARIANCE_MAX = 0.4
+#: Above this tail index leave-one-out by importance sampling is not to be trusted.
+PARETO_K_MAX = 0.7
+# Numbers in a temporary array: few enough to stay in the processor's cache.
+_BUDGET = 400_000
+# Rows with the same mean and scale have a log density that is a smooth function of the outcome;
+# with more rows than this it is computed at so many points and interpolated, to rounding error.
+_NODES = 33
+# Draws of the scales that are reweighted when whole levels are left out.
+_SCALE_DRAWS = 1000
+
+
+@dataclass(frozen=True, repr=False)
+class Elpd:
+    """Expected log predictive density: how well a model predicts data it has not seen.
+
+    Parameters
+    ----------
+    kind : str
+        ``WAIC`` or ``LOO``.
+    elpd : float
+        The estimate, on the log scale: higher is better.
+    se : float
+        Its standard error.
+    p : float
+        The effective number of parameters.
+    pointwise : array
+        The part of each row (or level).
+    labels : tuple of str
+        The levels that were left out; empty for rows.
+    unreliable : int
+        How many rows break the approximation: a log likelihood that varies by more than 0.4 (WAIC)
+        or a Pareto k above 0.7 (LOO).
+    pareto_k : array or None
+        Tail index of each row's importance weights (LOO).
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> bb.fit(table, "baseline", engine="exact", seed=1).waic()
+    WAIC -292... (SE 9...), p 1...
+    """
+
+    kind: str
+    elpd: float
+    se: float
+    p: float
+    pointwise: Array
+    labels: tuple[str, ...] = ()
+    unreliable: int = 0
+    pareto_k: Array | None = None
+
+    @property
+    def deviance(self) -> float:
+        """−2 elpd: what is usually called WAIC, lower is better."""
+        return -2 * self.elpd
+
+    @property
+    def warning(self) -> str:
+        """Why not to trust it; empty if nothing speaks against it."""
+        if not self.unreliable:
+            return ""
+        what = f"{self.unreliable} of {len(self.pointwise)} {'levels' if self.labels else 'rows'}"
+        if self.kind == "WAIC":
+            return (
+                f"WAIC is doubtful, as the log likelihood of {what} varies by more than "
+                f"{VARIANCE_MAX} (use LOO)"
+            )
+        return f"LOO is doubtful, as Pareto k is above {PARETO_K_MAX} for {what}"
+
+    def __repr__(self) -> str:
+        text = f"{self.kind} {self.deviance:.1f} (SE {2 * self.se:.1f}), p {self.p:.1f}"
+        return f"{text}; {self.warning}" if self.warning else text
+
+
+def _elpd(kind: str, pointwise: Array, lppd: Array, **more: Any) -> Elpd:
+    """Sum what each row (or level) contributes."""
+    return Elpd(
+        kind=kind,
+        elpd=float(pointwise.sum()),
+        se=float(np.sqrt(len(pointwise) * pointwise.var())),
+        p=float((lppd - pointwise).sum()),
+        pointwise=pointwise,
+        **more,
+    )
+
+
+@dataclass(frozen=True)
+class _Likelihood:
+    """The log density of each row at each draw."""
+
+    spec: ModelSpec
+    data: ModelData
+    # Values × draws of a term, the value of each row, and what it is multiplied by.
+    means: list[tuple[Array, Codes, Array | None]]
+    scale: tuple[Array, Codes]
+    nu: Array | None
+
+    @classmethod
+    def of_fit(cls, fit: Fit) -> _Likelihood:
+        def term(name: str) -> tuple[Array, Codes]:
+            draws = fit.draws(name)
+            by_value = np.ascontiguousarray(draws.reshape(len(draws), -1).T)
+            return by_value, fit.data.index(fit.spec[name].by)
+
+        nu = fit.draws("nu") if fit.spec.likelihood == "student_t" else None
+        means = [(*term(name), fit.data.times(fit.spec, name)) for name in fit.spec.mean]
+        return cls(fit.spec, fit.data, means, term(fit.spec.scale), nu)
+
+    def mean(self, rows: Codes) -> Array:
+        """Return rows × draws."""
+        total = np.zeros((len(rows), self.means[0][0].shape[1]))
+        for values, index, times in self.means:
+            part = np.take(values, index[rows], axis=0)
+            total += part if times is None else part * times[rows, None]
+        return total
+
+    def variance(self, rows: Codes) -> Array:
+        """Return rows × draws, or one row for all: the squared scale of the likelihood."""
+        values, index = self.scale
+        own = index[rows]
+        if self.data.error is None and (own == own[0]).all():
+            own = own[:1]
+        squared: Array = np.take(values, own, axis=0) ** 2
+        if self.data.error is not None:
+            squared += self.data.error[rows, None] ** 2
+        return squared
+
+    def log_density(self, rows: Codes) -> Array:
+        """Return rows × draws."""
+        return self.at(self.data.y[rows, None], self.mean(rows), self.variance(rows))
+
+    def at(self, y: Array, mean: Array, variance: Array) -> Array:
+        """Return the log density of outcomes; overwrites the means."""
+        squares = mean
+        np.subtract(y, mean, out=squares)
+        np.square(squares, out=squares)
+        if self.nu is None:
+            squares *= -0.5 / variance
+            squares -= 0.5 * np.log(2 * np.pi * variance)
+            return squares
+        nu = self.nu
+        constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
+        squares /= variance * nu
+        np.log1p(squares, out=squares)
+        squares *= -(nu + 1) / 2
+        squares += constant - 0.5 * np.log(variance)
+        return squares
+
+    def parts(self, rows: Codes) -> Iterator[Codes]:
+        """Return the rows in parts that fit in the cache, each of one residual scale."""
+        step = max(1, _BUDGET // self.means[0][0].shape[1])
+        scale = self.scale[1][rows]
+        order = rows[np.argsort(scale, kind="stable")]
+        starts = np.flatnonzero(np.diff(np.sort(scale), prepend=-1))
+        for own in np.split(order, starts[1:]) if len(rows) else []:
+            for start in range(0, len(own), step):
+                yield own[start : start + step]
+
+    def cells(self) -> list[Codes]:
+        """Return the rows that share mean and scale."""
+        codes = [index for _, index, _ in self.means] + [self.scale[1]]
+        for _, _, times in self.means:
+            if times is not None:
+                codes.append(np.unique(times, return_inverse=True)[1])
+        if self.data.error is not None:
+            codes.append(np.unique(self.data.error, return_inverse=True)[1])
+        key = np.zeros(len(self.data.y), dtype=np.int64)
+        for code in codes:
+            key = key * (int(code.max()) + 1) + code
+        order = np.argsort(key, kind="stable")
+        starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+        return np.split(order, starts[1:])
+
+
+def _check_independent(fit: Fit) -> None:
+    """Refuse rows that are correlated: what one of them contributes depends on the others."""
+    if fit.spec.correlation:
+        raise SpecError(
+            f"model {fit.spec.name!r} has correlated residuals, so single rows cannot be left out "
+            "or counted; use loo(by='word_to_compare')."
+        )
+
+
+def waic(fit: Fit) -> Elpd:
+    """Compute WAIC: for each row the log of its mean density minus the variance of the log."""
+    _check_independent(fit)
+    lppd, variance = _lppd_and_variance(fit)
+    unreliable = int((variance > VARIANCE_MAX).sum())
+    return _elpd("WAIC", lppd - variance, lppd, unreliable=unreliable)
+
+
+def _lppd_and_variance(fit: Fit) -> tuple[Array, Array]:
+    """Return, for each row, the log of the mean of its density and the variance of its log."""
+    density = _Likelihood.of_fit(fit)
+    n = len(density.data.y)
+    lppd, variance = np.empty(n), np.empty(n)
+    left = np.ones(n, dtype=bool)
+    if density.nu is None:
+        for rows in density.cells():
+            if len(rows) > 2 * _NODES:
+                lppd[rows], variance[rows] = _of_cell(density, rows)
+                left[rows] = False
+
+    def part(rows: Codes) -> None:
+        values = density.log_density(rows)
+        mean = values.mean(axis=1)
+        variance[rows] = np.einsum("rs,rs->r", values, values) / values.shape[1] - mean**2
+        lppd[rows] = _log_mean(values)
+
+    # NumPy lets go of the interpreter, so threads do share the work.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(part, density.parts(np.flatnonzero(left))))
+    return lppd, variance
+
+
+def _log_mean(values: Array) -> Array:
+    """Return the log of the mean over draws of what the values are the logs of; overwrites them."""
+    top = values.max(axis=1, keepdims=True)
+    values -= top
+    np.exp(values, out=values)
+    result: Array = np.log(values.mean(axis=1)) + top[:, 0]
+    return result
+
+
+def _of_cell(density: _Likelihood, rows: Codes) -> tuple[Array, Array]:
+    """Return the log mean density and its variance for many rows of one cell."""
+    y = density.data.y[rows]
+    one = rows[:1]
+    mean, variance = density.mean(one)[0], density.variance(one)[0]
+    centre, reach = (y.max() + y.min()) / 2, (y.max() - y.min()) / 2 or 1.0
+    # The log density is a parabola in the outcome, whose coefficients vary over the draws.
+    shifted = mean - centre
+    parabola = np.stack(
+        [
+            -0.5 * np.log(2 * np.pi * variance) - shifted**2 / (2 * variance),
+            shifted / variance,
+            -0.5 / variance,
+        ]
+    )
+    d = y - centre
+    powers = np.stack([np.ones_like(d), d, d**2])
+    spread = np.einsum("ir,ij,jr->r", powers, np.cov(parabola, bias=True), powers)
+
+    def log_mean(x: Array) -> Array:
+        x = centre + reach * np.asarray(x)
+        at = np.repeat(mean[None], len(x), axis=0)
+        return _log_mean(density.at(x[:, None], at, variance[None]))
+
+    series = np.asarray(chebinterpolate(log_mean, _NODES - 1), dtype=np.float64)  # type: ignore[type-var]
+    if np.abs(series[-3:]).max() > 1e-11 * max(1.0, np.abs(series).max()):
+        parts = [_log_mean(density.log_density(rows[i : i + 50])) for i in range(0, len(rows), 50)]
+        return np.concatenate(parts), spread
+    return np.asarray(chebval(d / reach, series)), spread
+
+
+def loo(fit: Fit, *, by: str | None = None) -> Elpd:
+    """Leave one row out at a time, or all rows of a level."""
+    if by is None:
+        _check_independent(fit)
+        return _loo_rows(fit)
+    if fit.spec.correlation and by == fit.spec.over(fit.spec.correlation):
+        raise SpecError(
+            f"'by' is {by!r}, and model {fit.spec.name!r} has residuals that are correlated over "
+            "it; leave out 'word_to_compare' or 'protected_word'."
+        )
+    if by not in fit.table.columns or fit.table[by].dtype.kind == "f":
+        raise SpecError(
+            f"'by' is {by!r}; expected a column of the table that holds names, such as "
+            "'word_to_compare' or 'protected_word'."
+        )
+    level, names = pd.factorize(fit.table[by].astype("str"))
+    if len(names) < 2:
+        raise DataError(f"{by!r} has only one level, {names[0]!r}; nothing is left without it.")
+    if fit.spec.likelihood == "normal":
+        return _loo_levels_exactly(fit, level, tuple(names))
+    return _loo_levels_by_weights(fit, level, tuple(names))
+
+
+def _relative_efficiency(fit: Fit) -> float:
+    """Return the effective share of the draws, as ArviZ takes it for importance sampling."""
+    if fit.provenance["engine"] == "exact":
+        return 1.0
+    table = fit.diagnostics().table
+    sizes = fit.posterior.sizes
+    return float(table["ess_mean"].mean() / (sizes["chain"] * sizes["draw"]))
+
+
+def _smoothed(log_density: Array, efficiency: float) -> tuple[Array, Array, Array]:
+    """Return elpd, lppd and Pareto k of rows × draws."""
+    from bayesbias._core.arviz_versions import smooth_weights
+
+    log_weights, k = smooth_weights(-log_density, efficiency)
+    elpd = logsumexp(log_weights + log_density, axis=1)
+    lppd = logsumexp(log_density, axis=1) - np.log(log_density.shape[1])
+    return elpd, lppd, k
+
+
+def _loo_rows(fit: Fit) -> Elpd:
+    density = _Likelihood.of_fit(fit)
+    efficiency = _relative_efficiency(fit)
+    n = len(density.data.y)
+    elpd, lppd, k = np.empty(n), np.empty(n), np.empty(n)
+    for rows in density.parts(np.arange(n)):
+        elpd[rows], lppd[rows], k[rows] = _smoothed(density.log_density(rows), efficiency)
+    return _elpd("LOO", elpd, lppd, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k)
+
+
+def _loo_levels_exactly(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
+    compiled = compile_model(fit.spec, fit.data)
+    at = fit.unknowns(_SCALE_DRAWS)
+    left_out = log_density_left_out(compiled, fit.data, at, level, len(names)).T
+    elpd, _, k = _smoothed(left_out, 1.0)
+    lppd = np.full(len(names), np.nan)
+    if not fit.spec.correlation:
+        density = _Likelihood.of_fit(fit)
+        lppd = np.array([_log_mean(_total(density, rows))[0] for rows in _rows_of(level)])
+    return _elpd(
+        "LOO", elpd, lppd, labels=names, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k
+    )
+
+
+def _rows_of(level: Codes) -> list[Codes]:
+    """Return the rows of each level."""
+    return np.split(np.argsort(level, kind="stable"), np.cumsum(np.bincount(level))[:-1])
+
+
+def _total(density: _Likelihood, rows: Codes) -> Array:
+    """Return 1 × draws: the log density of all these rows together."""
+    parts = [density.log_density(part).sum(axis=0) for part in density.parts(rows)]
+    total: Array = np.sum(parts, axis=0)[None]
+    return total
+
+
+def _loo_levels_by_weights(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
+    """Reweight the draws of all parameters: rough, and Pareto k says how rough."""
+    density = _Likelihood.of_fit(fit)
+    total = np.concatenate([_total(density, rows) for rows in _rows_of(level)])
+    elpd, lppd, k = _smoothed(total, _relative_efficiency(fit))
+    return _elpd(
+        "LOO", elpd, lppd, labels=names, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k
+    )
+
+
+def _check_fits(fits: object) -> None:
+    from bayesbias.models.fitted_model import Fit
+
+    example = "give each fit a name: compare({'separate': one, 'crossed': another})"
+    if not isinstance(fits, Mapping):
+        raise SpecError(f"'fits' is a {type(fits).__name__}; {example}.")
+    if not fits:
+        raise SpecError(f"'fits' is empty; {example}.")
+    for name, value in fits.items():
+        if not isinstance(value, Fit):
+            raise SpecError(
+                f"'fits' has {value!r:.60} for {name!r}, which is not a Fit; {example}, with what "
+                "fit or load_fit returned."
+            )
+
+
+class Comparison(pd.DataFrame):
+    """The table of `compare`; a notebook shows it rounded. All else is as for any DataFrame."""
+
+    @property
+    def _constructor(self) -> type[pd.DataFrame]:  # what is made of it is a plain DataFrame
+        return pd.DataFrame
+
+    def _repr_html_(self) -> str:
+        shown = self.map(lambda x: "" if np.isnan(x) else f"{x:,.1f}")
+        shown["weight"] = [f"{x:.2f}" for x in self["weight"]]
+        return f"{shown.to_html(border=0)}<p>Deviance scale: lower is better; the best first.</p>"
+
+
+def compare(
+    fits: Mapping[str, Fit],
+    criterion: Literal["waic", "loo"] = "waic",
+    *,
+    by: str | None = None,
+) -> pd.DataFrame:
+    """Compare fits of the same table by their expected accuracy on new data.
+
+    Parameters
+    ----------
+    fits : mapping of str to Fit
+        The fits, by a name for each.
+    criterion : {"waic", "loo"}, default "waic"
+        Widely applicable information criterion, or leave-one-out cross-validation.
+    by : str, optional
+        Leave out all rows of one level of this column at a time (``word_to_compare``); only for
+        ``loo``.
+
+    Returns
+    -------
+    DataFrame
+        Best first, in the shape of ``rethinking::compare``: the criterion on the deviance scale
+        (lower is better), its standard error, the difference to the best and that difference's own
+        standard error, the effective number of parameters, and the Akaike weight.
+
+    Raises
+    ------
+    DataError
+        If the fits are of different tables.
+
+    Warns
+    -----
+    BayesBiasWarning
+        If the criterion of a fit is not to be trusted.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> fits = {name: bb.fit(table, name, engine="exact", seed=1)
+    ...         for name in ["baseline", "connection"]}
+    >>> bb.compare(fits).round().astype({"WAIC": int, "dWAIC": int})
+                WAIC    SE  dWAIC   dSE  pWAIC  weight
+    connection -3128  94.0      0   NaN   19.0     1.0
+    baseline   -2921  92.0    207  24.0   16.0     0.0
+    """
+    one_of("criterion", criterion, ("waic", "loo"))
+    _check_fits(fits)
+    if by is not None and criterion == "waic":
+        raise SpecError("'by' is for criterion='loo'; WAIC is of rows.")
+    hashes = {name: fit.provenance["table_sha256"] for name, fit in fits.items()}
+    first = next(iter(hashes))
+    for name, value in hashes.items():
+        if value != hashes[first]:
+            raise DataError(
+                f"the fits {first!r} and {name!r} are of different tables; only fits of the same "
+                "rows can be compared."
+            )
+    found = {
+        name: fit.waic() if criterion == "waic" else fit.loo(by=by) for name, fit in fits.items()
+    }
+    doubtful = {name: elpd.warning for name, elpd in found.items() if elpd.warning}
+    if doubtful:
+        warn("; ".join(f"{name}: {why}" for name, why in doubtful.items()))
+    label = criterion.upper()
+    order = sorted(found, key=lambda name: found[name].deviance)
+    best = found[order[0]]
+    rows = []
+    for name in order:
+        elpd = found[name]
+        difference = elpd.pointwise - best.pointwise
+        rows.append(
+            {
+                label: elpd.deviance,
+                "SE": 2 * elpd.se,
+                f"d{label}": elpd.deviance - best.deviance,
+                "dSE": 2 * np.sqrt(len(difference) * difference.var())
+                if elpd is not best
+                else np.nan,
+                f"p{label}": elpd.p,
+            }
+        )
+    table = pd.DataFrame(rows, index=order)
+    relative = np.exp(-0.5 * table[f"d{label}"])
+    table["weight"] = relative / relative.sum()
+    return Comparison(table)

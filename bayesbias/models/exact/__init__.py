@@ -1,0 +1,1 @@
+"""The exact engine; DESIGN.md explains its mathematics."""

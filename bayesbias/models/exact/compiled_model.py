@@ -1,0 +1,627 @@
+"""From a model and its rows to independent blocks of a Gaussian system."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from bayesbias._core.array_types import Array, Codes
+from bayesbias.errors import DataError, EngineError
+from bayesbias.models.exact.factor_sums import Pattern, Records, Scatter, collapse, merge
+from bayesbias.models.exact.gaussian_block import FLOOR, Block
+from bayesbias.models.exact.precisions import ClassGroup, correlation_matrix, lkj_exponents
+from bayesbias.models.model_data import ModelData
+from bayesbias.models.priors import Prior
+from bayesbias.models.spec import ModelSpec
+
+_WORDS = ("word_to_compare", "protected_word")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where each parameter's values lie among all coefficients, and among all unknowns.
+
+    The unknowns are the scales, on the log scale, and the transformed correlations.
+    """
+
+    coefficients: dict[str, slice]
+    scales: dict[str, slice]
+    n_coefficients: int
+    n_scales: int
+    priors: list[Prior]  # of each unknown
+    exponents: Array  # of the density of each correlation; zero for scales
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A model and its rows, summed and split into independent blocks."""
+
+    layout: Layout
+    blocks: list[Block]
+    centre: float  # taken from the outcomes
+    rows: Design
+    residuals: Residuals
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """The covariance of the rows' residuals."""
+
+    scale: Codes  # the unknown of each row
+    variance: Array  # known
+    cell: Codes  # rows of the same one are correlated
+    correlation: Codes  # the first unknown; -1 for none
+    member: Codes
+    levels: int
+    label: Codes  # the same for rows with the same distribution
+
+    def covariance(self, at: Array, rows: Codes) -> Array:
+        """Return draws × rows × rows."""
+        sd = np.exp(at[:, self.scale[rows]])
+        same = self.cell[rows][:, None] == self.cell[rows]
+        result = np.zeros((len(at), len(rows), len(rows)))
+        diagonal = np.arange(len(rows))
+        if self.levels > 1:
+            n_partial = self.levels * (self.levels - 1) // 2
+            for start in np.unique(self.correlation[rows]).tolist():
+                here = np.flatnonzero(self.correlation[rows] == start)
+                matrix = correlation_matrix(at[:, start : start + n_partial], self.levels)
+                own = self.member[rows[here]]
+                part = matrix[:, own[:, None], own] * same[np.ix_(here, here)]
+                result[:, here[:, None], here] = part * sd[:, here, None] * sd[:, None, here]
+        else:
+            result[:, diagonal, diagonal] = sd**2
+        result[:, diagonal, diagonal] += self.variance[rows]
+        return result
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the expected outcome of each row is the sum of."""
+
+    terms: list[Codes]  # for each summand, the coefficient of each row; -1 for none
+    times: list[int]  # how often it counts
+    values: list[Array | None]  # what a slope is multiplied by
+
+    def matrix(self, rows: Codes, n_coefficients: int) -> sparse.csr_matrix:
+        """Return rows × coefficients."""
+        n = len(rows)
+        data, places, columns = [], [], []
+        for term, times, value in zip(self.terms, self.times, self.values, strict=True):
+            has = np.flatnonzero(term[rows] >= 0)
+            places.append(has)
+            columns.append(term[rows[has]])
+            data.append(np.full(len(has), float(times)) if value is None else times * value[rows])
+        at = (np.concatenate(places), np.concatenate(columns))
+        return sparse.csr_matrix((np.concatenate(data), at), shape=(n, n_coefficients))
+
+
+def layout(spec: ModelSpec, data: ModelData) -> Layout:
+    """Lay the parameters of a model out, or say why the model is not of this kind."""
+    reason = exact_supports(spec)
+    if reason is not None:
+        raise EngineError(
+            f"the exact engine cannot fit model {spec.name!r}: {reason}; use engine='auto' or "
+            "engine='nuts'."
+        )
+    places: dict[bool, dict[str, slice]] = {True: {}, False: {}}
+    end = {True: 0, False: 0}
+    priors: list[Prior] = []
+    exponents: list[Array] = []
+    for p in spec.parameters:
+        hyper = p.prior.is_hyper
+        size = int(np.prod(data.shape(p.by), dtype=int))
+        exponent = np.zeros(size)
+        if p.over:
+            exponent = np.tile(lkj_exponents(p.prior.arguments[0], len(data.levels[p.over])), size)
+            size = len(exponent)
+        places[hyper][p.name] = slice(end[hyper], end[hyper] + size)
+        end[hyper] += size
+        if hyper:
+            priors += [p.prior] * size
+            exponents.append(exponent)
+    return Layout(
+        places[False],
+        places[True],
+        end[False],
+        end[True],
+        priors,
+        np.concatenate(exponents) if exponents else np.zeros(0),
+    )
+
+
+def exact_supports(spec: ModelSpec) -> str | None:
+    """Return why the exact engine cannot fit a model; None if it can.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+        The model.
+
+    Returns
+    -------
+    str or None
+        The reason, as the end of a sentence.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from bayesbias.models.exact.compiled_model import exact_supports
+    >>> exact_supports(bb.load_model("crossed"))
+    >>> exact_supports(bb.load_model("crossed").vary(likelihood="student_t"))
+    "its likelihood is 'student_t', not 'normal'"
+    """
+    if spec.likelihood != "normal":
+        return f"its likelihood is {spec.likelihood!r}, not 'normal'"
+    return None
+
+
+def parent_index(spec: ModelSpec, data: ModelData, child: str, parent: str) -> Codes:
+    """Return the place of the parent's value, in the flattened parent, for each of the child's.
+
+    A factor of the parent that the child lacks must follow from those it has: the kind of a list
+    from the attribute word, say. The rows tell.
+    """
+    by, of = spec[child].by, spec[parent].by
+    size = int(np.prod(data.shape(by), dtype=int))
+    if not of:
+        return np.zeros(size, dtype=np.intp)
+    grid = np.indices(data.shape(by)).reshape(len(by), -1)
+    codes = tuple(
+        grid[by.index(name)] if name in by else _nested(spec, data, child, name) for name in of
+    )
+    result: Codes = np.ravel_multi_index(codes, data.shape(of))
+    return result
+
+
+def _nested(spec: ModelSpec, data: ModelData, child: str, factor: str) -> Codes:
+    """Return the level of a factor for each value of a parameter that does not have it."""
+    by = spec[child].by
+    size = int(np.prod(data.shape(by), dtype=int))
+    index = data.index(by)
+    grid = np.unravel_index(np.arange(size), data.shape(by)) if by else ()
+    level = np.zeros(size, dtype=np.intp)
+    # A place without rows has the level of the other rows of its attribute word, say, where these
+    # agree. The first factor that tells has the last word.
+    for name, place in reversed(list(zip(by, grid, strict=True))):
+        n = len(data.levels[name])
+        low, high = np.full(n, len(data.levels[factor])), np.full(n, -1)
+        np.minimum.at(low, data.codes[name], data.codes[factor])
+        np.maximum.at(high, data.codes[name], data.codes[factor])
+        level = np.where((low == high)[place], low[place], level)
+    level[index] = data.codes[factor]
+    differs = np.flatnonzero(level[index] != data.codes[factor])
+    if differs.size:
+        at = np.unravel_index(index[differs[0]], data.shape(by)) if by else ()
+        names = [data.levels[f][i] for f, i in zip(by, at, strict=True)]
+        raise DataError(
+            f"model {spec.name!r}: the prior of {child!r} differs by {factor!r}, and "
+            f"{child}[{', '.join(names)}] has rows with more than one level of it; add {factor!r} "
+            f"to 'by' of {child!r}."
+        )
+    return level
+
+
+def summands(spec: ModelSpec) -> Counter[str]:
+    """Return the coefficients whose sum is the mean of a row, and how often each is in it.
+
+    A coefficient that is pooled towards others stands for its deviation from them here.
+    """
+    found: Counter[str] = Counter()
+
+    def visit(name: str) -> None:
+        found[name] += 1
+        for parent in spec[name].prior.mean:
+            visit(parent)
+
+    for name in spec.mean:
+        visit(name)
+    return found
+
+
+def compile_model(spec: ModelSpec, data: ModelData) -> Compiled:
+    """Sum the rows and split the model into independent blocks."""
+    where = layout(spec, data)
+    # Sums of squares about a far-away zero would lose the digits that matter. What is taken from
+    # the outcomes is taken from the prior mean of a coefficient that is in every row.
+    centre = float(data.y.mean()) if len(data.y) else 0.0
+    y = data.y - centre
+    parts = summands(spec)
+    everywhere = set(parts) - set(spec.slopes) - {n for n in parts if spec[n].only}
+    root = next(name for name in parts if not spec[name].prior.mean and name in everywhere)
+    shift = np.zeros(where.n_coefficients)
+    shift[where.coefficients[root]] = centre / parts[root]
+    slopes = _slope_columns(spec, where)
+    n_columns = len(slopes) + 1
+
+    terms, values = [], []
+    for name in parts:
+        term = where.coefficients[name].start + data.index(spec[name].by)
+        value = data.times(spec, name)
+        if value is not None and name not in spec.slopes:
+            term, value = np.where(value > 0, term, -1), None
+        terms.append(term)
+        values.append(value)
+    design = Design(terms, list(parts.values()), values)
+    columns = np.zeros((len(y), n_columns))
+    columns[:, -1] = y
+    for term, times, value in zip(design.terms, design.times, design.values, strict=True):
+        if value is not None:
+            place = np.searchsorted(slopes, term)
+            np.add.at(columns, (np.arange(len(y)), place), times * value)
+    plain = [i for i, value in enumerate(values) if value is None]
+
+    drafts = [
+        *_data_records(spec, data, where, design, plain, columns),
+        *_prior_records(spec, data, where, slopes, shift, n_columns),
+    ]
+    groups, records = _number_classes(drafts)
+    n_entries = sum(len(g) * g.width**2 for g in groups.values())
+    counts = _class_counts(groups, records)
+    scatter = Scatter(n_entries, n_columns)
+    records = [collapse(r, scatter) for r in records]
+    patterns: list[list[Pattern]] = []
+    sides = _sides(spec, data, where)
+    for unit, slot in sides:
+        records, found = merge(records, unit, slot, scatter)
+        patterns.append(found)
+    floor = np.log(y.std() if np.ptp(y) else 1.0) - FLOOR
+    blocks = list(
+        _split(
+            groups, counts, records, scatter, patterns, sides, where, slopes, shift, float(floor)
+        )
+    )
+    return Compiled(where, blocks, centre, design, _residuals(spec, data, where))
+
+
+def _residuals(spec: ModelSpec, data: ModelData, where: Layout) -> Residuals:
+    n = len(data.y)
+    scale = where.scales[spec.scale].start + data.index(spec[spec.scale].by)
+    variance = np.zeros(n) if data.error is None else data.error**2
+    cell, correlation = np.arange(n), np.full(n, -1)
+    member, levels = np.zeros(n, dtype=np.intp), 1
+    if spec.correlation is not None:
+        over = spec.over(spec.correlation)
+        member, levels = data.codes[over], len(data.levels[over])
+        start, by = where.scales[spec.correlation].start, spec[spec.correlation].by
+        correlation = start + data.index(by) * (levels * (levels - 1) // 2)
+        end = 0
+        for rows in together(data, over):
+            cell[rows] = end + np.arange(len(rows))[:, None]
+            end += len(rows)
+    _, kind = np.unique(variance, return_inverse=True)
+    label = (scale * levels + member) * (int(kind.max(initial=0)) + 1) + kind
+    return Residuals(scale, variance, cell, correlation, member, levels, label)
+
+
+def _slope_columns(spec: ModelSpec, where: Layout) -> Codes:
+    """Return the coefficients that are slopes, in order."""
+    places = [where.coefficients[name] for name in where.coefficients if name in spec.slopes]
+    return np.concatenate([np.arange(p.start, p.stop) for p in places] or [np.zeros(0, int)])
+
+
+@dataclass
+class _Draft:
+    """Records whose classes have no number yet."""
+
+    scale: Codes  # records × width
+    variance: Array
+    correlation: Codes
+    member: Codes
+    levels: int
+    terms: Codes
+    times: Array
+    columns: Array
+
+
+def _number_classes(drafts: list[_Draft]) -> tuple[dict[int, ClassGroup], list[Records]]:
+    """Give the classes of records numbers, and the entries of their precision matrices."""
+    groups: dict[int, ClassGroup] = {}
+    records: list[Records] = []
+    first_class, first_entry = 0, 0
+    for width in sorted({d.scale.shape[1] for d in drafts}):
+        some = [d for d in drafts if d.scale.shape[1] == width]
+        scale = np.concatenate([d.scale for d in some])
+        variance = np.concatenate([d.variance for d in some])
+        correlation = np.concatenate([d.correlation for d in some])
+        member = np.concatenate([d.member for d in some])
+        if width == 1 and not (variance[scale[:, 0] >= 0]).any():
+            # Without known errors the scale says it all, and a fixed prior its variance.
+            _, kind = np.unique(variance[:, 0], return_inverse=True)
+            key = (scale[:, 0] + 1) * (kind.max() + 1) + kind
+            _, first, number = np.unique(key, return_index=True, return_inverse=True)
+        else:
+            rows = np.column_stack([scale, variance, correlation, member])
+            _, first, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        number = number.ravel()
+        groups[width] = ClassGroup(
+            scale[first],
+            variance[first],
+            correlation[first],
+            member[first],
+            max(d.levels for d in some),
+        )
+        start = 0
+        square = np.arange(width * width).reshape(width, width)
+        for d in some:
+            own = number[start : start + len(d.scale)]
+            start += len(d.scale)
+            records.append(
+                Records(
+                    first_class + own,
+                    first_entry + own[:, None, None] * width**2 + square,
+                    d.terms,
+                    d.times,
+                    d.columns,
+                    np.ones(len(own)),
+                )
+            )
+        first_class += len(first)
+        first_entry += len(first) * width**2
+    return groups, records
+
+
+def _class_counts(groups: dict[int, ClassGroup], records: list[Records]) -> Array:
+    n = sum(len(g) for g in groups.values())
+    total = np.zeros(n)
+    for r in records:
+        total += np.bincount(r.class_, minlength=n)
+    return total
+
+
+def _data_records(
+    spec: ModelSpec,
+    data: ModelData,
+    where: Layout,
+    design: Design,
+    plain: list[int],
+    columns: Array,
+) -> Iterator[_Draft]:
+    """Return the rows: each by itself, or those that are correlated together."""
+    scale = where.scales[spec.scale].start + data.index(spec[spec.scale].by)
+    variance = np.zeros(len(data.y)) if data.error is None else data.error**2
+    terms = np.column_stack([design.terms[i] for i in plain])
+    times = np.array([design.times[i] for i in plain], dtype=float)
+    if spec.correlation is None:
+        ones = np.full(len(scale), -1)
+        yield _Draft(
+            scale[:, None],
+            variance[:, None],
+            ones,
+            np.zeros((len(scale), 1), int),
+            1,
+            terms[:, None],
+            times,
+            columns[:, None],
+        )
+        return
+    over = spec.over(spec.correlation)
+    levels = len(data.levels[over])
+    start = where.scales[spec.correlation].start
+    matrix = start + data.index(spec[spec.correlation].by) * (levels * (levels - 1) // 2)
+    member = data.codes[over]
+    for rows in together(data, over):
+        single = rows.shape[1] == 1
+        yield _Draft(
+            scale[rows],
+            variance[rows],
+            np.full(len(rows), -1) if single else matrix[rows[:, 0]],
+            np.zeros((len(rows), 1), int) if single else member[rows],
+            1 if single else levels,
+            terms[rows],
+            times,
+            columns[rows],
+        )
+
+
+def together(data: ModelData, over: str) -> list[Codes]:
+    """Return the rows that differ only in a factor, one array for each number of them.
+
+    Rows that are there several times are matched by their order.
+    """
+    others = [code for name, code in sorted(data.codes.items()) if name != over]
+    if data.pair is not None:
+        others.append(data.pair)
+    key = np.zeros(len(data.y), dtype=np.int64)
+    for code in others:
+        key = np.unique(key * (int(code.max(initial=0)) + 1) + code, return_inverse=True)[1]
+    member = data.codes[over]
+    pair = key * len(data.levels[over]) + member
+    order = np.argsort(pair, kind="stable")
+    place = np.arange(len(order))
+    starts = np.where(np.diff(pair[order], prepend=-1) != 0, place, 0)
+    again = np.empty(len(order), dtype=np.int64)
+    again[order] = place - np.maximum.accumulate(starts)
+    cell = np.unique(key * (int(again.max(initial=0)) + 1) + again, return_inverse=True)[1]
+    order = np.lexsort((member, cell))
+    count = np.bincount(cell)
+    ends = np.cumsum(count)
+    result = []
+    for n in np.unique(count).tolist():
+        which = np.flatnonzero(count == n)
+        result.append(order[(ends[which] - n)[:, None] + np.arange(n)])
+    return result
+
+
+def _prior_records(
+    spec: ModelSpec,
+    data: ModelData,
+    where: Layout,
+    slopes: Codes,
+    shift: Array,
+    n_columns: int,
+) -> Iterator[_Draft]:
+    """Return the prior of each coefficient, or of those that are correlated together."""
+    for p in spec.parameters:
+        if p.prior.is_hyper:
+            continue
+        place = where.coefficients[p.name]
+        own = np.arange(place.start, place.stop)
+        if p.prior.sd is None:
+            scale = np.full(len(own), -1)
+            variance = np.full(len(own), p.prior.arguments[1] ** 2)
+        else:
+            scale = where.scales[p.prior.sd].start + parent_index(spec, data, p.name, p.prior.sd)
+            variance = np.zeros(len(own))
+        columns = np.zeros((len(own), n_columns))
+        columns[:, -1] = p.prior.arguments[0] - shift[own]
+        terms = own
+        if p.name in spec.slopes:
+            columns[np.arange(len(own)), np.searchsorted(slopes, own)] = 1
+            terms = np.full(len(own), -1)
+        one = np.ones(1)
+        if p.correlation is None:
+            ones = np.full(len(own), -1)
+            zeros = np.zeros((len(own), 1), int)
+            yield _Draft(
+                scale[:, None],
+                variance[:, None],
+                ones,
+                zeros,
+                1,
+                terms[:, None, None],
+                one,
+                columns[:, None],
+            )
+            continue
+        over = spec.over(p.correlation)
+        levels = len(data.levels[over])
+        axis = p.by.index(over)
+        grid = np.moveaxis(np.arange(len(own)).reshape(data.shape(p.by)), axis, -1)
+        rows = grid.reshape(-1, levels)
+        start = where.scales[p.correlation].start
+        matrix = parent_index(spec, data, p.name, p.correlation) * (levels * (levels - 1) // 2)
+        yield _Draft(
+            scale[rows],
+            variance[rows],
+            start + matrix[rows[:, 0]],
+            np.tile(np.arange(levels), (len(rows), 1)),
+            levels,
+            terms[rows][:, :, None],
+            one,
+            columns[rows],
+        )
+
+
+def _sides(spec: ModelSpec, data: ModelData, where: Layout) -> list[tuple[Codes, Codes]]:
+    """Return the units of each coefficient, first for the factor with the most levels."""
+    correlated = {spec.over(p.correlation) for p in spec.parameters if p.correlation}
+    if spec.correlation:
+        correlated.add(spec.over(spec.correlation))
+    found = []
+    rest = [spec[name] for name in where.coefficients if name not in spec.slopes and spec[name].by]
+    for _ in range(2):
+        factors = [f for f in spec.factors if f not in correlated and any(f in p.by for p in rest)]
+        if not factors:
+            break
+        # Of two with as many levels rather the words: their coefficients are more often alike.
+        factor = max(factors, key=lambda f: (len(data.levels[f]), f in _WORDS))
+        rest = [p for p in rest if factor not in p.by]
+        unit, slot = np.full(where.n_coefficients, -1), np.full(where.n_coefficients, -1)
+        end = 0
+        for name, place in where.coefficients.items():
+            by = spec[name].by
+            if factor not in by or name in spec.slopes:
+                continue
+            shape = data.shape(by)
+            grid = np.indices(shape)
+            axis = by.index(factor)
+            unit[place] = grid[axis].ravel()
+            others = [grid[i] for i in range(len(by)) if i != axis]
+            sizes = [n for i, n in enumerate(shape) if i != axis]
+            code = np.zeros(shape, dtype=np.intp)
+            for values, n in zip(others, sizes, strict=True):
+                code = code * n + values
+            slot[place] = end + code.ravel()
+            end += int(np.prod(sizes, dtype=int))
+        found.append((unit, slot))
+    return found
+
+
+def _split(
+    groups: dict[int, ClassGroup],
+    counts: Array,
+    records: list[Records],
+    scatter: Scatter,
+    patterns: list[list[Pattern]],
+    sides: list[tuple[Codes, Codes]],
+    where: Layout,
+    slopes: Codes,
+    shift: Array,
+    floor: float,
+) -> Iterator[Block]:
+    """Split the model into parts that share neither a coefficient nor an unknown."""
+    n, k = where.n_coefficients, where.n_scales
+    unknowns = _unknowns_of_classes(groups)
+    edges: list[tuple[Codes, Codes]] = []
+    for r in records:
+        flat = r.terms.reshape(len(r), -1)
+        used = np.asarray(r.columns[:, :, :-1].any(axis=1))
+        first = flat.max(axis=1, initial=-1)
+        alone = first < 0
+        if used.shape[1]:
+            first = np.where(alone, slopes[used.argmax(axis=1)], first)
+        for column in flat.T:
+            edges.append((first[column >= 0], column[column >= 0]))
+        for j, slope in enumerate(slopes):
+            edges.append((first[used[:, j]], np.full(int(used[:, j].sum()), slope)))
+        for column in unknowns[r.class_].T:
+            edges.append((first[column >= 0], n + column[column >= 0]))
+    a, b = (np.concatenate(side) for side in zip(*edges, strict=True))
+    links = sparse.coo_matrix((np.ones(len(a)), (a, b)), shape=(n + k, n + k))
+    _, block = csgraph.connected_components(links, directed=False)
+    # The deviations of merged units belong to the block of the unit that stands for them.
+    merged = np.zeros(n, dtype=bool)
+    split: list[list[Pattern]] = []
+    # What was merged last stands for what was merged before it.
+    for some in reversed(patterns):
+        split.insert(0, [])
+        for pattern in some:
+            merged[pattern.ids[1:]] = True
+            block[pattern.ids] = block[pattern.ids[0]]
+            for number in np.unique(block[pattern.ids[0]]):
+                split[0].append(pattern.take(np.flatnonzero(block[pattern.ids[0]] == number)))
+    for number in np.unique(block[:n][~merged]).tolist():
+        own = np.flatnonzero(block[:n] == number)
+        scales = np.flatnonzero(block[n:] == number)
+        own_records: list[Records] = []
+        for r in records:
+            flat = r.terms.reshape(len(r), -1).max(axis=1, initial=-1)
+            if len(slopes):
+                used = np.asarray(r.columns[:, :, :-1].any(axis=1))
+                flat = np.where(flat < 0, slopes[used.argmax(axis=1)], flat)
+            own_records.append(r.take(block[flat] == number))
+        own_patterns = [[p for p in side if block[p.ids[0, 0]] == number] for side in split]
+        yield Block.build(
+            groups=groups,
+            counts=counts,
+            records=own_records,
+            scatter=scatter,
+            patterns=own_patterns,
+            units=[unit for unit, _ in sides],
+            coefficients=own,
+            scales=scales,
+            slopes=slopes[block[slopes] == number],
+            all_slopes=slopes,
+            shift=shift[own],
+            floor=floor,
+            priors=[where.priors[s] for s in scales],
+            exponents=where.exponents[scales],
+            n_scales=k,
+        )
+
+
+def _unknowns_of_classes(groups: dict[int, ClassGroup]) -> Codes:
+    """Return classes × the unknowns each depends on; -1 fills up."""
+    widest = max(g.unknowns.shape[1] for g in groups.values())
+    parts = []
+    for _, g in sorted(groups.items()):
+        full = np.full((len(g), widest), -1)
+        full[:, : g.unknowns.shape[1]] = g.unknowns
+        parts.append(full)
+    return np.concatenate(parts)

@@ -1,0 +1,228 @@
+"""The exact engine: draws of the posterior of models that are Gaussian given scales."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import numpy as np
+
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.progress import progress_bar
+from bayesbias.errors import DataError
+from bayesbias.models.exact.compiled_model import Compiled, compile_model, parent_index
+from bayesbias.models.exact.gaussian_block import START, Block
+from bayesbias.models.exact.precisions import correlation_matrix, pairs_of_matrices
+from bayesbias.models.exact.scale_draws import Target, draw_scales
+from bayesbias.models.model_data import ModelData
+from bayesbias.models.spec import ModelSpec
+
+_log = logging.getLogger(__name__)
+
+# What a block may cost, in units of a multiplication: a few seconds. A costlier one has fewer
+# draws of its scales, each with several draws of the coefficients.
+_BUDGET = 1e10
+_FEWEST_SCALES = 200
+_MOST_SCALES = 4000
+#: Multiplications in a second, roughly; only for what is told of the time left.
+_SPEED = 3e9
+_OVERHEAD = 0.3  # seconds, however small the table
+_LONG = 60.0
+_BAND = 1.5  # on the log scale
+#: Coefficients of attributes that take more than this are kept in single precision.
+_LARGE = 100_000_000
+
+
+def sample_exactly(
+    spec: ModelSpec,
+    data: ModelData,
+    draws: int,
+    rng: np.random.Generator,
+    *,
+    progress: bool = False,
+) -> tuple[dict[str, Array], dict[str, float | str]]:
+    """Draw from the posterior.
+
+    Returns
+    -------
+    dict of arrays
+        For each parameter draws × its shape.
+    dict
+        How well it went: the lowest acceptance and the highest Pareto k over the blocks of the
+        model, the sampler of the scales, the largest R-hat, and how many draws of the scales there
+        are.
+    """
+    compiled = compile_model(spec, data)
+    where = compiled.layout
+    places = where.scales | where.coefficients
+    sizes = {name: place.stop - place.start for name, place in places.items()}
+    result = {
+        p.name: np.empty(
+            (draws, sizes[p.name]),
+            dtype=np.float32 if draws * sizes[p.name] > _LARGE else np.float64,
+        )
+        for p in spec.parameters
+    }
+    quality: dict[str, float | str] = {
+        "acceptance": 1.0,
+        "pareto_k": -np.inf,
+        "scale_sampler": "rejection",
+        "scale_r_hat": 1.0,
+        "scale_draws": draws,
+    }
+    # A scale that nothing depends on (of a level without rows) keeps its prior.
+    used = np.concatenate([block.scales for block in compiled.blocks])
+    for s in np.setdiff1d(np.arange(where.n_scales), used):
+        if where.exponents[s]:
+            a = where.exponents[s]
+            prior = np.arctanh(2 * rng.beta(a, a, (draws, 1)) - 1)
+        else:
+            prior = np.log(where.priors[s].draw(rng, (draws, 1)))
+        _put(result, where.scales, slice(None), np.array([s]), prior)
+    with ExitStack() as stack:
+        advance = _bar(stack, compiled, draws, progress)
+        for block in compiled.blocks:
+            own = _draw_unknowns(spec, block, draws, rng, quality, advance)
+            _put(result, where.scales, slice(None), block.scales, own)
+            distinct = _n_scales(block, draws)
+            # With fewer draws of the scales than asked for, each has several of the coefficients.
+            repeats = -(-draws // distinct)
+            for rows, values in block.draw(own[:distinct], rng, repeats):
+                asked = rows < draws
+                some = (rows, values) if asked.all() else (rows[asked], values[asked])
+                _put(result, where.coefficients, some[0], block.coefficients, some[1])
+                advance(len(rows))
+    for p in spec.parameters:
+        for parent in p.prior.mean:
+            result[p.name] += result[parent][:, parent_index(spec, data, p.name, parent)]
+    shaped = {}
+    for p in spec.parameters:
+        values = result[p.name]
+        if p.over:
+            values = _correlations(values, data.shape(p.by), len(data.levels[p.over]))
+            shaped[p.name] = values
+            continue
+        if p.prior.is_positive:
+            values = np.exp(values)
+        shaped[p.name] = values.reshape(draws, *data.shape(p.by))
+    return shaped, quality
+
+
+def _draw_unknowns(
+    spec: ModelSpec,
+    block: Block,
+    draws: int,
+    rng: np.random.Generator,
+    quality: dict[str, float | str],
+    advance: Callable[[int], None],
+) -> Array:
+    """Draw the scales and correlations of a block."""
+    if not len(block.scales):
+        return np.zeros((draws, 0))
+    distinct = _n_scales(block, draws)
+    is_correlation = block.exponents > 0
+    start = np.where(is_correlation, 0.5, block.floor + START)
+    target = Target(
+        block.log_density,
+        start,
+        gradient=block.gradient,
+        lower=np.where(is_correlation, -7.5, block.floor + 0.5),
+        upper=np.where(is_correlation, 7.5, block.floor + START + 10.0),
+        scale=~is_correlation,
+        advance=advance,
+    )
+    found = draw_scales(target, distinct, rng, pilot=_n_pilot(block))
+    if _has_no_bottom(found.draws[:, ~is_correlation] - block.floor):
+        raise DataError(
+            f"model {spec.name!r} explains the outcomes without any noise, so that the "
+            "posterior of a scale has no bottom; leave a parameter out, or use more rows."
+        )
+    quality["acceptance"] = min(float(quality["acceptance"]), found.acceptance)
+    quality["scale_draws"] = min(int(quality["scale_draws"]), distinct)
+    if found.sampler == "hmc":
+        quality["scale_sampler"] = "hmc"
+        quality["scale_r_hat"] = max(float(quality["scale_r_hat"]), found.r_hat)
+    else:
+        quality["pareto_k"] = max(float(quality["pareto_k"]), found.pareto_k)
+    repeats = -(-draws // distinct)
+    return np.tile(found.draws, (repeats, 1))[:draws]
+
+
+def _has_no_bottom(above_floor: Array) -> bool:
+    """Return whether draws of a scale pile up where there is nothing but rounding error.
+
+    A scale that is not needed has a density that falls like the scale itself, so a band of its
+    logarithm has a fifth of the draws of the band above it; only one that grows towards zero has
+    more.
+    """
+    lowest = (above_floor < _BAND).mean(axis=0)
+    above = ((above_floor >= _BAND) & (above_floor < 2 * _BAND)).mean(axis=0)
+    return bool(((lowest > 0.2) & (lowest > above)).any())
+
+
+def _n_scales(block: Block, draws: int) -> int:
+    """Return how many distinct draws of its unknowns a block gets."""
+    affordable = int(_BUDGET / block.cost / 3)
+    return min(draws, _MOST_SCALES, max(affordable, _FEWEST_SCALES))
+
+
+def _n_pilot(block: Block) -> int:
+    """Return how many points a round of adaptation gets."""
+    return int(np.clip(_BUDGET / block.cost / 10, 250, 2000))
+
+
+def estimated_seconds(compiled: Compiled, draws: int) -> float:
+    """Return roughly how long drawing takes."""
+    total = 0.0
+    for block in compiled.blocks:
+        # Six proposals for each draw of the scales, the pilot's, and those of the search, whose
+        # gradients cost more. A coefficient takes as long as some hundred multiplications.
+        evaluations = 6 * _n_scales(block, draws) + 3 * _n_pilot(block) + 700
+        total += evaluations * block.cost + draws * 300.0 * len(block.coefficients)
+    return total / _SPEED + _OVERHEAD
+
+
+def _bar(stack: ExitStack, compiled: Compiled, draws: int, progress: bool) -> Callable[[int], None]:
+    seconds = estimated_seconds(compiled, draws)
+    if seconds > _LONG / 6:
+        _log.info("the exact engine needs about %.0f seconds", seconds)
+    opened = progress_bar(
+        f"drawing, about {seconds / 60:.0f} minutes",
+        total=None,
+        show=progress and seconds > _LONG,
+        unit="steps",
+    )
+    return stack.enter_context(opened)
+
+
+def _correlations(values: Array, shape: tuple[int, ...], levels: int) -> Array:
+    """Return the correlation of each pair of levels from the transformed partial ones."""
+    n_pairs = levels * (levels - 1) // 2
+    matrices = correlation_matrix(values.reshape(-1, n_pairs), levels)
+    return pairs_of_matrices(matrices).reshape(len(values), *shape, n_pairs)
+
+
+def _put(
+    result: dict[str, Array],
+    places: dict[str, slice],
+    rows: Codes | slice,
+    which: Codes,
+    values: Array,
+) -> None:
+    """Put values, numbered over all parameters, where they belong."""
+    if not isinstance(rows, slice) and bool((np.diff(rows) == 1).all()):
+        rows = slice(int(rows[0]), int(rows[-1]) + 1)
+    for name, place in places.items():
+        here = (which >= place.start) & (which < place.stop)
+        if not here.any():
+            continue
+        own = which[here] - place.start
+        # A range is copied much faster than a list of places.
+        whole = own[-1] - own[0] + 1 == len(own) and bool((np.diff(own) == 1).all())
+        source = slice(int(here.argmax()), int(here.argmax()) + len(own))
+        if whole and here[source].all():
+            result[name][rows, own[0] : own[-1] + 1] = values[:, source]
+        else:
+            where = rows if isinstance(rows, slice) else rows[:, None]
+            result[name][where, own] = values[:, here]

@@ -1,0 +1,768 @@
+"""Independent draws of a few scale parameters from a density that can be computed.
+
+A search for the modes (several starts after a scan, bounded steps, closed-form gradients, and again
+from any higher point that turns up later), a proposal close to the density, then rejection: a draw
+is kept with the probability of its weight over a bound (empirical-supremum rejection sampling;
+Caffo, Booth & Davis 2002), so the draws that are left are independent. They follow the density as
+far as the bound holds; the few proposals above it may be kept twice.
+Where too few are left, or the weights have heavy tails, many chains of Hamiltonian Monte Carlo go
+on from the best of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from math import gamma, pi, sqrt
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize
+
+from bayesbias._core.array_types import Array
+
+Density = Callable[[Array], Array]
+Gradient = Callable[[Array], tuple[Array, Array]]
+
+# Draws outside the grid have a density this far, on the log scale, below the largest.
+_EDGE = 16.0
+_GRID = {1: 400, 2: 96}
+_DEGREES = 12.0
+_PILOT = 2000
+_ROUNDS = 3
+_REACH = 1.356  # the 90% quantile of the t distribution
+_WIDER = 1.05
+_VAGUE = 0.25  # a log scale with a larger spread than this may be that of a scale near zero
+_TAIL = 0.1
+_TAIL_RATE = 0.6
+_T_CONSTANT = gamma((_DEGREES + 1) / 2) / (sqrt(_DEGREES * pi) * gamma(_DEGREES / 2))
+_LIMIT = 60  # rounds of proposals before giving up
+_BEND = 0.7  # how far, on the log scale, an arm of the density bends down at its end
+_TWICE = 0.003  # the share of proposals that may be kept more than once
+_FEWEST = 0.01  # with a smaller share of proposals accepted, chains are quicker
+_NOWHERE = 1e10
+_FAR = 100.0
+_PARETO_K_MAX = 0.5  # above, the variance of the weights is infinite
+_SCAN = 64  # points of the coarse scan
+_STARTS = 2  # of them to search from
+_SEARCHES = 3
+_BETTER = 0.01
+_APART = 1.0  # modes nearer than this are one
+_MINOR = 14.0  # a mode this far below the highest does not matter
+_GRADIENTS = 64  # at a time
+_CHAINS = 64
+_FEW_CHAINS = 16  # of a density that is costly to compute
+_HMC_PILOT = 2000
+_HMC_WARM = 90
+_HMC_SHORTEST = 60  # steps of a chain
+_HMC_LONGEST = 4096
+_HMC_STEPS = 30  # of a trajectory
+_OFFERS = 3
+_R_HAT_MAX = 1.01
+
+
+@dataclass(frozen=True)
+class ScaleDraws:
+    """Draws of the scales' logarithms and how well the proposal fitted.
+
+    Attributes
+    ----------
+    draws : array
+        draws × scales.
+    acceptance : float
+        The share of proposals that were kept.
+    pareto_k : float
+        Tail index of the importance weights; above 0.5 the proposal may have missed something.
+    sampler : str
+        ``rejection``, or ``hmc`` where chains had to go on from the proposals.
+    r_hat : float
+        Of the chains; 1 for independent draws.
+    mode, best : float
+        The log density of the highest mode that was found, and the highest that was ever seen.
+    """
+
+    draws: Array
+    acceptance: float
+    pareto_k: float
+    sampler: str = "rejection"
+    r_hat: float = 1.0
+    mode: float = np.nan
+    best: float = np.nan
+
+    def good(self, draws: int) -> bool:
+        """Return whether there are as many draws as asked for, and no part was missed."""
+        return len(self.draws) == draws and self.pareto_k <= _PARETO_K_MAX
+
+
+@dataclass
+class Target:
+    """A density over unconstrained numbers, its gradient and where to look for it.
+
+    Attributes
+    ----------
+    log_density : callable
+        Takes points × dimensions, returns one number for each.
+    start : array
+        A first guess.
+    gradient : callable, optional
+        Takes points × dimensions, returns the log densities and their gradients.
+    lower, upper : array, optional
+        Where there is any density.
+    scale : array of bool, optional
+        Which of the numbers are logarithms of scales, that may be zero; all by default.
+    advance : callable, optional
+        Told how many points were evaluated.
+    """
+
+    log_density: Density
+    start: Array
+    gradient: Gradient | None = None
+    lower: Array | None = None
+    upper: Array | None = None
+    scale: npt.NDArray[np.bool_] | None = None
+    advance: Callable[[int], None] = field(default=lambda n: None)
+    best: float = -np.inf
+    best_point: Array | None = None
+
+    def __call__(self, x: Array) -> Array:
+        """Return the log density of each point, and remember the best."""
+        values = self.log_density(x)
+        if self.lower is not None and self.upper is not None:
+            values = np.where(((x > self.lower) & (x < self.upper)).all(axis=1), values, -np.inf)
+        self.advance(len(x))
+        self._remember(x, values)
+        return values
+
+    def slope(self, x: Array) -> tuple[Array, Array]:
+        """Return the log density and its gradient at each point; outside, no density."""
+        values, slopes = np.full(len(x), -np.inf), np.zeros_like(x)
+        inside: npt.NDArray[np.bool_] = np.ones(len(x), dtype=bool)
+        if self.lower is not None and self.upper is not None:
+            inside = np.asarray(((x > self.lower) & (x < self.upper)).all(axis=1))
+        which = np.flatnonzero(inside)
+        if self.gradient is None:
+            n, step = x.shape[1], 1e-4
+            around = np.concatenate([np.zeros((1, n)), step * np.eye(n), -step * np.eye(n)])
+            found = self.log_density((x[which, None] + around).reshape(-1, n))
+            found = np.maximum(found, -_NOWHERE).reshape(len(which), -1)
+            values[which] = found[:, 0]
+            slopes[which] = (found[:, 1 : n + 1] - found[:, n + 1 :]) / (2 * step)
+        else:
+            for start in range(0, len(which), _GRADIENTS):
+                part = which[start : start + _GRADIENTS]
+                try:
+                    values[part], slopes[part] = self.gradient(x[part])
+                except np.linalg.LinAlgError:
+                    for one in part:  # one of them is beyond what the digits allow
+                        try:
+                            v, g = self.gradient(x[one : one + 1])
+                        except np.linalg.LinAlgError:
+                            continue
+                        values[one], slopes[one] = v[0], g[0]
+        lost = ~np.isfinite(values) | ~np.isfinite(slopes).all(axis=1)
+        values[lost], slopes[lost] = -np.inf, 0.0
+        self.advance(3 * len(x))
+        self._remember(x, values)
+        return values, slopes
+
+    def _remember(self, x: Array, values: Array) -> None:
+        top = int(values.argmax())
+        if values[top] > self.best:
+            self.best, self.best_point = float(values[top]), x[top].copy()
+
+
+def draw_scales(
+    target: Target,
+    draws: int,
+    rng: np.random.Generator,
+    *,
+    pilot: int = _PILOT,
+) -> ScaleDraws:
+    """Draw from a density over the logarithms of one or more scales.
+
+    Parameters
+    ----------
+    target : Target
+        The density.
+    draws : int
+        How many draws.
+    rng : Generator
+        The source of randomness.
+    pilot : int, default 2000
+        Points of each round in which the proposal is adapted.
+    """
+    # A density that is costly to compute has a short pilot, and is that of many rows.
+    starts = _STARTS if pilot >= _PILOT // 2 else 1
+    modes = find_modes(target, rng, starts)
+    for _ in range(_SEARCHES):
+        proposal = _proposal(target, modes, rng, pilot)
+        result = _reject(target, proposal, draws, pilot, rng)
+        # Nothing that was seen on the way may lie far above what the search had found.
+        if target.best < max(value for _, value in modes) + _BETTER:
+            break
+        modes = find_modes(target, rng, _STARTS)
+    else:
+        # The modes that were found last have not been used yet.
+        result = replace(result, pareto_k=np.inf)
+    # Independent draws that a proposal with too light a tail cannot spoil.
+    if not result.good(draws):
+        proposal = arms = _with_arms(target, modes, rng, pilot)
+        result = _reject(target, proposal, draws, pilot, rng)
+        if not result.good(draws) and pilot < _PILOT:
+            # With few points a proposal is rough; more of them still cost less than chains.
+            proposal = _adapted(target, arms, rng, 3 * pilot)
+            result = _reject(target, proposal, draws, pilot, rng)
+    if not result.good(draws):
+        chains = _CHAINS if pilot >= _PILOT // 2 else _FEW_CHAINS
+        result = _hamiltonian(target, proposal, result, draws, rng, chains, longest=2 * pilot)
+    return replace(result, mode=max(value for _, value in modes), best=target.best)
+
+
+def _proposal(
+    target: Target, modes: list[tuple[Array, float]], rng: np.random.Generator, pilot: int
+) -> _Grid | _Mixture:
+    n = len(target.start)
+    if n in _GRID and len(modes) == 1:
+        mode = modes[0][0]
+        return _Grid.around(target, mode, _curvature(target, mode))
+    share = np.exp([value - modes[0][1] for _, value in modes])
+    parts = [_around(target, mode) for mode, _ in modes]
+    return _adapted(target, _Mixture(parts, share / share.sum()), rng, pilot)
+
+
+def _around(target: Target, mode: Array) -> _SplitT:
+    covariance = _curvature(target, mode)
+    sd = np.sqrt(np.diag(covariance))
+    return _SplitT(mode, sd, sd, np.linalg.cholesky(covariance / np.outer(sd, sd)))
+
+
+def _with_arms(
+    target: Target, modes: list[tuple[Array, float]], rng: np.random.Generator, pilot: int
+) -> _Mixture:
+    """Return a proposal that follows each scale towards zero.
+
+    Where one scale is not needed, another explains its share of the outcomes, and the density has
+    an arm: it is as wide as the others' uncertainty given that this scale is zero, and falls like
+    the scale itself. Two such arms at a right angle are no hill that one distribution fits.
+    """
+    mode, top = modes[0]
+    n = len(mode)
+    parts = [_around(target, point) for point, _ in modes]
+    heights = [value for _, value in modes]
+    scale = np.ones(n, dtype=bool) if target.scale is None else target.scale
+    for j in np.flatnonzero(scale).tolist():
+        low = mode[j] - 9.0 if target.lower is None else target.lower[j] + 3.5
+        point, base = _climb(target, np.where(np.arange(n) == j, low, mode), fixed=j)
+        along = np.linspace(low, max(low + 1, mode[j] + 2.0), 80)
+        line = np.tile(point, (len(along), 1))
+        line[:, j] = along
+        # Along the arm the density of the logarithm rises like the scale, up to a bend.
+        bent = target(line) - base - (along - low) < -_BEND
+        end = int(bent.argmax()) - 1 if bent.any() else len(along) - 1
+        height = base + along[end] - low
+        if end < 1 or height < top - _MINOR:
+            continue
+        inside = line[end].copy()
+        inside[j] = max(low, along[end] - 2.0)
+        covariance = _curvature(target, inside)
+        covariance[j], covariance[:, j] = 0.0, 0.0
+        covariance[j, j] = 1.0
+        sd = np.sqrt(np.diag(covariance))
+        axes = np.linalg.cholesky(covariance / np.outer(sd, sd))
+        parts.append(_SplitT(line[end], sd, np.where(np.arange(n) == j, 0.3, sd), axes))
+        heights.append(height)
+    share = np.exp(np.array(heights) - max(heights)) + 0.1
+    start = _Mixture(parts, share / share.sum())
+    return _adapted(target, start, rng, pilot, rounds=_ROUNDS + 2)
+
+
+def _reject(
+    target: Target,
+    proposal: _Grid | _Mixture,
+    draws: int,
+    pilot: int,
+    rng: np.random.Generator,
+) -> ScaleDraws:
+    """Keep each proposal as often as its weight says, nearly always once or not at all.
+
+    The weight of a proposal over a bound is the number of times it is kept on average. The bound
+    is not the largest weight, which a single odd proposal would push up, but one that few exceed;
+    those few may be kept twice.
+    """
+    kept: list[Array] = []
+    x = proposal.draw(rng, max(pilot, draws))
+    log_weight = target(x) - proposal.log_density(x)
+    bound = np.quantile(log_weight, 1 - _TWICE)
+    k = pareto_k(log_weight)
+    if k > _PARETO_K_MAX and pilot < _PILOT:
+        return ScaleDraws(np.zeros((0, x.shape[1])), 0.0, k)  # more of the same is costly
+    proposed = accepted = 0
+    for _ in range(_LIMIT):
+        times = np.floor(np.exp(np.minimum(log_weight - bound, 50.0)) + rng.random(len(x)))
+        if times.max(initial=0.0) > max(10.0, 0.01 * draws):
+            break  # one proposal would be a visible share of the draws
+        kept.append(np.repeat(x, times.astype(np.intp), axis=0))
+        proposed, accepted = proposed + len(x), accepted + int(times.sum())
+        if accepted >= draws:
+            points = np.concatenate(kept)
+            # Repeated points stand side by side.
+            points = points[rng.permutation(len(points))[:draws]]
+            return ScaleDraws(points, accepted / proposed, k)
+        if accepted < _FEWEST * proposed:
+            break
+        size = min(4 * draws, int(1.1 * (draws - accepted) * proposed / max(accepted, 1)) + 100)
+        x = proposal.draw(rng, size)
+        log_weight = target(x) - proposal.log_density(x)
+    return ScaleDraws(np.zeros((0, x.shape[1])), accepted / max(proposed, 1), np.inf)
+
+
+def find_modes(
+    target: Target, rng: np.random.Generator, from_scan: int = _STARTS
+) -> list[tuple[Array, float]]:
+    """Return the modes that matter and their log densities, the highest first.
+
+    A scan of points over all that is plausible, then bounded searches from the best of them, from
+    the first guess, and from the best point ever seen.
+    """
+    n = len(target.start)
+    lower, upper = _box(target)
+    low = np.maximum(lower, target.start - 4.0)
+    high = np.minimum(upper, target.start + 1.0)
+    scan = rng.uniform(low, high, size=(_SCAN, n))
+    values = target(scan)
+    starts = [target.start, *scan[np.argsort(-values)[:from_scan]]]
+    best = target.best_point
+    if best is not None and not any((best == start).all() for start in starts):
+        starts.append(best)
+    found = [_climb(target, start) for start in starts]
+    found.sort(key=lambda pair: -pair[1])
+    kept: list[tuple[Array, float]] = []
+    for point, value in found:
+        apart = all(np.abs(point - other).max() > _APART for other, _ in kept)
+        if apart and value > found[0][1] - _MINOR and len(kept) < _STARTS:
+            kept.append((point, value))
+    return kept
+
+
+def _box(target: Target) -> tuple[Array, Array]:
+    """Return the bounds of a search."""
+    lower = target.start - _FAR if target.lower is None else target.lower + 0.5
+    upper = target.start + _FAR if target.upper is None else target.upper - 0.5
+    return lower, upper
+
+
+def _climb(target: Target, start: Array, fixed: int | None = None) -> tuple[Array, float]:
+    """Return the mode above a point and its log density, perhaps with one number as it is."""
+
+    def negative(x: Array) -> tuple[float, Array]:
+        value, slope = target.slope(x[None])
+        # Outside of where there is any density the search is sent back, not lost.
+        return min(-float(value[0]), _NOWHERE), -slope[0]
+
+    lower, upper = (side.copy() for side in _box(target))
+    if fixed is not None:
+        lower[fixed] = upper[fixed] = start[fixed]
+    done = optimize.minimize(
+        negative,
+        np.clip(start, lower, upper),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=np.column_stack([lower, upper]),
+        options={"maxiter": 200, "gtol": 3e-3, "ftol": 1e-8},
+    )
+    return done.x, -float(done.fun)
+
+
+def _curvature(target: Target, mode: Array) -> Array:
+    """Return the inverse of the curvature at a mode."""
+    n = len(mode)
+    # A wide step: it is the shape of the bulk that matters.
+    wide = 0.05
+    _, slopes = target.slope(np.concatenate([mode + wide * np.eye(n), mode - wide * np.eye(n)]))
+    curvature = -(slopes[:n] - slopes[n:]) / (2 * wide)
+    curvature = (curvature + curvature.T) / 2
+    values, vectors = np.linalg.eigh(curvature)
+    # A direction that is flat, or curved the wrong way, gets a wide but finite spread.
+    values = np.maximum(values, 0.25)
+    result: Array = (vectors / values) @ vectors.T
+    return result
+
+
+@dataclass
+class _Chains:
+    """The state of many chains, moved all at once."""
+
+    at: Array
+    value: Array
+    slope: Array
+    log_weight: Array  # of the states, against the proposal
+
+    def keep(self, other: _Chains, which: npt.NDArray[np.bool_]) -> None:
+        self.at = np.where(which[:, None], other.at, self.at)
+        self.value = np.where(which, other.value, self.value)
+        self.slope = np.where(which[:, None], other.slope, self.slope)
+        self.log_weight = np.where(which, other.log_weight, self.log_weight)
+
+
+def _hamiltonian(
+    target: Target,
+    proposal: _Grid | _Mixture,
+    rejected: ScaleDraws,
+    draws: int,
+    rng: np.random.Generator,
+    n_chains: int,
+    longest: int,
+) -> ScaleDraws:
+    """Run many chains at once, from points resampled by their weights.
+
+    A step is a trajectory of Hamiltonian dynamics, which moves states in the tails, and an
+    independent proposal, which moves states between hills. The chains get longer, and their first
+    half is left out, until they agree.
+    """
+    x = proposal.draw(rng, _HMC_PILOT)
+    log_weight = target(x) - proposal.log_density(x)
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    centre = weight @ x
+    spread = (x - centre).T @ ((x - centre) * weight[:, None])
+    # With few effective points the spread is rough; a little of the proposal's own helps.
+    own = np.cov(x.T).reshape(spread.shape)
+    effective = 1 / (weight**2).sum()
+    mix = x.shape[1] / (x.shape[1] + effective)
+    root = _root((1 - mix) * spread + mix * own)
+    which = rng.choice(len(x), n_chains, p=weight)
+    chains = _Chains(x[which], *target.slope(x[which]), log_weight[which])
+    step = 0.7 / x.shape[1] ** 0.25
+    history: list[Array] = []
+    for i in range(_HMC_WARM):
+        chance = _trajectory(target, proposal, chains, root, step, rng)
+        _independent(target, proposal, chains, rng)
+        step = float(np.clip(step * np.exp(0.5 * (chance - 0.8) / (1 + i % 30) ** 0.5), 1e-3, 1.5))
+        history.append(chains.at)
+        if i % 30 == 29:
+            root = _root(np.cov(np.concatenate(history[-20:]).T).reshape(spread.shape))
+    history, accepted = [], []
+    length = max(_HMC_SHORTEST, 2 * -(-draws // n_chains))
+    while True:
+        while len(history) < length:
+            accepted.append(_trajectory(target, proposal, chains, root, step, rng))
+            _independent(target, proposal, chains, rng)
+            history.append(chains.at)
+        half = np.stack(history[length // 2 :], axis=1)  # chains × draws × dimensions
+        r_hat = _r_hat(half)
+        if r_hat < _R_HAT_MAX or 2 * length > min(longest, _HMC_LONGEST):
+            break
+        length *= 2
+    result = half.reshape(-1, half.shape[2])
+    order = rng.permutation(len(result))[:draws]
+    return ScaleDraws(
+        result[order], float(np.mean(accepted)), rejected.pareto_k, sampler="hmc", r_hat=r_hat
+    )
+
+
+def _root(covariance: Array) -> Array:
+    """Return the Cholesky factor of a covariance that may be nearly singular."""
+    values, vectors = np.linalg.eigh(covariance)
+    values = np.maximum(values, max(1e-6 * values[-1], 1e-12))
+    root: Array = np.linalg.cholesky((vectors * values) @ vectors.T)
+    return root
+
+
+def _trajectory(
+    target: Target,
+    proposal: _Grid | _Mixture,
+    chains: _Chains,
+    root: Array,
+    step: float,
+    rng: np.random.Generator,
+) -> float:
+    """Move each chain along a trajectory; return the mean probability of acceptance."""
+    momentum = rng.standard_normal(chains.at.shape)
+    before = chains.value - 0.5 * (momentum**2).sum(axis=1)
+    # A quarter of a turn, more or less, in coordinates in which the spread is one.
+    steps = int(np.clip(round(rng.uniform(0.5, 2.5) * np.pi / 2 / step), 1, _HMC_STEPS))
+    at, value, slope = chains.at, chains.value, chains.slope
+    # Steps of many sizes: where the density is narrow only small ones are accepted.
+    own = step * np.exp(rng.uniform(-1.5, 0.2, (len(at), 1)))
+    for _ in range(steps):
+        momentum = momentum + 0.5 * own * (slope @ root)
+        at = at + own * (momentum @ root.T)
+        value, slope = target.slope(at)
+        momentum = momentum + 0.5 * own * (slope @ root)
+    energy = value - 0.5 * (momentum**2).sum(axis=1)
+    chance = np.exp(np.minimum(0.0, np.where(np.isnan(energy), -np.inf, energy) - before))
+    new = _Chains(at, value, slope, value - proposal.log_density(at))
+    chains.keep(new, rng.random(len(at)) < chance)
+    return float(chance.mean())
+
+
+def _independent(
+    target: Target, proposal: _Grid | _Mixture, chains: _Chains, rng: np.random.Generator
+) -> None:
+    """Offer each chain points of the proposal, which do not depend on where it is."""
+    n = len(chains.at)
+    if not _OFFERS:
+        return
+    x = proposal.draw(rng, _OFFERS * n)
+    value = target(x)
+    log_weight = value - proposal.log_density(x)
+    ratio = rng.random((_OFFERS, n))
+    moved = np.zeros(n, dtype=bool)
+    for offer in range(_OFFERS):
+        part = slice(offer * n, (offer + 1) * n)
+        with np.errstate(invalid="ignore"):
+            chance = np.exp(np.minimum(0.0, log_weight[part] - chains.log_weight))
+        keep = ratio[offer] < np.nan_to_num(chance)
+        chains.keep(_Chains(x[part], value[part], np.zeros_like(x[part]), log_weight[part]), keep)
+        moved |= keep
+    if moved.any():
+        _, chains.slope[moved] = target.slope(chains.at[moved])
+
+
+def _r_hat(chains: Array) -> float:
+    """Return the largest split R-hat over the dimensions."""
+    n = chains.shape[1] // 2
+    if n < 2:
+        return np.inf
+    halves = np.concatenate([chains[:, :n], chains[:, -n:]])
+    within = halves.var(axis=1, ddof=1).mean(axis=0)
+    between = halves.mean(axis=1).var(axis=0, ddof=1)
+    return float(np.sqrt((n - 1) / n + between / np.maximum(within, 1e-300)).max())
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """A density that is constant within the cells of a grid, in coordinates x = centre + A z."""
+
+    centre: Array
+    axes: Array
+    low: Array
+    width: Array
+    shape: tuple[int, ...]
+    log_cell: Array  # flattened, normalised over the cells
+
+    @classmethod
+    def around(cls, log_density: Density, mode: Array, covariance: Array) -> _Grid:
+        n = len(mode)
+        axes = np.linalg.cholesky(covariance)
+        bounds = np.array([[-5.0] * n, [5.0] * n])
+        top = log_density(mode[None])[0]
+        for _ in range(40):
+            moved = False
+            for axis in range(n):
+                for side in (0, 1):
+                    edge = log_density(mode + _edge(bounds, axis, side) @ axes.T)
+                    if edge.max() > top - _EDGE:
+                        bounds[side, axis] *= 1.3
+                        moved = True
+            if not moved:
+                break
+        for size in (_GRID[n] // 3, _GRID[n]):
+            shape = (size,) * n
+            width = (bounds[1] - bounds[0]) / shape
+            cells = np.indices(shape).reshape(n, -1).T
+            z = bounds[0] + (cells + 0.5) * width
+            log_cell = log_density(mode + z @ axes.T)
+            # Look closer, at the part of the box that holds anything.
+            inside = z[log_cell > log_cell.max() - _EDGE]
+            bounds = np.stack([inside.min(axis=0) - width, inside.max(axis=0) + width])
+        bounds = np.stack([z.min(axis=0) - width / 2, z.max(axis=0) + width / 2])
+        # A cell's height is that of its centre; one that is much lower than its neighbours would
+        # be drawn too seldom for rejection to make up, so every cell gets a share of theirs.
+        smooth = np.exp(log_cell - log_cell.max()).reshape(shape)
+        for axis in range(n):
+            around = np.stack([smooth, np.roll(smooth, 1, axis), np.roll(smooth, -1, axis)])
+            smooth = np.tensordot([0.8, 0.1, 0.1], around, 1)
+        flat = smooth.ravel() + 1e-12
+        return cls(mode, axes, bounds[0], width, shape, np.log(flat / flat.sum()))
+
+    def draw(self, rng: np.random.Generator, size: int) -> Array:
+        cumulative = np.cumsum(np.exp(self.log_cell))
+        cell = np.searchsorted(cumulative, rng.random(size) * cumulative[-1])
+        where = np.column_stack(np.unravel_index(cell, self.shape))
+        z = self.low + (where + rng.random(where.shape)) * self.width
+        return self.centre + z @ self.axes.T
+
+    def log_density(self, x: Array) -> Array:
+        z = np.linalg.solve(self.axes, (x - self.centre).T).T
+        where = ((z - self.low) / self.width).astype(int)
+        clipped = np.clip(where, 0, np.array(self.shape) - 1)
+        result: Array = self.log_cell[np.ravel_multi_index(tuple(clipped.T), self.shape)]
+        return result
+
+
+def _edge(bounds: Array, axis: int, side: int) -> Array:
+    """Return points along one edge of a box."""
+    n = bounds.shape[1]
+    points = np.zeros((41 if n > 1 else 1, n))
+    for other in range(n):
+        if other != axis:
+            points[:, other] = np.linspace(bounds[0, other], bounds[1, other], len(points))
+    points[:, axis] = bounds[side, axis]
+    return points
+
+
+@dataclass(frozen=True)
+class _SplitT:
+    """Correlated t distributions with a scale of their own to the left and to the right.
+
+    The logarithms of scales are skewed, the more so the fewer words a scale is learnt from. A scale
+    that may be zero has a density that falls only like exp(x) to the left, so some of the draws of
+    such a coordinate come from an exponential distribution that falls more slowly.
+    """
+
+    centre: Array
+    left: Array
+    right: Array
+    axes: Array  # of the correlations
+
+    @property
+    def tail(self) -> Array:
+        """The share of draws from the exponential distribution, for each coordinate."""
+        return np.where(self.left > _VAGUE, _TAIL, 0.0)
+
+    @property
+    def tail_scale(self) -> Array:
+        return 1 / (_TAIL_RATE * self.left)
+
+    def draw(self, rng: np.random.Generator, size: int) -> Array:
+        shape = (size, len(self.centre))
+        t = rng.standard_t(_DEGREES, shape)
+        far = -rng.exponential(self.tail_scale, shape)
+        v = np.where(rng.random(shape) < self.tail, far, t) @ self.axes.T
+        result: Array = self.centre + v * np.where(v < 0, self.left, self.right)
+        return result
+
+    def log_density(self, x: Array) -> Array:
+        scale = np.where(x < self.centre, self.left, self.right)
+        v = np.linalg.solve(self.axes, ((x - self.centre) / scale).T).T
+        bulk = _T_CONSTANT * (1 + v**2 / _DEGREES) ** (-(_DEGREES + 1) / 2)
+        far = np.where(v < 0, np.exp(np.minimum(v, 0) / self.tail_scale) / self.tail_scale, 0.0)
+        result: Array = np.log((1 - self.tail) * bulk + self.tail * far).sum(axis=1)
+        # The determinant of the axes differs between the parts of a mixture.
+        result -= np.log(scale).sum(axis=1) + np.log(np.diag(self.axes)).sum()
+        return result
+
+
+@dataclass(frozen=True)
+class _Mixture:
+    """One such distribution for each mode."""
+
+    parts: list[_SplitT]
+    share: Array
+
+    def draw(self, rng: np.random.Generator, size: int) -> Array:
+        if len(self.parts) == 1:
+            return self.parts[0].draw(rng, size)
+        counts = rng.multinomial(size, self.share)
+        points = [p.draw(rng, n) for p, n in zip(self.parts, counts, strict=True)]
+        return np.concatenate(points)[rng.permutation(size)]
+
+    def by_part(self, x: Array) -> Array:
+        """Return parts × points."""
+        values = [p.log_density(x) for p in self.parts]
+        return np.stack(values) + np.log(self.share)[:, None]
+
+    def log_density(self, x: Array) -> Array:
+        result: Array = np.logaddexp.reduce(self.by_part(x), axis=0)
+        return result
+
+
+def _adapted(
+    target: Density,
+    proposal: _Mixture,
+    rng: np.random.Generator,
+    pilot: int,
+    rounds: int = _ROUNDS,
+) -> _Mixture:
+    """Return a proposal with roughly the quantiles and the correlations of the density.
+
+    The points of all rounds count, as if they came from the mixture of all proposals so far
+    (adaptive multiple importance sampling; Cornuet et al. 2012).
+    """
+    points, values = np.zeros((0, len(proposal.parts[0].centre))), np.zeros(0)
+    tried: list[_Mixture] = []
+    for _ in range(rounds):
+        x = proposal.draw(rng, pilot)
+        points, values = np.concatenate([points, x]), np.concatenate([values, target(x)])
+        tried.append(proposal)
+        log_proposal = np.logaddexp.reduce([p.log_density(points) for p in tried], axis=0)
+        log_weight = values - log_proposal
+        # Tempered while the proposal is still far off, so that many draws count.
+        weight = np.exp(log_weight - log_weight.max())
+        while weight.sum() ** 2 / (weight**2).sum() < pilot / 20:
+            log_weight = log_weight / 2
+            weight = np.exp(log_weight - log_weight.max())
+        weight /= weight.sum()
+        by_part = proposal.by_part(points)
+        of_part = np.exp(by_part - np.logaddexp.reduce(by_part, axis=0)) * weight
+        share = 0.9 * of_part.sum(axis=1) + 0.1 / len(of_part)
+        parts = [
+            _moved(part, points, own) for part, own in zip(proposal.parts, of_part, strict=True)
+        ]
+        proposal = _Mixture(parts, share / share.sum())
+    return proposal
+
+
+def _moved(part: _SplitT, x: Array, weight: Array) -> _SplitT:
+    """Return a part of the proposal, moved to where its share of the density is."""
+    total = weight.sum()
+    n = x.shape[1]
+    if total**2 < 5 * n * (weight**2).sum():
+        return part  # too few points to go by
+    weight = weight / total
+    low, centre, high = _quantiles(x, weight, (0.1, 0.5, 0.9))
+    left = np.maximum((centre - low) / _REACH, 1e-6)
+    right = np.maximum((high - centre) / _REACH, 1e-6)
+    v = (x - centre) / np.where(x < centre, left, right)
+    v -= weight @ v
+    spread = v.T @ (v * weight[:, None])
+    size = np.sqrt(np.diag(spread))
+    correlation = spread / np.outer(size, size)
+    # Few effective points make correlations that are not there.
+    effective = 1 / (weight**2).sum()
+    shrunk = correlation * effective / (effective + n)
+    np.fill_diagonal(shrunk, 1.0)
+    axes = np.linalg.cholesky(shrunk)
+    return _SplitT(centre, left * _WIDER, right * _WIDER, axes)
+
+
+def _quantiles(x: Array, weight: Array, probs: tuple[float, ...]) -> Array:
+    """Return the weighted quantiles of each column."""
+    order = np.argsort(x, axis=0)
+    cumulative = np.cumsum(weight[order], axis=0)
+    return np.stack(
+        [
+            np.take_along_axis(x, order, 0)[(cumulative < p).sum(axis=0), np.arange(x.shape[1])]
+            for p in probs
+        ]
+    )
+
+
+def pareto_k(log_weight: Array) -> float:
+    """Return the tail index of importance weights (Vehtari et al. 2024; Zhang & Stephens 2009)."""
+    n = len(log_weight)
+    tail = int(np.ceil(min(n / 5, 3 * np.sqrt(n))))
+    ordered = np.sort(log_weight - log_weight.max())
+    cut = np.exp(ordered[-tail - 1])
+    x = np.exp(ordered[-tail:]) - cut
+    if x[-1] <= 1e-9:
+        return -np.inf
+    return _generalised_pareto_shape(x)
+
+
+def _generalised_pareto_shape(x: Array) -> float:
+    """Estimate the shape of a generalised Pareto distribution from sorted excesses."""
+    n = len(x)
+    x = np.maximum(x, 1e-300)
+    points = 30 + int(np.sqrt(n))
+    b = 1 - np.sqrt(points / (np.arange(1, points + 1) - 0.5))
+    b = b / (3 * x[int(n / 4 + 0.5) - 1]) + 1 / x[-1]
+    k = np.log1p(-b[:, None] * x).mean(axis=1)
+    likelihood = n * (np.log(-(b / k)) - k - 1)
+    weight = 1 / np.exp(likelihood - likelihood[:, None]).sum(axis=1)
+    weight = np.where(weight >= 10 * np.finfo(float).eps, weight, 0)
+    best = (b * weight).sum() / weight.sum()
+    shape = np.log1p(-best * x).mean()
+    # A weak prior towards 0.5, worth ten observations.
+    return float((n * shape + 10 * 0.5) / (n + 10))

@@ -1,0 +1,156 @@
+"""Fits in netCDF files, which PyMC's and ArviZ's two generations both read."""
+
+from __future__ import annotations
+
+import json
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._core.files import atomic, check_folder
+from bayesbias.errors import DataError, NotFoundError, SpecError
+from bayesbias.models.spec import ModelSpec
+
+if TYPE_CHECKING:
+    from bayesbias.models.fitted_model import Fit
+
+#: Of the file; raised when older versions could not read it.
+SCHEMA_VERSION = 1
+_GROUPS = ("posterior", "sample_stats", "table")
+
+
+def writable_fit(path: str | PathLike[str]) -> Path:
+    """Return the path of a fit to write, or refuse it before any work is done."""
+    target = Path(path)
+    if target.suffix.lower() != ".nc":
+        raise SpecError(f"{target}: a fit is written to a .nc file.")
+    check_folder(target)
+    return target
+
+
+def save_fit(fit: Fit, path: str | PathLike[str]) -> None:
+    """Write a fit; nothing is left half-written."""
+    target = writable_fit(path)
+    attributes = {
+        "bayesbias_schema": SCHEMA_VERSION,
+        "model": json.dumps(fit.spec.to_dict()),
+        "provenance": json.dumps(dict(fit.provenance)),
+    }
+    table = xr.Dataset(attrs={"study": str(fit.table.attrs.get("study", ""))})
+    for name in fit.table.columns:
+        column = fit.table[name]
+        is_number = column.dtype.kind in "fiub"
+        values = column.to_numpy() if is_number else column.astype("str").to_numpy(dtype=object)
+        table[str(name)] = ("row", values)
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            table[str(name)].attrs["categories"] = json.dumps(list(column.cat.categories))
+    groups = {
+        "/": xr.Dataset(attrs=attributes),
+        "/posterior": fit.posterior,
+        "/sample_stats": fit.sample_stats,
+        "/table": table,
+    }
+    tree = xr.DataTree.from_dict(groups)
+    packed = {
+        f"/{group}": {
+            str(name): {"zlib": True, "complevel": 4}
+            for name, values in groups[f"/{group}"].data_vars.items()
+            if values.dtype.kind in "fiu" and values.ndim
+        }
+        for group in _GROUPS
+    }
+    with atomic(target) as (temporary,):
+        tree.to_netcdf(temporary, engine="h5netcdf", encoding=packed)
+
+
+def load_fit(path: str | PathLike[str]) -> Fit:
+    """Read a fit that was saved with `Fit.save`, by this or another version of PyMC and ArviZ.
+
+    Parameters
+    ----------
+    path : path-like
+        A ``.nc`` file.
+
+    Returns
+    -------
+    Fit
+        The fit.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no such file.
+    DataError
+        If it is not such a file.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> fit = bb.fit(table, "connection", engine="exact", draws=100)
+    >>> with TemporaryDirectory() as folder:
+    ...     fit.save(Path(folder) / "religion.nc")
+    ...     again = bb.load_fit(Path(folder) / "religion.nc")
+    >>> bool((again.posterior == fit.posterior).all()["co"])
+    True
+    """
+    from bayesbias.models.fitted_model import Fit
+
+    source = Path(path)
+    if not source.is_file():
+        raise NotFoundError(f"there is no file {str(source)!r}.")
+    try:
+        with xr.open_datatree(source, engine="h5netcdf") as opened:
+            tree = opened.load()
+    except (OSError, ValueError, KeyError, TypeError) as err:
+        raise DataError(
+            f"{source}: cannot be read as netCDF ({type(err).__name__}: {err})."
+        ) from err
+    if "bayesbias_schema" not in tree.attrs or any(g not in tree.children for g in _GROUPS):
+        raise DataError(f"{source}: a netCDF file, but not a fit saved by bayesbias.")
+    if int(tree.attrs["bayesbias_schema"]) > SCHEMA_VERSION:
+        raise DataError(f"{source}: written by a newer bayesbias; upgrade to read it.")
+    spec = ModelSpec.from_dict(json.loads(tree.attrs["model"]))
+    return Fit(
+        spec=spec,
+        table=_frame(tree["table"].to_dataset()),
+        posterior=_text_coordinates(tree["posterior"].to_dataset()),
+        sample_stats=tree["sample_stats"].to_dataset(),
+        provenance=json.loads(tree.attrs["provenance"]),
+    )
+
+
+def _frame(table: xr.Dataset) -> pd.DataFrame:
+    columns = {}
+    for name, values in table.data_vars.items():
+        if "categories" in values.attrs:
+            kinds = pd.CategoricalDtype(
+                pd.Index(json.loads(values.attrs["categories"]), dtype="str")
+            )
+            columns[str(name)] = pd.Series(values.to_numpy().astype(object), dtype="str").astype(
+                kinds
+            )
+        elif values.dtype.kind in "fiub":
+            columns[str(name)] = pd.Series(values.to_numpy())
+        else:
+            columns[str(name)] = pd.Series(values.to_numpy().astype(object), dtype="str")
+    frame = pd.DataFrame(columns)
+    if table.attrs.get("study"):
+        frame.attrs["study"] = table.attrs["study"]
+    return frame
+
+
+def _text_coordinates(data: xr.Dataset) -> xr.Dataset:
+    """Give words the type they had: netCDF keeps them as objects."""
+    text = {
+        name: data[name].to_numpy().astype(np.str_)
+        for name in data.coords
+        if data[name].dtype.kind == "O"
+    }
+    return data.assign_coords(text)

@@ -1,0 +1,574 @@
+"""A fitted model: its posterior, and what can be asked of it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from bayesbias._core.array_types import Array
+from bayesbias._core.validation import one_of, quoted
+from bayesbias.errors import DataError, SpecError
+from bayesbias.models.contrasts import Layers, contrast_weights, expected, flat, tidy_draws
+from bayesbias.models.exact.precisions import matrices_of_pairs, partial_correlations
+from bayesbias.models.model_data import ModelData, model_data
+from bayesbias.models.spec import ModelSpec
+from bayesbias.numerics.intervals import Kind, check_interval, describe
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+    from bayesbias.models.criteria import Elpd
+    from bayesbias.models.diagnostics import Diagnostics
+
+
+#: The protected words of the study, or new ones of the same groups.
+Words = Literal["listed", "population"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """A model fitted to a table of distances; made by `fit`, `fit_paired` and `load_fit`.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+        The model.
+    table : DataFrame
+        The rows it was fitted to.
+    posterior : xarray.Dataset
+        Draws of each parameter; dims ``chain``, ``draw`` and those of the parameter, with the
+        words as coordinates.
+    sample_stats : xarray.Dataset
+        What the sampler recorded of each draw, such as ``diverging``; empty for the exact engine.
+    provenance : dict
+        Engine, sampler, seed, versions, time and a hash of the rows.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> fit = bb.fit(table, draws=500, seed=1)
+    >>> fit
+    <Fit interaction: 4185 distances, 15 protected words, 4 × 500 draws, exact engine>
+    """
+
+    spec: ModelSpec
+    table: pd.DataFrame
+    posterior: xr.Dataset
+    sample_stats: xr.Dataset
+    provenance: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        sizes = self.posterior.sizes
+        words = self.table["protected_word"].nunique()
+        engine = self.provenance["engine"]
+        how = "exact engine" if engine == "exact" else f"NUTS ({self.provenance['sampler']})"
+        return (
+            f"<Fit {self.spec.name}: {len(self.table)} {self.spec.outcome}s, {words} protected "
+            f"words, {sizes['chain']} × {sizes['draw']} draws, {how}>"
+        )
+
+    def _repr_html_(self) -> str:
+        table = self.coefficients().round(3).to_html(index=False, border=0)
+        # The intervals of other parameters are many: means() and summary() have them.
+        return (
+            f"<p><b>{html.escape(repr(self)[1:-1])}</b></p>{table}"
+            f"<p>89% intervals. {html.escape(str(self.diagnostics()))}</p>"
+        )
+
+    @cached_property
+    def data(self) -> ModelData:
+        """The rows as the model sees them."""
+        return model_data(self.spec, self.table)
+
+    def draws(self, name: str) -> Array:
+        """Return all draws of a parameter, the chains one after another.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+
+        Returns
+        -------
+        array
+            Draws × the shape of the parameter.
+        """
+        one_of("name", name, [parameter.name for parameter in self.spec.parameters])
+        return flat(self.posterior[name])
+
+    def means(self, *, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
+        """Return the expected distance of each protected word and connection, with intervals.
+
+        Parameters
+        ----------
+        prob : float, default 0.89
+            Probability of the interval.
+        kind : {"hdi", "eti"}, default "hdi"
+            The narrowest interval, or the one with equal tails (as in the thesis's own figures).
+
+        Returns
+        -------
+        DataFrame
+            ``protected_word``, ``connection`` (and ``embedding``, if the model tells them apart),
+            ``mean``, ``sd``, ``lower``, ``upper``, ``protected_group``, and ``rows``, the number
+            of distances behind it: with none, the estimate is what the other words say.
+        """
+        array = self.expected(["word_to_compare"])
+        result = tidy_draws(array, prob, kind)
+        if "protected_word" in array.dims:
+            groups = self.table.drop_duplicates("protected_word").set_index("protected_word")
+            of_word = groups["protected_group"].astype("str")
+            result["protected_group"] = result["protected_word"].map(of_word.to_dict())
+        by = tuple(str(dim) for dim in array.dims[2:])
+        result["rows"] = self.data.counts(by).ravel()
+        return result
+
+    def coefficients(self, *, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
+        """Return the parameters that belong to the whole data set, one row per level.
+
+        These are, for instance, ``co`` of the model ``connection`` and ``bar`` of the hierarchical
+        ones. The coefficients ``co`` are not identified by the data: adding a constant to all of
+        them and taking it from all ``m`` changes no distance, so their intervals mostly show the
+        prior. `contrasts` between them are well determined.
+
+        Parameters
+        ----------
+        prob : float, default 0.89
+            Probability of the interval.
+        kind : {"hdi", "eti"}, default "hdi"
+            Kind of interval.
+
+        Returns
+        -------
+        DataFrame
+            ``parameter``, ``level``, ``mean``, ``sd``, ``lower``, ``upper``.
+        """
+        words = {"protected_word", "word_to_compare"}
+        parts = []
+        for p in self.spec.parameters:
+            if not words & set(p.by):
+                part = tidy_draws(self.posterior[p.name], prob, kind)
+                levels = part[list(p.by)].agg(", ".join, axis=1) if p.by else ""
+                part = part.drop(columns=list(p.by))
+                part.insert(0, "level", levels)
+                part.insert(0, "parameter", p.name)
+                parts.append(part)
+        return pd.concat(parts, ignore_index=True)
+
+    def contrasts(
+        self,
+        contrast: str = "associated - none",
+        *,
+        by: str | None = None,
+        words: Words = "listed",
+        rope: float | tuple[float, float] | None = None,
+        prob: float = 0.89,
+        kind: Kind = "hdi",
+    ) -> pd.DataFrame:
+        """Return a difference between connections, with its interval and probabilities.
+
+        Negative values of ``associated - none`` mean that protected words are closer to the
+        stereotypes of their own group than to neutral words.
+
+        Parameters
+        ----------
+        contrast : str, default "associated - none"
+            A linear expression of connections, such as ``associated - (human + none) / 2``.
+        by : {None, "protected_word", "protected_group", "attribute_group", "embedding"}
+            One contrast for the whole data set (the average of its groups), or one per word, group
+            (the average of its words) or embedding. With ``attribute_group``, and the contrast
+            ``associated - different``, groups are compared on the same attributes: how much closer
+            the stereotypes of a group are to its own words than to those of the other groups. What
+            an attribute is like in itself, its frequency for instance, cancels there.
+        words : {"listed", "population"}, default "listed"
+            Whether the contrast is about the protected words of the study, or about new ones drawn
+            from the same groups. The attributes always stand for the population they are from.
+        rope : float or pair of float, optional
+            Region of practical equivalence: differences so small that they do not matter. A number
+            r stands for −r to r.
+        prob : float, default 0.89
+            Probability of the interval.
+        kind : {"hdi", "eti"}, default "hdi"
+            Kind of interval.
+
+        Returns
+        -------
+        DataFrame
+            ``contrast``, the level of `by`, ``mean``, ``sd``, ``lower``, ``upper``, ``P(<0)`` and,
+            with a rope, ``P(in rope)``. Of a model with covariates also ``covariates``: each
+            contrast with ``equal`` covariates for all attributes, and with the covariates ``as
+            observed``.
+        """
+        check_interval(prob, kind)
+        bounds = _rope(rope)
+        parts = []
+        for observed in (False, True) if self.spec.covariates else (False,):
+            array = self.contrast_draws(contrast, by=by, words=words, observed=observed)
+            part = tidy_draws(array, prob, kind)
+            values = flat(array).reshape(len(flat(array)), -1)
+            part["P(<0)"] = (values < 0).mean(axis=0)
+            if bounds is not None:
+                inside = (values > bounds[0]) & (values < bounds[1])
+                part["P(in rope)"] = inside.mean(axis=0)
+            part.insert(0, "contrast", contrast)
+            if self.spec.covariates:
+                part.insert(1, "covariates", "as observed" if observed else "equal")
+            parts.append(part)
+        return pd.concat(parts, ignore_index=True)
+
+    def contrast_draws(
+        self,
+        contrast: str,
+        *,
+        by: str | None = None,
+        words: Words = "listed",
+        observed: bool = False,
+    ) -> xr.DataArray:
+        """Return the draws of a contrast.
+
+        Parameters
+        ----------
+        contrast : str
+            A linear expression of connections.
+        by : {None, "protected_word", "protected_group", "attribute_group", "embedding"}
+            What to have one contrast for, as in `contrasts`.
+        words : {"listed", "population"}, default "listed"
+            The protected words of the study, or new ones of the same groups.
+        observed : bool, default False
+            Of a model with covariates: the covariates as they are, instead of equal for all.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims ``chain``, ``draw`` and, if given, `by`.
+        """
+        if "connection" not in self.spec.factors:
+            raise SpecError(
+                f"model {self.spec.name!r} does not distinguish connections, so there is nothing "
+                "to contrast; fit model 'interaction', for instance."
+            )
+        weights = contrast_weights(contrast, self.data.levels["connection"])
+        several = "embedding" in self.spec.factors
+        one_of("words", words, ("listed", "population"))
+        if by is not None:
+            levels = ["protected_word", "protected_group", "attribute_group"]
+            one_of("by", by, [*levels, *(["embedding"] if several else [])])
+        if by == "protected_word" and words == "population":
+            raise SpecError("by='protected_word' is about the listed words; use words='listed'.")
+        if by == "attribute_group":
+            return self._same_attributes(contrast, words, observed)
+        over = ["word_to_compare", *(["protected_word"] if words == "population" else [])]
+        array = self.expected(over, observed=observed)
+        result: xr.DataArray = (array * xr.DataArray(weights, dims="connection")).sum("connection")
+        if by == "protected_word":
+            return self.by_word(result)
+        result = self.by_group(result)
+        if by == "protected_group":
+            return result
+        result = result.mean("protected_group")
+        return result.mean("embedding") if several and by is None else result
+
+    def by_word(self, array: xr.DataArray) -> xr.DataArray:
+        """Return one value for each protected word, also where the words of a group share it.
+
+        Parameters
+        ----------
+        array : DataArray
+            Draws of something for words, groups or all.
+
+        Returns
+        -------
+        xarray.DataArray
+            With the dim ``protected_word``.
+        """
+        groups = self.groups()
+        if "protected_group" in array.dims:
+            return array.sel(protected_group=groups).drop_vars("protected_group")
+        if "protected_word" not in array.dims:
+            return array * xr.ones_like(groups, dtype=float)
+        return array
+
+    def by_group(self, array: xr.DataArray) -> xr.DataArray:
+        """Return one value for each group, the average of its protected words.
+
+        Parameters
+        ----------
+        array : DataArray
+            Draws of something for words, groups or all.
+
+        Returns
+        -------
+        xarray.DataArray
+            With the dim ``protected_group``.
+        """
+        if "protected_group" in array.dims:
+            return array
+        return group_means(self.by_word(array), self.groups())
+
+    def _same_attributes(self, contrast: str, words: Words, observed: bool) -> xr.DataArray:
+        """Compare groups on the same attributes: a group's own stereotypes, in other groups too."""
+        if "".join(contrast.split()) != "associated-different":
+            raise SpecError(
+                f"by='attribute_group' compares the distances of one group's stereotypes from its "
+                f"own words and from those of other groups: contrast='associated - different', not "
+                f"{contrast!r}."
+            )
+        names = ["protected_group", "word_class", "connection"]
+        pairs = self.table[names].astype("str").drop_duplicates()
+        groups = list(dict.fromkeys(self.groups().to_numpy().tolist()))
+        if len(groups) > 2 and "word_class" not in self.spec.factors:
+            raise SpecError(
+                f"model {self.spec.name!r} has one mean for the stereotypes of all other groups, "
+                f"so it cannot compare {len(groups)} groups on the same attributes; use model "
+                "'interaction'."
+            )
+        over = ["word_to_compare", *(["protected_word"] if words == "population" else [])]
+        parts = []
+        for group in groups:
+            own = pairs[(pairs["protected_group"] == group) & (pairs["connection"] == "associated")]
+            lists = set(own["word_class"])
+            others = pairs[(pairs["connection"] == "different") & pairs["word_class"].isin(lists)]
+            if not lists or others.empty:
+                raise DataError(
+                    f"the stereotypes of {group!r} are not compared with another group, so there "
+                    "is no contrast of the same attributes; use by='protected_group'."
+                )
+            # The means of this group's lists alone, for every group that is compared with them.
+            share = self._layers.lists * 0
+            for row in [*own.itertuples(index=False), *others.itertuples(index=False)]:
+                share.loc[row.protected_group, row.connection, row.word_class] = 1.0
+            share = share / share.sum("word_class").clip(min=1.0)
+            layers = replace(self._layers, lists=share)
+            array = self.by_group(self._expected(over, layers, observed))
+            others_mean = array.sel(
+                protected_group=list(dict.fromkeys(others["protected_group"])),
+                connection="different",
+            ).mean("protected_group")
+            parts.append(array.sel(protected_group=group, connection="associated") - others_mean)
+        result = xr.concat(
+            [part.drop_vars(["protected_group", "connection"], errors="ignore") for part in parts],
+            dim=pd.Index(groups, name="attribute_group"),
+        )
+        rest = [d for d in result.dims if d not in ("chain", "draw", "attribute_group")]
+        return result.transpose("chain", "draw", "attribute_group", *rest)
+
+    @cached_property
+    def _layers(self) -> Layers:
+        return Layers.of_table(self.table, self.data)
+
+    def expected(self, over: Iterable[str], *, observed: bool = False) -> xr.DataArray:
+        """Return draws of the expected distance, for words not in `over` or new ones that are.
+
+        Parameters
+        ----------
+        over : iterable of str
+            Factors, such as ``word_to_compare``, whose levels are averaged over.
+        observed : bool, default False
+            Of a model with covariates: the covariates as they are, instead of equal for all.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims ``chain``, ``draw`` and the factors that are left. Where the model has both
+            protected words and their groups as factors, words have the value of their own group.
+        """
+        return self._expected(over, self._layers, observed)
+
+    def _expected(self, over: Iterable[str], layers: Layers, observed: bool) -> xr.DataArray:
+        over = list(over)
+        array = expected(self.spec, self.posterior, over, layers, observed=observed)
+        if "protected_group" not in array.dims or "protected_word" not in self.spec.factors:
+            return array
+        if "protected_word" in over:
+            return array
+        own = self.groups()
+        if "protected_word" in array.dims:
+            array = array.sel(protected_word=own["protected_word"], protected_group=own)
+        else:
+            array = array.sel(protected_group=own)
+        array = array.drop_vars("protected_group")
+        rest = [d for d in array.dims if d not in ("chain", "draw", "protected_word")]
+        return array.transpose("chain", "draw", "protected_word", *rest)
+
+    def groups(self) -> xr.DataArray:
+        """Return the group of each protected word.
+
+        Returns
+        -------
+        xarray.DataArray
+            Names of groups, with the words as coordinates.
+        """
+        pairs = self.table[["protected_word", "protected_group"]].drop_duplicates()
+        of_word = {str(word): str(group) for word, group in pairs.itertuples(index=False)}
+        words = list(self.data.levels.get("protected_word", of_word))
+        return xr.DataArray(
+            [of_word[word] for word in words],
+            coords={"protected_word": words},
+            name="protected_group",
+        )
+
+    def unknowns(self, about: int | None = None) -> Array:
+        """Return the draws of the scales and correlations as the exact engine has them.
+
+        Parameters
+        ----------
+        about : int, optional
+            Some of the draws, at least as many as this if there are; none of them twice, as the
+            exact engine has several draws of the coefficients for each of the scales.
+
+        Returns
+        -------
+        array
+            Draws × unknowns: logarithms of scales, transformed partial correlations.
+        """
+        parts = []
+        for p in self.spec.parameters:
+            if not p.prior.is_hyper:
+                continue
+            values = self.draws(p.name)
+            if p.over:
+                n = len(self.data.levels[p.over])
+                matrices = matrices_of_pairs(values, n).reshape(-1, n, n)
+                partial = partial_correlations(matrices)
+                parts.append(partial.reshape(len(values), -1))
+            else:
+                parts.append(np.log(values.reshape(len(values), -1)))
+        at = np.concatenate(parts, axis=1)
+        if about is None:
+            return at
+        distinct = at[: int(self.provenance.get("scale_draws", len(at)))]
+        return distinct[:: max(1, len(distinct) // about)]
+
+    def summary(self, *, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
+        """Return every parameter with its interval and its convergence.
+
+        Parameters
+        ----------
+        prob : float, default 0.89
+            Probability of the interval.
+        kind : {"hdi", "eti"}, default "hdi"
+            Kind of interval.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by ``parameter[level, …]``: ``mean``, ``sd``, ``lower``, ``upper``,
+            ``mcse_mean``, ``ess_bulk``, ``ess_tail``, ``r_hat``.
+        """
+        from bayesbias.models.diagnostics import convergence_table
+
+        check_interval(prob, kind)
+        parts = [describe(self.draws(p.name), prob, kind) for p in self.spec.parameters]
+        result = pd.concat(parts, ignore_index=True)
+        found = convergence_table(self.spec, self.posterior)
+        result.index = found.index
+        return result.join(found[["mcse_mean", "ess_bulk", "ess_tail", "r_hat"]])
+
+    def diagnostics(self) -> Diagnostics:
+        """Return whether the draws and the data can be relied on, in numbers and words.
+
+        Returns
+        -------
+        Diagnostics
+            With ``ok``, ``problems``, ``notes``, ``table`` and a text form.
+        """
+        from bayesbias.models.diagnostics import diagnose
+
+        return diagnose(self)
+
+    def waic(self) -> Elpd:
+        """Return the widely applicable information criterion (Watanabe 2010).
+
+        Returns
+        -------
+        Elpd
+            With ``deviance`` (the WAIC), ``se``, ``p`` and the value of each row.
+        """
+        from bayesbias.models.criteria import waic
+
+        return waic(self)
+
+    def loo(self, *, by: str | None = None) -> Elpd:
+        """Return the leave-one-out estimate of predictive accuracy.
+
+        Parameters
+        ----------
+        by : str, optional
+            Leave out all rows of a level of this column at once: ``word_to_compare`` asks how well
+            the model predicts an attribute it has not seen. By default one row at a time.
+
+        Returns
+        -------
+        Elpd
+            For rows, by Pareto-smoothed importance sampling. For levels, of a model with a normal
+            likelihood, exact given the scales; only their posterior is reweighted.
+        """
+        from bayesbias.models.criteria import loo
+
+        return loo(self, by=by)
+
+    def pymc_model(self) -> pm.Model:
+        """Return the PyMC model of this fit, to read, sample or extend.
+
+        Returns
+        -------
+        pymc.Model
+            With the words as coordinates and the rows as data.
+        """
+        from bayesbias.models.nuts.pymc_model import build_pymc_model
+
+        return build_pymc_model(self.spec, self.data)
+
+    def to_arviz(self) -> Any:
+        """Return the draws as the installed ArviZ has them, for its plots and statistics.
+
+        Returns
+        -------
+        arviz.InferenceData or xarray.DataTree
+            With the groups ``posterior``, ``sample_stats`` and ``observed_data``.
+        """
+        from bayesbias._core.arviz_versions import native
+
+        observed = xr.Dataset({self.spec.outcome: ("row", self.data.y)})
+        groups = {"posterior": self.posterior, "observed_data": observed}
+        if self.sample_stats.data_vars:
+            groups["sample_stats"] = self.sample_stats
+        return native(groups)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fit to a netCDF file, with its table, model, versions and seed.
+
+        Parameters
+        ----------
+        path : path-like
+            A ``.nc`` file.
+        """
+        from bayesbias.models.fit_files import save_fit
+
+        save_fit(self, path)
+
+
+def group_means(array: xr.DataArray, groups: xr.DataArray) -> xr.DataArray:
+    """Average over the protected words of each group; the groups in the order of the words."""
+    order = list(dict.fromkeys(groups.to_numpy().tolist()))
+    return array.groupby(groups).mean().sel(protected_group=order)
+
+
+def _rope(rope: float | tuple[float, float] | None) -> tuple[float, float] | None:
+    if rope is None:
+        return None
+    low, high = (-rope, rope) if isinstance(rope, int | float) else tuple(rope)
+    if not low < high:
+        raise SpecError(
+            f"'rope' is {quoted([rope])}; expected a number above zero or a pair (low, high)."
+        )
+    return float(low), float(high)

@@ -1,0 +1,272 @@
+"""From a distance table to the numbers that a model sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import xarray as xr
+
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.validation import one_of, quoted
+from bayesbias.distances.table import check_table
+from bayesbias.errors import DataError, SpecError, warn
+from bayesbias.models.spec import ATTRIBUTE_KIND, KIND_OF_CONNECTION, ModelSpec
+
+#: An optional column: the standard error of each distance, from the vectors' own uncertainty.
+STANDARD_ERROR = "standard_error"
+#: An optional column: which of several trainings of the embedding a row is from.
+REPLICATE = "replicate"
+_PAIR = ["embedding", "protected_word", "word_to_compare"]
+_OUTCOME_COLUMN = {"distance": "cosine_distance", "difference": "difference"}
+
+
+@dataclass(frozen=True)
+class ModelData:
+    """The rows of a table as a model sees them.
+
+    Attributes
+    ----------
+    levels : dict
+        The levels of each factor of the model that occur, in order.
+    codes : dict
+        For each factor, the place of each row's level.
+    y : array
+        The outcome of each row.
+    error : array or None
+        The known standard error of each outcome.
+    covariates : dict
+        For each covariate of the model, its value in each row.
+    pair : array or None
+        The pair of words of each row, for a model with correlated residuals.
+    """
+
+    levels: dict[str, tuple[str, ...]]
+    codes: dict[str, Codes]
+    y: Array
+    error: Array | None
+    covariates: dict[str, Array] = field(default_factory=dict)
+    pair: Codes | None = None
+
+    def shape(self, by: tuple[str, ...]) -> tuple[int, ...]:
+        """Return the shape of a parameter with these factors."""
+        return tuple(len(self.levels[name]) for name in by)
+
+    def index(self, by: tuple[str, ...]) -> Codes:
+        """Return, for each row, its place in a flattened parameter with these factors."""
+        if not by:
+            return np.zeros(len(self.y), dtype=np.intp)
+        return np.ravel_multi_index([self.codes[name] for name in by], self.shape(by))
+
+    def times(self, spec: ModelSpec, name: str) -> Array | None:
+        """Return what a parameter is multiplied by in each row; None for one everywhere."""
+        covariate, only = spec.slopes.get(name), spec[name].only
+        result = None if covariate is None else self.covariates[covariate]
+        if only is not None:
+            levels = self.levels[ATTRIBUTE_KIND]
+            here = np.zeros(len(self.y))
+            if only in levels:
+                here = (self.codes[ATTRIBUTE_KIND] == levels.index(only)).astype(np.float64)
+            result = here if result is None else result * here
+        return result
+
+    def counts(self, by: tuple[str, ...]) -> npt.NDArray[np.intp]:
+        """Return the number of rows at each place of a parameter with these factors."""
+        shape = self.shape(by)
+        size = int(np.prod(shape, dtype=int))
+        return np.bincount(self.index(by), minlength=size).reshape(shape)
+
+
+def prepare_table(table: pd.DataFrame, *, duplicates: str = "drop") -> pd.DataFrame:
+    """Return the checked table, without repeated rows, replicates averaged into one row each."""
+    one_of("duplicates", duplicates, ("drop", "keep"))
+    if isinstance(table, pd.DataFrame) and REPLICATE in table.columns:
+        return _average_replicates(check_table(table, duplicates="keep"))
+    return check_table(table, duplicates=duplicates)  # type: ignore[arg-type]
+
+
+def _average_replicates(table: pd.DataFrame) -> pd.DataFrame:
+    """Average a pair's distances over the trainings; their spread gives the standard error.
+
+    With few trainings the spread of one pair is poorly known, so that of all pairs of a
+    connection (and embedding) is pooled.
+    """
+    if STANDARD_ERROR in table.columns:
+        raise SpecError(
+            f"the table has both {REPLICATE!r} and {STANDARD_ERROR!r}; the standard errors are "
+            "computed from the replicates, so remove one of the two columns."
+        )
+    again = table.duplicated([*_PAIR, REPLICATE])
+    if again.any():
+        warn(f"{int(again.sum())} of {len(table)} rows repeat a pair of a replicate; left out")
+        table = table[~again]
+    pairs = table.groupby(_PAIR, observed=True, sort=False)
+    distance = pairs["cosine_distance"]
+    n = distance.transform("size").to_numpy()
+    if n.min() < 2:
+        row = table.iloc[int(n.argmin())]
+        raise DataError(
+            f"the pair ({row['protected_word']!r}, {row['word_to_compare']!r}) has one replicate "
+            "only; every pair needs two or more."
+        )
+    squares = (table["cosine_distance"] - distance.transform("mean")) ** 2
+    first = ~table.duplicated(_PAIR)
+    by = [table["embedding"], table["connection"]]
+    within = squares.groupby(by, observed=True).transform("sum").to_numpy()
+    rows = squares.groupby(by, observed=True).transform("size").to_numpy()
+    distinct = first.groupby(by, observed=True).transform("sum").to_numpy()
+    error = np.sqrt(within / (rows - distinct) / n)
+    mean = distance.transform("mean")
+    averaged = table.assign(
+        cosine_distance=mean, cosine_similarity=1 - mean, **{STANDARD_ERROR: error}
+    )
+    result = averaged[first].drop(columns=REPLICATE).reset_index(drop=True)
+    result.attrs = dict(table.attrs)
+    return result
+
+
+def model_data(spec: ModelSpec, table: pd.DataFrame, *, observed: bool = True) -> ModelData:
+    """Return the rows as the model sees them, or say what keeps them from being modelled.
+
+    Outcomes that are not observed, but only hold the places of some to be drawn, need not vary.
+    """
+    column = _OUTCOME_COLUMN[spec.outcome]
+    if column not in table.columns:
+        raise DataError(
+            f"model {spec.name!r} is of differences; use fit_paired(before, after) to fit it."
+        )
+    levels, codes = {}, {}
+    for name in spec.factors:
+        levels[name], codes[name] = _factor(spec, table, name)
+    y = table[column].to_numpy(dtype=np.float64)
+    covariates = {name: _covariate(spec, table, name) for name in spec.covariates}
+    pair = None
+    if spec.correlation:
+        words = table.groupby(["protected_word", "word_to_compare"], observed=True)
+        pair = words.ngroup().to_numpy().astype(np.intp)
+    data = ModelData(levels, codes, y, _errors(table), covariates, pair)
+    _check_embeddings(spec, table)
+    if observed:
+        _check_varies(spec, data)
+    return data
+
+
+def _covariate(spec: ModelSpec, table: pd.DataFrame, name: str) -> Array:
+    """Return a column of numbers, or say what is wrong with it."""
+    if name not in table.columns:
+        raise DataError(
+            f"model {spec.name!r} has a slope for the covariate {name!r}; the table has "
+            f"{quoted([str(c) for c in table.columns], 12)}. Build it with "
+            f"distance_table(..., covariates=[{name!r}]), or add such a column."
+        )
+    try:
+        values = table[name].to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as err:
+        raise DataError(f"the covariate {name!r} is not a column of numbers: {err}.") from err
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        raise DataError(
+            f"the covariate {name!r} is {values[bad[0]]} in row {bad[0]} and missing or not finite "
+            f"in {bad.size} of {len(values)} rows; fill in or remove such rows."
+        )
+    if not np.ptp(values):
+        raise DataError(f"the covariate {name!r} is {values[0]:g} in every row; leave it out.")
+    # In standard deviations from the mean, so that one prior of slopes does for all.
+    standardised: Array = (values - values.mean()) / values.std()
+    return standardised
+
+
+def _factor(spec: ModelSpec, table: pd.DataFrame, name: str) -> tuple[tuple[str, ...], Codes]:
+    if name == ATTRIBUTE_KIND and name not in table.columns:
+        table = table.assign(**{name: table["connection"].map(KIND_OF_CONNECTION)})
+    if name not in table.columns:
+        raise DataError(
+            f"model {spec.name!r} needs the column {name!r}; the table has "
+            f"{quoted([str(c) for c in table.columns], 12)}."
+        )
+    column: pd.Series[Any] = table[name]
+    if column.isna().any():
+        raise DataError(f"{name!r} is missing in row {int(column.isna().argmax())}.")
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        if column.dtype.kind == "f":
+            raise DataError(f"{name!r} holds numbers; a factor of a model holds names.")
+        column = column.astype("str").astype("category")
+    used = column.cat.remove_unused_categories()
+    codes: Codes = used.cat.codes.to_numpy().astype(np.intp)
+    return tuple(str(c) for c in used.cat.categories), codes
+
+
+def _errors(table: pd.DataFrame) -> Array | None:
+    if STANDARD_ERROR not in table.columns:
+        return None
+    try:
+        error = table[STANDARD_ERROR].to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as err:
+        raise DataError(f"{STANDARD_ERROR!r} holds something that is no number: {err}.") from err
+    bad = np.flatnonzero(~(np.isfinite(error) & (error >= 0)))
+    if bad.size:
+        raise DataError(
+            f"{STANDARD_ERROR!r} is {error[bad[0]]} in row {bad[0]}; expected a number, 0 or more."
+        )
+    return error if error.any() else None
+
+
+def _check_embeddings(spec: ModelSpec, table: pd.DataFrame) -> None:
+    names = list(table["embedding"].cat.remove_unused_categories().cat.categories)
+    if len(names) > 1 and "embedding" not in spec.factors:
+        raise DataError(
+            f"the table holds {len(names)} embeddings ({quoted(names)}) and model {spec.name!r} "
+            "does not distinguish them; fit one at a time, table[table.embedding == "
+            f"{names[0]!r}], or use model='embeddings'."
+        )
+    if len(names) == 1 and "embedding" in spec.factors:
+        raise DataError(
+            f"model {spec.name!r} compares embeddings and the table holds only {names[0]!r}; "
+            "use model='interaction'."
+        )
+
+
+def _check_varies(spec: ModelSpec, data: ModelData) -> None:
+    """Refuse outcomes that are all equal: no scale could be estimated."""
+    by = spec[spec.scale].by
+    index = data.index(by)
+    size = int(np.prod(data.shape(by), dtype=int))
+    n = np.bincount(index, minlength=size)
+    low, high = np.full(size, np.inf), np.full(size, -np.inf)
+    np.minimum.at(low, index, data.y)
+    np.maximum.at(high, index, data.y)
+    for place in np.flatnonzero((n > 1) & (low == high)):
+        where = np.unravel_index(place, data.shape(by)) if by else ()
+        names = [data.levels[f][i] for f, i in zip(by, where, strict=True)]
+        of = f" of {quoted(names)}" if names else ""
+        raise DataError(
+            f"all {n[place]} values{of} are {data.y[index == place][0]:g}; their spread cannot be "
+            "estimated. Are the vectors all the same?"
+        )
+
+
+def dataset(
+    spec: ModelSpec, data: ModelData, values: Mapping[str, Array], chains: int
+) -> xr.Dataset:
+    """Lay draws out by chain, with the words as coordinates."""
+    arrays = {}
+    pairs: dict[str, list[str]] = {}
+    for p in spec.parameters:
+        dims, shape = p.by, data.shape(p.by)
+        if p.over:
+            names = data.levels[p.over]
+            pairs[f"{p.over}_pair"] = [
+                f"{names[j]}, {names[i]}" for i in range(1, len(names)) for j in range(i)
+            ]
+            dims = (*dims, f"{p.over}_pair")
+            shape = (*shape, len(pairs[dims[-1]]))
+        arrays[p.name] = (("chain", "draw", *dims), values[p.name].reshape(chains, -1, *shape))
+    draws = len(values[spec.scale]) // chains
+    coords: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(draws)}
+    for name, levels in (data.levels | pairs).items():
+        coords[name] = np.array(levels, dtype=np.str_)
+    return xr.Dataset(arrays, coords=coords)

@@ -1,0 +1,1 @@
+"""The NUTS engine: models as PyMC models, and four samplers."""

@@ -1,0 +1,283 @@
+"""The thesis's overview of a data set, and the same questions answered by probability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from textwrap import fill
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._core.array_types import Array
+from bayesbias.errors import SpecError
+from bayesbias.models.contrasts import flat
+from bayesbias.models.fitted_model import Fit
+from bayesbias.models.fitting import fit_rows
+from bayesbias.models.spec import load_model
+from bayesbias.numerics.intervals import Kind, check_interval, interval
+
+# Two coefficients nearer to each other than this are called similar in the thesis's tables, and
+# "slightly not" similar up to the second value, the largest difference that it reports. Together
+# they reproduce all nine of its answers; none of them is "no".
+_SIMILAR = 0.016
+_SLIGHTLY_NOT = 0.1
+_LETTERS = {"A": "associated", "D": "different", "H": "human", "N": "none"}
+
+
+@dataclass(frozen=True, repr=False)
+class Overview:
+    """Contrasts of a data set, and the rows of the thesis's tables 6.1 to 6.3.
+
+    Parameters
+    ----------
+    contrasts : DataFrame
+        Differences between connections for the whole data set, with intervals and probabilities.
+        Read these first: they are determined by the data, which the coefficients are not.
+    table : DataFrame
+        One row per question of the thesis. ``answer`` is per cent of the protected words, or yes,
+        slightly not, no, by the thesis's rule. ``probability`` is of the same event: the expected
+        share of words in per cent, or the posterior probability of yes; it is missing where the
+        rule has no such form. ``meaning`` says for each row what the two are.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> found = bb.overview(bb.fit(table, seed=1))
+    >>> found.contrasts.iloc[[0, 2]][["contrast", "mean"]].round(2)
+                     contrast  mean
+    0       associated - none -0.10
+    2  associated - different -0.05
+    """
+
+    contrasts: pd.DataFrame
+    table: pd.DataFrame
+
+    def __str__(self) -> str:
+        contrasts = self.contrasts.round(3).to_string(index=False)
+        shown = self.formatted()
+        rules = [
+            fill(f"{name}: {text}", 100, subsequent_indent="  ")
+            for name, text in shown.pop("meaning").items()
+        ]
+        return "\n".join([contrasts, "", shown.to_string(na_rep=""), "", *rules])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        shown = self.formatted().reset_index(names="question")
+        with pd.option_context("display.max_colwidth", None):
+            table = shown.to_html(index=False, na_rep="", border=0)
+        return self.contrasts.round(3).to_html(index=False, border=0) + table
+
+    def formatted(self) -> pd.DataFrame:
+        """Return the table as text, rounded for reading.
+
+        Returns
+        -------
+        DataFrame
+            The columns ``answer``, ``probability`` and ``meaning``.
+        """
+        table = self.table.copy()
+        shares = [isinstance(answer, float) for answer in table["answer"]]
+        table["answer"] = [f"{a:.2f}%" if isinstance(a, float) else a for a in table["answer"]]
+        table["probability"] = [
+            "" if np.isnan(p) else (f"{p:.1f}%" if share else f"{p:.3f}")
+            for p, share in zip(table["probability"], shares, strict=True)
+        ]
+        return table
+
+
+def overview(
+    fit: Fit,
+    *,
+    before: Fit | None = None,
+    rope: float = 0.05,
+    prob: float = 0.89,
+    kind: Kind = "hdi",
+) -> Overview:
+    """Return the overview of a data set: contrasts first, then the thesis's percentages.
+
+    The thesis made its tables from the intervals of the model ``separate`` and from the
+    coefficients of the model ``connection``; the latter is fitted here with the exact engine, to
+    the table of `fit`.
+
+    Parameters
+    ----------
+    fit : Fit
+        A fit with a mean for each protected word and connection; ``separate`` for the thesis's own
+        numbers, ``crossed`` for intervals that allow for the attributes.
+    before : Fit, optional
+        The fit before debiasing, if `fit` is the one after: adds the rows about what moved. The
+        two fits are taken as independent; `fit_paired` uses that the words are the same.
+    rope : float, default 0.05
+        Region of practical equivalence: two distances that differ by less count as close in the
+        column ``probability``.
+    prob : float, default 0.89
+        Probability of the intervals.
+    kind : {"hdi", "eti"}, default "hdi"
+        Kind of interval. The thesis's are ``eti``, whatever it calls them: use that, and the model
+        ``separate``, to reproduce its tables.
+
+    Returns
+    -------
+    Overview
+        The contrasts and the table.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> fit = bb.fit(table, "separate", engine="exact", seed=1)
+    >>> found = bb.overview(fit, kind="eti")
+    >>> found.table["answer"]
+    A close to N                 73.333333
+    A close to H                 93.333333
+    H closer than A              46.666667
+    D similar with A                 100.0
+    D closer than A              33.333333
+    General HPDI outside of 0           no
+    General D similar to A    slightly not
+    Name: answer, dtype: object
+    >>> print(found.table.loc["H closer than A", "meaning"])
+    answer: words whose mean distance from human attributes is below that from associated ones;
+    probability: the expected share of such words
+    """
+    check_interval(prob, kind)
+    if not isinstance(rope, int | float) or not rope > 0:
+        raise SpecError(f"'rope' is {rope!r}; expected a number above zero.")
+    for one in [fit, *([before] if before is not None else [])]:
+        array = one.expected(["word_to_compare"])
+        if set(array.dims[2:]) != {"protected_word", "connection"}:
+            raise SpecError(
+                f"an overview needs a mean for each protected word and connection; model "
+                f"{one.spec.name!r} has one by {list(array.dims[2:])}."
+            )
+    names = fit.data.levels["connection"]
+    if "associated" not in names or len(names) < 2:
+        raise SpecError("an overview needs associated attributes and some to compare them with.")
+    contrasts = pd.concat(
+        [
+            fit.contrasts(f"associated - {name}", rope=rope, prob=prob, kind=kind)
+            for name in reversed(names)
+            if name != "associated"
+        ],
+        ignore_index=True,
+    )
+    rows = _words(fit, rope, prob, kind) | _dataset(fit, before, prob, kind)
+    table = pd.DataFrame.from_dict(
+        rows, orient="index", columns=["answer", "probability", "meaning"]
+    )
+    return Overview(contrasts, table)
+
+
+def _words(fit: Fit, rope: float, prob: float, kind: Kind) -> dict[str, tuple[object, float, str]]:
+    array = fit.expected(["word_to_compare"])
+    draws = flat(array.transpose("chain", "draw", "connection", "protected_word"))
+    of = dict(zip(fit.data.levels["connection"], range(draws.shape[1]), strict=True))
+    low, high = interval(draws, prob, kind)
+    mean = draws.mean(axis=0)
+    rows: dict[str, tuple[object, float, str]] = {}
+
+    def close(name: str, a: str, b: str) -> None:
+        if _LETTERS[a] in of and _LETTERS[b] in of:
+            i, j = of[_LETTERS[a]], of[_LETTERS[b]]
+            overlap = (low[i] <= high[j]) & (low[j] <= high[i])
+            near = np.abs(draws[:, i] - draws[:, j]) < rope
+            rows[name] = (
+                100 * float(overlap.mean()),
+                100 * float(near.mean()),
+                f"answer: words whose {prob:.0%} intervals of the distances from {_LETTERS[a]} and "
+                f"{_LETTERS[b]} attributes overlap, the thesis's sign that the distances are "
+                f"close; probability: the expected share of words whose two distances differ by "
+                f"less than {rope:g}",
+            )
+
+    def closer(name: str, a: str, b: str) -> None:
+        if _LETTERS[a] in of and _LETTERS[b] in of:
+            i, j = of[_LETTERS[a]], of[_LETTERS[b]]
+            rows[name] = (
+                100 * float((mean[i] < mean[j]).mean()),
+                100 * float((draws[:, i] < draws[:, j]).mean()),
+                f"answer: words whose mean distance from {_LETTERS[a]} attributes is below that "
+                f"from {_LETTERS[b]} ones; probability: the expected share of such words",
+            )
+
+    close("A close to N", "A", "N")
+    close("A close to H", "A", "H")
+    closer("H closer than A", "H", "A")
+    close("D similar with A", "D", "A")
+    closer("D closer than A", "D", "A")
+    return rows
+
+
+def _connection_fit(fit: Fit) -> Fit:
+    if fit.spec.name == "connection":
+        return fit
+    sizes = fit.posterior.sizes
+    return fit_rows(
+        load_model("connection"),
+        fit.table,
+        engine="exact",
+        draws=sizes["draw"],
+        chains=sizes["chain"],
+        seed=fit.provenance["seed"],
+    )
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _dataset(
+    fit: Fit, before: Fit | None, prob: float, kind: Kind
+) -> dict[str, tuple[object, float, str]]:
+    names = fit.data.levels["connection"]
+    general = _connection_fit(fit)
+    co = general.draws("co")
+    low, high = interval(co, prob, kind)
+    rows: dict[str, tuple[object, float, str]] = {
+        "General HPDI outside of 0": (
+            _yes(bool(((low > 0) | (high < 0)).any())),
+            np.nan,
+            f"answer: the {prob:.0%} interval of some coefficient co excludes 0; probability: "
+            "none, because the data do not determine co and these intervals mostly show the prior: "
+            "see the contrasts",
+        )
+    }
+    if "different" in names:
+        gap = np.abs(co[:, names.index("associated")] - co[:, names.index("different")])
+        size = float(
+            abs(co[:, names.index("associated")].mean() - co[:, names.index("different")].mean())
+        )
+        rows["General D similar to A"] = (
+            "yes" if size < _SIMILAR else ("slightly not" if size <= _SLIGHTLY_NOT else "no"),
+            float((gap < _SIMILAR).mean()),
+            f"answer: the posterior means of co of associated and different differ by less than "
+            f"{_SIMILAR} (yes), by up to {_SLIGHTLY_NOT} (slightly not) or by more (no); "
+            f"probability: co of the two differ by less than {_SIMILAR}",
+        )
+    if before is not None:
+        now, then = _expected(general), _expected(_connection_fit(before))
+        for name, word in (
+            ("General H moved closer to A", "human"),
+            ("General N moved closer", "none"),
+        ):
+            if word in now and word in then:
+                n = min(len(now[word]), len(then[word]))
+                rows[name] = (
+                    _yes(bool(now[word].mean() < then[word].mean())),
+                    float((now[word][:n] < then[word][:n]).mean()),
+                    f"answer: the posterior mean of the expected distance from {word} attributes "
+                    "(m + co, averaged over the protected words) is smaller than before; "
+                    "probability: that distance is smaller than before",
+                )
+    return rows
+
+
+def _expected(general: Fit) -> dict[str, Array]:
+    """Return draws of the expected distance from each kind of attribute, averaged over words."""
+    array = general.expected(["word_to_compare"])
+    array = array.mean([dim for dim in array.dims if dim not in ("chain", "draw", "connection")])
+    draws = flat(array.transpose("chain", "draw", "connection"))
+    return dict(zip(general.data.levels["connection"], draws.T, strict=True))

@@ -1,0 +1,358 @@
+"""Contrasts by t-intervals over attributes: the baseline that a model has to beat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from bayesbias._core.array_types import Array
+from bayesbias._core.constants import CONNECTIONS, CONTROL_CONNECTIONS
+from bayesbias._core.validation import one_of, quoted
+from bayesbias.errors import DataError, SpecError, warn
+from bayesbias.models.contrasts import contrast_weights
+from bayesbias.models.model_data import prepare_table
+from bayesbias.numerics.intervals import check_interval
+
+By = Literal["protected_word", "protected_group", "attribute_group"]
+_LEVELS = ("protected_word", "protected_group", "attribute_group")
+_CONTROLS = tuple(CONTROL_CONNECTIONS.values())
+_SAME_ATTRIBUTES = "associated - different"
+
+
+def t_contrasts(
+    table: pd.DataFrame,
+    contrast: str = "associated - none",
+    *,
+    by: By | None = None,
+    prob: float = 0.89,
+) -> pd.DataFrame:
+    """Return a difference between connections with a t-interval over the attributes.
+
+    This is the interval that a textbook would give. The attributes are the sample: each has one
+    value, its mean distance from the protected words concerned, and the interval is that of a
+    difference of two means. There are few stereotypes in a list, so their variance is pooled over
+    the lists of all groups; controls have their own. No prior, no pooling of estimates, and the
+    protected words are taken as given. A model is worth its price if its intervals hold the truth
+    as often and are narrower.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A distance table of one embedding.
+    contrast : str, default "associated - none"
+        A linear expression of connections, as in `Fit.contrasts`.
+    by : {None, "protected_word", "protected_group", "attribute_group"}, default None
+        One contrast for each protected word, for each group (the average of its words), or for the
+        whole table (the average of the groups). ``attribute_group`` compares the *same attributes*
+        between groups: for the stereotypes of a group, their distance from the words of that group
+        minus their mean distance from the words of the other groups. It is for the contrast
+        ``associated - different``, whose average over groups is that of ``by=None``, the double
+        difference that WEAT measures.
+    prob : float, default 0.89
+        Confidence of the interval.
+
+    Returns
+    -------
+    DataFrame
+        ``contrast``, the level of `by`, ``mean``, ``se``, ``df`` (Welch–Satterthwaite where
+        variances differ), ``lower`` and ``upper``.
+
+    Raises
+    ------
+    DataError
+        If the table has several embeddings, or too few attributes to estimate a variance.
+    SpecError
+        If the contrast or the level is not known.
+
+    Warns
+    -----
+    BayesBiasWarning
+        If an attribute lacks a distance from one of the protected words concerned, it is left out
+        of that contrast. A group without a connection of the contrast has no row.
+
+    Notes
+    -----
+    A stereotype list of one word is allowed where another list has two or more: its variance is
+    that of the others.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> found = bb.t_contrasts(table, by="protected_group")
+    >>> print(found.drop(columns="contrast").round(2).to_string(index=False))
+    protected_group  mean   se   df  lower  upper
+                jew -0.07 0.07 8.23  -0.20   0.06
+          christian -0.04 0.12 8.13  -0.26   0.18
+             muslim -0.19 0.08 8.19  -0.34  -0.04
+    """
+    check_interval(prob, "eti")
+    if by is not None:
+        one_of("by", by, _LEVELS)
+    layout = _Layout.of_table(prepare_table(table))
+    weights = dict(zip(layout.names, contrast_weights(contrast, layout.names), strict=True))
+    if by == "attribute_group":
+        different = {"associated": 1.0, "different": -1.0}
+        if {name: weight for name, weight in weights.items() if weight} != different:
+            raise SpecError(
+                f"'contrast' is {contrast!r}; by='attribute_group' compares the same attributes "
+                f"between groups and needs contrast={_SAME_ATTRIBUTES!r}."
+            )
+    rows = [
+        {**({} if by is None else {by: unit.label}), **unit.interval(layout, prob)}
+        for unit in layout.units({n: w for n, w in weights.items() if w}, by)
+    ]
+    if not rows:
+        raise DataError(
+            f"no {by or 'group'} of the table has all connections of {contrast!r}; ask for a "
+            "contrast of connections that it has."
+        )
+    layout.warn_of_missing()
+    result = pd.DataFrame(rows)
+    result.insert(0, "contrast", contrast)
+    return result
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """A contrast as a sum over lists of means of the attributes' scores.
+
+    The score of an attribute is a weighted sum of its distances, one weight per protected word.
+    """
+
+    label: str
+    parts: dict[str, Array]  # by list, the weights of the protected words
+    pool: dict[str, Array]  # weights for the lists that the variance is pooled over
+
+    def interval(self, layout: _Layout, prob: float) -> dict[str, float]:
+        from scipy import stats
+
+        pooled = layout.pooled_variance(self.pool, self.label) if self.pool else (0.0, 0)
+        mean = 0.0
+        errors: dict[str, tuple[float, int]] = {}  # variance of a mean, degrees of freedom
+        for name, weights in self.parts.items():
+            scores, size = layout.scores(name, weights, self.label)
+            control = name in _CONTROLS
+            variance, degrees = _variance(scores, name) if control else pooled
+            kind = name if control else "stereotypes"
+            before, _ = errors.get(kind, (0.0, 0))
+            errors[kind] = (before + size**2 * variance / len(scores), degrees)
+            mean += size * float(scores.mean())
+        total = sum(error for error, _ in errors.values())
+        below = sum(error**2 / degrees for error, degrees in errors.values())
+        # Without any variance the degrees of freedom do not matter.
+        df = total**2 / below if below else float(min(degrees for _, degrees in errors.values()))
+        half = float(np.sqrt(total) * stats.t.ppf((1 + prob) / 2, df))
+        return {
+            "mean": mean,
+            "se": float(np.sqrt(total)),
+            "df": df,
+            "lower": mean - half,
+            "upper": mean + half,
+        }
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The distances as protected words × attributes, and who belongs to which list."""
+
+    distances: Array
+    words: tuple[str, ...]
+    group_of: npt.NDArray[np.str_]  # by protected word
+    list_of: npt.NDArray[np.str_]  # by attribute
+    connection: dict[tuple[str, str], str]  # by group and list
+    incomplete: set[int]
+
+    @classmethod
+    def of_table(cls, table: pd.DataFrame) -> _Layout:
+        embeddings = table["embedding"].astype("str").unique()
+        if len(embeddings) > 1:
+            raise DataError(
+                f"the table holds {len(embeddings)} embeddings ({quoted(embeddings)}); give one at "
+                f"a time: table[table.embedding == {embeddings[0]!r}]."
+            )
+        names = ["protected_word", "word_to_compare", "protected_group", "connection", "word_class"]
+        plain = table[names].astype("str").assign(distance=table["cosine_distance"].to_numpy())
+        # The order of the table, for words as for groups.
+        words = tuple(plain["protected_word"].unique())
+        attributes = plain["word_to_compare"].unique()
+        square = plain.pivot_table(
+            index="protected_word", columns="word_to_compare", values="distance", sort=False
+        ).reindex(index=words, columns=attributes)
+        group = plain.drop_duplicates("protected_word").set_index("protected_word")
+        list_of = _lists(plain).reindex(attributes)
+        connection: dict[tuple[str, str], str] = {}
+        pairs = plain.assign(list=plain["word_to_compare"].map(list_of))
+        pairs = pairs[["protected_group", "list", "connection"]].drop_duplicates()
+        for of_group, of_list, kind in pairs.itertuples(index=False):
+            before = connection.setdefault((of_group, of_list), kind)
+            if before != kind:
+                raise DataError(
+                    f"the words of group {of_group!r} have the connections {before!r} and {kind!r} "
+                    f"to the {of_list}; a list has one connection to a group."
+                )
+        return cls(
+            square.to_numpy(dtype=np.float64),
+            words,
+            group["protected_group"].reindex(words).to_numpy(dtype=np.str_),
+            list_of.to_numpy(dtype=np.str_),
+            connection,
+            set(),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The connections that there are, in their usual order."""
+        there = set(self.connection.values())
+        return tuple(name for name in CONNECTIONS if name in there)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(self.group_of.tolist()))
+
+    @property
+    def stereotypes(self) -> tuple[str, ...]:
+        """The lists that are no controls."""
+        return tuple(n for n in dict.fromkeys(self.list_of.tolist()) if n not in _CONTROLS)
+
+    def of_group(self, group: str) -> Array:
+        """Return the weights of protected words that make a group's mean."""
+        own = (self.group_of == group).astype(np.float64)
+        return np.asarray(own / own.sum())
+
+    def lists(self, group: str, connection: str) -> list[str]:
+        return [of for (g, of), kind in self.connection.items() if (g, kind) == (group, connection)]
+
+    def units(self, weights: dict[str, float], by: By | None) -> Iterator[_Unit]:
+        if by == "attribute_group":
+            parts = {
+                (group, own): self._against_others(group, own)
+                for group in self.groups
+                for own in self.lists(group, "associated")
+                if any(self.connection.get((g, own)) == "different" for g in self.groups)
+            }
+            pool = {own: part for (_, own), part in parts.items()}
+            for (group, own), part in parts.items():
+                yield _Unit(group, {own: part}, pool)
+        elif by is None:
+            unit = self._average(weights)
+            if unit is not None:
+                yield unit
+        else:
+            for label, group, members in self._members(by):
+                there = {kind: self.lists(group, kind) for kind in weights}
+                if all(there.values()):
+                    parts_of = {
+                        name: weights[kind] / len(names) * members
+                        for kind, names in there.items()
+                        for name in names
+                    }
+                    yield _Unit(label, parts_of, dict.fromkeys(self.stereotypes, members))
+
+    def _members(self, by: By) -> Iterator[tuple[str, str, Array]]:
+        """Yield label, group and weights of protected words."""
+        if by == "protected_group":
+            for group in self.groups:
+                yield group, group, self.of_group(group)
+        else:
+            for place, word in enumerate(self.words):
+                yield word, str(self.group_of[place]), np.eye(len(self.words))[place]
+
+    def _against_others(self, group: str, own: str) -> Array:
+        """Return the weights of a group's words against those of the other groups."""
+        rest = [g for g in self.groups if self.connection.get((g, own)) == "different"]
+        others = np.mean([self.of_group(other) for other in rest], axis=0)
+        return np.asarray(self.of_group(group) - others)
+
+    def _average(self, weights: dict[str, float]) -> _Unit | None:
+        """Return the contrast of the whole table: for each connection the mean of the groups."""
+        parts: dict[str, Array] = {}
+        for kind, weight in weights.items():
+            having = {g: lists for g in self.groups if (lists := self.lists(g, kind))}
+            if not having:
+                return None
+            for group, lists in having.items():
+                for name in lists:
+                    part = weight / len(having) / len(lists) * self.of_group(group)
+                    parts[name] = parts.get(name, 0) + part
+        pool = {name: part for name, part in parts.items() if name not in _CONTROLS}
+        return _Unit("all", parts, pool)
+
+    def scores(self, name: str, weights: Array, label: str) -> tuple[Array, float]:
+        """Return a list's scores for weights whose sizes sum to one, and what they were divided by.
+
+        Attributes that lack a distance are left out.
+        """
+        size = float(np.abs(weights).sum())
+        used = np.flatnonzero(weights)
+        columns = np.flatnonzero(self.list_of == name)
+        distances = self.distances[np.ix_(used, columns)]
+        whole = ~np.isnan(distances).any(axis=0)
+        self.incomplete.update(columns[~whole].tolist())
+        if not whole.any():
+            raise DataError(
+                f"no attribute of {_list_name(name)} has a distance from every protected word of "
+                f"the contrast of {label!r}; build the table without the words that lack distances."
+            )
+        return np.asarray(weights[used] @ distances[:, whole] / size), size
+
+    def pooled_variance(self, pool: dict[str, Array], label: str) -> tuple[float, int]:
+        """Return variance and degrees of freedom of the scores within lists of stereotypes."""
+        squares, degrees = 0.0, 0
+        for name, weights in pool.items():
+            scores, _ = self.scores(name, weights, label)
+            squares += float(((scores - scores.mean()) ** 2).sum())
+            degrees += len(scores) - 1
+        if not degrees:
+            raise DataError(
+                "every list of stereotypes has one word, so their variance cannot be estimated; at "
+                "least one list needs two words."
+            )
+        return squares / degrees, degrees
+
+    def warn_of_missing(self) -> None:
+        if self.incomplete:
+            warn(
+                f"{len(self.incomplete)} of {self.distances.shape[1]} attributes lack a distance "
+                "from a protected word and are left out of the contrasts concerned"
+            )
+
+
+def _lists(table: pd.DataFrame) -> pd.Series[str]:
+    """Return the list of each attribute: a control, or the groups whose stereotype it is."""
+    of_word = table.drop_duplicates(["word_to_compare", "connection", "protected_group"])
+    by_word = of_word.groupby("word_to_compare", sort=False)
+    kinds = by_word["connection"].agg(frozenset)
+    controls = frozenset(_CONTROLS)
+    own = of_word[of_word["connection"] == "associated"].groupby("word_to_compare", sort=False)
+    owners = own["protected_group"].agg(" and ".join).to_dict()
+    result = by_word["word_class"].first().to_dict()
+    for word, found in kinds.items():
+        if found <= controls and len(found) == 1:
+            result[word] = next(iter(found))
+        elif found & controls:
+            raise DataError(
+                f"the attribute {word!r} has the connections {quoted(sorted(found))}; it is a "
+                "control for all groups or for none."
+            )
+        elif word in owners:  # the list of a group that is not in the table keeps its class
+            result[word] = f"stereotypes of {owners[word]}"
+    return pd.Series(result, dtype="str")
+
+
+def _variance(scores: Array, name: str) -> tuple[float, int]:
+    if len(scores) < 2:
+        raise DataError(
+            f"{_list_name(name)} are one word, so their variance cannot be estimated; give two or "
+            "more."
+        )
+    return float(scores.var(ddof=1)), len(scores) - 1
+
+
+def _list_name(name: str) -> str:
+    return f"the {name} controls" if name in _CONTROLS else f"the {name}"

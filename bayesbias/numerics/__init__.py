@@ -1,0 +1,1 @@
+"""Computations that several rooms share."""

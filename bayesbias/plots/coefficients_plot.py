@@ -1,0 +1,123 @@
+"""The coefficients of the whole data set, with their intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from bayesbias.errors import SpecError
+from bayesbias.models import Fit
+from bayesbias.models.contrasts import tidy_draws
+from bayesbias.models.spec import Parameter
+from bayesbias.numerics.intervals import check_interval
+from bayesbias.plots.interval_rows import Rows, draw_intervals
+from bayesbias.plots.plot_checks import check_fit
+from bayesbias.plots.priors_plot import meaning
+from bayesbias.plots.style import (
+    CONNECTION_STYLES,
+    OUTCOMES,
+    label_below,
+    new_axes,
+    number,
+    reference,
+    tidy,
+    write_above,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_WORDS = {"protected_word", "word_to_compare"}
+# Inches of a lane, and lanes between one coefficient and the next.
+_LANE, _BETWEEN = 0.12, 1.9
+
+
+def plot_coefficients(fit: Fit, *, prob: float = 0.89, ax: Axes | None = None) -> Axes:
+    """Draw the coefficients of the connections for the whole data set, with their intervals.
+
+    These are ``co`` of the model ``connection``, ``bar`` of the pooled ones, and whatever else
+    differs by connection but not by word; those that also differ by group or embedding have a row
+    for each. Standard deviations are left out.
+
+    Parameters
+    ----------
+    fit : Fit
+        What `fit` or `load_fit` returned.
+    prob : float, default 0.89
+        Probability of the intervals, the narrowest that hold it.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    SpecError
+        If the model has no such coefficients.
+
+    Notes
+    -----
+    The data do not fix the coefficients ``co``: adding a constant to all of them and taking it
+    from all words changes no distance. That their intervals hold zero says nothing; look at
+    `Fit.contrasts`, which are well determined.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> ax = bb.plot_coefficients(bb.fit(table, "interaction", engine="exact", draws=500))
+    >>> [label.get_text() for label in ax.get_yticklabels()][0]
+    'associated stereotypes'
+    """
+    spec = check_fit(fit).spec
+    check_interval(prob, "hdi")
+    names = [p.name for p in spec.parameters if _is_of_connections(p)]
+    if not names:
+        raise SpecError(
+            f"model {spec.name!r} has no coefficients of connections for the whole data set; fit "
+            "model 'connection' or 'interaction', or use plot_means()."
+        )
+    parts = {k: part for name in names for k, part in _blocks(fit, name, prob).items()}
+    order = {
+        title: [CONNECTION_STYLES[c].label for c in part.index] for title, part in parts.items()
+    }
+    rows = Rows.of(order, 1, between=_BETWEEN, headed=len(parts) > 1, lane=_LANE)
+    ax = new_axes(6.4, _LANE * rows.end + 0.75) if ax is None else ax
+    everything = pd.concat(parts.values())
+    for connection, style in CONNECTION_STYLES.items():
+        own = np.flatnonzero(everything.index == connection)
+        y = [rows.places[i] for i in own]
+        draw_intervals(ax, everything.iloc[own], y, style, width=2.2, size=36)
+    digits = 2 if spec.outcome == "distance" else 3
+    for mean, place in zip(everything["mean"], rows.places, strict=True):
+        write_above(ax, number(mean, digits), (mean, place), 4)
+    meanings = dict.fromkeys(meaning(spec, name) for name in names)
+    outcome = OUTCOMES[spec.outcome]
+    for text in meanings:
+        reference(ax, outcome.neutral if text == outcome.label else 0)
+    note = f" ({outcome.meaning})" if outcome.label in meanings else ""
+    tidy(ax)
+    rows.label(ax)
+    label_below(ax, f"{', '.join(names)}: {' or '.join(meanings)}, {prob:.0%} intervals{note}")
+    return ax
+
+
+def _is_of_connections(parameter: Parameter) -> bool:
+    """Tell whether a parameter is a coefficient of each connection, but of no single word."""
+    by = parameter.by
+    return "connection" in by and not _WORDS & set(by) and not parameter.prior.is_positive
+
+
+def _blocks(fit: Fit, name: str, prob: float) -> dict[str, pd.DataFrame]:
+    """Return the estimates by connection, for each level of what else a parameter differs by."""
+    frame = tidy_draws(fit.posterior[name], prob).set_index("connection")
+    others = [factor for factor in fit.spec[name].by if factor != "connection"]
+    if not others:
+        return {name: frame}
+    levels = frame[others].agg(", ".join, axis=1)
+    return {f"{name}, {level}": frame[levels == level] for level in dict.fromkeys(levels)}

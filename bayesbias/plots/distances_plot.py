@@ -1,0 +1,95 @@
+"""The distances themselves, before any model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesbias._core.constants import CONNECTIONS
+from bayesbias._core.validation import one_of, quoted, word_list
+from bayesbias.distances.table import Duplicates, check_table
+from bayesbias.errors import DataError
+from bayesbias.plots.plot_checks import in_table
+from bayesbias.plots.style import CONNECTION_STYLES, INK, new_axes, tidy, write_above
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+def plot_distances(
+    table: pd.DataFrame,
+    *,
+    group: str | None = None,
+    connections: Iterable[str] = CONNECTIONS,
+    duplicates: Duplicates = "drop",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw every cosine distance as a dot, one row a kind of connection, with the means.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A distance table.
+    group : str, optional
+        Draw only the protected words of this group.
+    connections : iterable of str, default ("associated", "different", "human", "none")
+        Draw only these kinds: ``["associated", "different"]`` leaves the controls out.
+    duplicates : {"drop", "keep"}, default "drop"
+        What to do with duplicated rows: leave them out, or keep them and draw each.
+    ax : Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    SpecError
+        If there is no such connection.
+    DataError
+        If there is no such group in the table, or nothing of these kinds.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> ax = bb.plot_distances(table, group="muslim")
+    >>> ax.get_xlabel()
+    'cosine distance'
+    """
+    wanted = [
+        one_of("connections", name, CONNECTIONS) for name in word_list("connections", connections)
+    ]
+    rows = check_table(table, duplicates=duplicates)
+    if group is not None:
+        in_table("group", group, rows["protected_group"].cat.categories)
+        rows = rows[rows["protected_group"] == group]
+    there = [name for name in CONNECTIONS if name in wanted and (rows["connection"] == name).any()]
+    if not there:
+        raise DataError(f"no rows of {quoted(wanted)} in the table; there is nothing to draw.")
+    ax = new_axes(6.4, 0.62 * len(there) + 0.9) if ax is None else ax
+    # The same places each time: a figure of the same table is the same figure.
+    rng = np.random.default_rng(0)
+    for place, name in enumerate(reversed(there)):
+        style = CONNECTION_STYLES[name]
+        values = rows.loc[rows["connection"] == name, "cosine_distance"].to_numpy()
+        heights = place + rng.uniform(-0.27, 0.27, len(values))
+        # Many dots are fainter, so that their density shows.
+        alpha = float(np.clip(6.0 / np.sqrt(len(values)), 0.12, 0.8))
+        ax.scatter(
+            values, heights, s=9, c=style.color, marker=style.marker, alpha=alpha, linewidths=0
+        )
+        ax.plot([values.mean()] * 2, [place - 0.36, place + 0.36], color=INK, linewidth=2.2)
+        text = f"{values.mean():.2f}  (n = {len(values):,})"
+        write_above(ax, text, (float(values.mean()), place + 0.36), 1.5)
+    labels = [CONNECTION_STYLES[name].label for name in reversed(there)]
+    ax.set_yticks(range(len(there)), labels, fontsize=9)
+    ax.set_ylim(-0.55, len(there) - 0.3)
+    ax.set_xlabel("cosine distance")
+    tidy(ax)
+    return ax

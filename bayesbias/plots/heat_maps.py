@@ -1,0 +1,203 @@
+"""Heat maps with numbers: the places of embeddings, and how rankings agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from bayesbias._core.array_types import Array
+from bayesbias.errors import DataError, SpecError
+from bayesbias.plots.plot_checks import check_frame
+from bayesbias.plots.style import (
+    BAND,
+    CONNECTION_STYLES,
+    INK,
+    label_below,
+    new_axes,
+    number,
+    settle,
+    wrapped,
+)
+from bayesbias.rankings import RankPosterior
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+
+# Inches of a cell with and without a number, and how many to a side have numbers;
+# where there are more, there is a colour bar.
+_CELL, _SMALL_CELL, _NUMBERED = 0.6, 0.24, 20
+# Characters of a line of a name, and inches of a character.
+_WIDTH, _CHARACTER = 26, 0.075
+# Inches that the label below needs.
+_LEAST = 2.8
+
+
+def plot_rank_probabilities(posterior: RankPosterior, *, ax: Axes | None = None) -> Axes:
+    """Draw the probability of each place for each embedding, the least biased on top.
+
+    Parameters
+    ----------
+    posterior : RankPosterior
+        What `rank_posterior` returned.
+    ax : Axes, optional
+        Where to draw; by default a new figure that is as large as the embeddings need.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    SpecError
+        If `posterior` is something else.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> embeddings = [bb.load_embedding("demo"), bb.load_embedding("demo-100d")]
+    >>> queries = [bb.load_query(f"weat_{i}") for i in (6, 7, 8)]
+    >>> ax = bb.plot_rank_probabilities(
+    ...     bb.rank_posterior("weat_es", queries, embeddings, draws=1000)
+    ... )
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['demo-100d', 'demo']
+    """
+    if not isinstance(posterior, RankPosterior):
+        raise SpecError(
+            f"'posterior' is {type(posterior).__name__}; expected what rank_posterior() returned."
+        )
+    chances = posterior.probabilities.loc[posterior.table["embedding"].tolist()]
+    blue = CONNECTION_STYLES["different"].color
+    texts = np.vectorize(_chance)(chances.to_numpy())
+    ax = _heat_map(ax, chances, ("white", blue, "#00344F"), 0.0, texts, label="probability")
+    settle(ax)
+    label_below(ax, f"place by {posterior.metric} (1: the least biased)")
+    return ax
+
+
+def plot_rank_correlations(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Draw how much metrics agree on the order of embeddings.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `rank_correlations` returned: metrics × metrics, from −1 to 1.
+    ax : Axes, optional
+        Where to draw; by default a new figure that is as large as the metrics need.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    SpecError
+        If `frame` is no table.
+    DataError
+        If it is not a table of correlations.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import bayesbias as bb
+    >>> ranking = pd.DataFrame({"weat": [1, 2, 3], "rnd": [1, 3, 2]}, index=["a", "b", "c"])
+    >>> ax = bb.plot_rank_correlations(bb.rank_correlations(ranking))
+    >>> [text.get_text() for text in ax.texts]
+    ['1.00', '0.50', '0.50', '1.00']
+    """
+    check_frame("frame", frame, (), "rank_correlations()")
+    square = list(frame.index) == list(frame.columns)
+    if not square or frame.select_dtypes("number").shape != frame.shape or _beyond_one(frame):
+        raise DataError(
+            "'frame' is not metrics × metrics from −1 to 1; expected the table of "
+            "rank_correlations()."
+        )
+    ends = (CONNECTION_STYLES["associated"].color, CONNECTION_STYLES["different"].color)
+    texts = np.vectorize(_correlation)(frame.to_numpy(dtype=np.float64))
+    colors = (ends[0], "white", ends[1])
+    return _heat_map(ax, frame, colors, -1.0, texts, label="rank correlation")
+
+
+def _chance(value: float) -> str:
+    """Return a probability, never a certainty."""
+    if value > 0.995:
+        return ">0.99"
+    return "<0.01" if value < 0.005 else f"{value:.2f}"
+
+
+def _beyond_one(frame: pd.DataFrame) -> bool:
+    return bool((np.abs(frame.to_numpy(dtype=np.float64)) > 1 + 1e-9).any())
+
+
+def _correlation(value: float) -> str:
+    # A metric that gives all embeddings one place has no correlation.
+    return "–" if np.isnan(value) else number(value, 2)
+
+
+def _heat_map(
+    ax: Axes | None,
+    frame: pd.DataFrame,
+    colors: Sequence[str],
+    least: float,
+    texts: npt.NDArray[np.str_],
+    *,
+    label: str,
+) -> Axes:
+    """Draw a table of numbers up to one as coloured cells."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    values = frame.to_numpy(dtype=np.float64)
+    height, width = values.shape
+    rows, columns = ([wrapped(str(n), _WIDTH) for n in names] for names in (frame.index, frame))
+    numbered = max(height, width) <= _NUMBERED
+    cell = _CELL if numbered else _SMALL_CELL
+    # A name that is wider than its cell stands upright.
+    upright = _CHARACTER * _longest(columns) > cell
+    if ax is None:
+        beside = _CHARACTER * _longest(rows) + (0.3 if numbered else 1.2)
+        below = _CHARACTER * _longest(columns) if upright else 0.2
+        ax = new_axes(max(cell * width, _LEAST) + beside, cell * height + below + 0.5)
+    palette = LinearSegmentedColormap.from_list("heat", list(colors)).with_extremes(bad=BAND)
+    mesh = ax.pcolormesh(
+        values, cmap=palette, vmin=least, vmax=1.0, edgecolors="white", linewidth=1
+    )
+    ax.invert_yaxis()
+    ax.set_xticks(np.arange(width) + 0.5, columns, fontsize=8.5, rotation=90 if upright else 0)
+    ax.set_yticks(np.arange(height) + 0.5, rows, fontsize=8.5)
+    ax.tick_params(length=0, labelcolor=INK)
+    ax.spines[:].set_visible(False)
+    if not numbered:
+        bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.6, label=label)
+        bar.outline.set_visible(False)
+        return ax
+    for (i, j), text in np.ndenumerate(texts):
+        dark = _is_dark(palette, float((values[i, j] - least) / (1 - least)))
+        ax.text(
+            j + 0.5,
+            i + 0.5,
+            text,
+            ha="center",
+            va="center",
+            fontsize=8,
+            color="white" if dark else INK,
+        )
+    return ax
+
+
+def _longest(names: Sequence[str]) -> int:
+    """Return the number of characters of the longest line."""
+    return max(len(line) for name in names for line in name.split("\n"))
+
+
+def _is_dark(palette: Colormap, place: float) -> bool:
+    """Tell whether white is easier to read on a colour than ink."""
+    channels: Array = np.asarray(palette(place))[:3]  # of no number, the pale one
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return bool(linear @ [0.2126, 0.7152, 0.0722] < 0.2)

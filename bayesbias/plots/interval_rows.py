@@ -1,0 +1,177 @@
+"""Rows of intervals: under the names of their groups, with a lane for each thing in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._core.constants import CONNECTIONS
+from bayesbias._core.validation import one_of
+from bayesbias.errors import SpecError
+from bayesbias.models import Fit
+from bayesbias.models.contrasts import tidy_draws
+from bayesbias.models.fitted_model import group_means
+from bayesbias.models.paired import By
+from bayesbias.plots.plot_checks import choose
+from bayesbias.plots.style import BAND, INK, RULE, Style, settle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: So many words or more are drawn smaller, and have the scale at both ends.
+MANY = 30
+# Lanes around the name of a group, and between groups.
+_AROUND, _APART = 0.9, 1.7
+# A lane of this many inches is high enough for a heading with that much around it.
+_LANE = 0.075
+# Of a line of text, in units of its size.
+_LINE_HEIGHT = 1.3
+# A mark of this area or less would vanish behind a white edge.
+_SMALL = 10
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Where rows and headings are, in lanes counted downwards from the top of the figure."""
+
+    names: list[str]
+    places: list[float]  # the first lane of each row
+    headings: dict[str, float]
+    lanes: int
+    between: float
+    lane: float  # inches
+    end: float
+
+    @classmethod
+    def of(
+        cls,
+        order: Mapping[str, Sequence[str]],
+        lanes: int,
+        *,
+        between: float,
+        headed: bool,
+        lane: float = _LANE,
+    ) -> Rows:
+        """Lay out rows by heading, with so many lanes, each of so many inches."""
+        names: list[str] = []
+        places: list[float] = []
+        headings: dict[str, float] = {}
+        # The name of a group needs its room however narrow the lanes are.
+        scale = max(1.0, _LANE / lane)
+        at = 0.0
+        for heading, rows in order.items():
+            if headed:
+                at += scale * (_AROUND + (_APART if names else 0))
+                headings[heading] = at
+                at += scale * (1 + _AROUND)
+            for name in rows:
+                names.append(name)
+                places.append(at)
+                at += lanes + between
+        return cls(names, places, headings, lanes, between, lane, at)
+
+    def shade(self, ax: Axes) -> None:
+        """Lay a pale band behind every other row, so that the eye finds its name."""
+        height = self.lanes + self.between
+        for place in self.places[::2]:
+            start = place - (1 + self.between) / 2
+            ax.axhspan(start, start + height, color=BAND, linewidth=0, zorder=0)
+
+    def label(self, ax: Axes, *, size: float = 8.5) -> None:
+        """Write the names of the rows and the headings beside the axes, and settle them."""
+        middles = [place + (self.lanes - 1) / 2 for place in self.places]
+        ax.set_yticks(middles, self.names, fontsize=size)
+        written = []
+        for number, (text, place) in enumerate(self.headings.items()):
+            if number:
+                apart = max(1.0, _LANE / self.lane) * _APART
+                ax.axhline(place - apart, color=RULE, linewidth=0.8)
+            heading = ax.annotate(
+                text,
+                (0, place),
+                (-4, 0),
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                fontsize=size + 0.5,
+                fontweight="bold",
+                color=INK,
+            )
+            written.append(heading)
+        ax.set_ylim(self.end, -self.between)
+        settle(ax)
+        # In axes that are low, the names are smaller, so that they do not touch.
+        points = ax.get_window_extent().height / ax.figure.dpi * 72 / (self.end + self.between)
+        lines = max(name.count("\n") + 1 for name in self.names)
+        spots = np.sort([*middles, *self.headings.values()])
+        largest = points * np.diff(spots).min(initial=np.inf) / (_LINE_HEIGHT * lines)
+        if largest < size:
+            for label in (*written, *ax.get_yticklabels()):
+                label.set_fontsize(largest)
+
+
+def draw_intervals(
+    ax: Axes, frame: pd.DataFrame, y: Sequence[float], style: Style, *, width: float, size: float
+) -> None:
+    """Draw a line from lower to upper and a mark at the mean for each row of a table."""
+    ax.hlines(y, frame["lower"], frame["upper"], color=style.color, linewidth=width, alpha=0.75)
+    edge = 0.4 if size > _SMALL else 0
+    ax.scatter(
+        frame["mean"],
+        y,
+        s=size,
+        c=style.color,
+        marker=style.marker,
+        edgecolors="white",
+        linewidths=edge,
+        zorder=3,
+    )
+
+
+def means_of(fit: Fit, by: By, prob: float, embedding: str | None = None) -> pd.DataFrame:
+    """Return the expected outcome by word or group (and connection), with intervals."""
+    array = fit.expected(["word_to_compare"])
+    if "protected_word" not in array.dims and by not in array.dims:
+        raise SpecError(
+            f"model {fit.spec.name!r} does not tell protected words apart, so there is nothing to "
+            "draw; fit model 'interaction', for instance."
+        )
+    if "embedding" in array.dims:
+        name = choose("embedding", embedding, array["embedding"].to_numpy().tolist())
+        array = array.sel(embedding=name, drop=True)
+    elif embedding is not None:
+        one_of("embedding", embedding, [str(name) for name in fit.table["embedding"].unique()])
+    known = ("chain", "draw", "protected_word", "protected_group", "connection")
+    for dim in array.dims:
+        if dim not in known:
+            raise SpecError(
+                f"the means of model {fit.spec.name!r} also differ by {dim!r}, which this figure "
+                "does not show; draw them from fit.means()."
+            )
+    if by not in array.dims:
+        array = group_means(array, fit.groups())
+    rest = ["connection"] if "connection" in array.dims else []
+    return tidy_draws(array.transpose("chain", "draw", by, *rest), prob)
+
+
+def by_group(means: pd.DataFrame, fit: Fit, by: By) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the rows by group, the nearest to their stereotypes first, and the connections."""
+    if "connection" not in means:
+        there: list[str] = []
+        first = means.set_index(by)["mean"]
+    else:
+        there = [name for name in CONNECTIONS if name in set(means["connection"])]
+        first = means[means["connection"] == there[0]].set_index(by)["mean"]
+    if by == "protected_group":
+        return {"": list(dict.fromkeys(means[by]))}, there
+    groups = fit.groups().to_series()
+    order = {
+        group: list(first[groups.index[groups == group]].sort_values().index)
+        for group in dict.fromkeys(groups)
+    }
+    return order, there

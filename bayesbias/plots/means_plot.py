@@ -1,0 +1,99 @@
+"""Expected distances with their intervals, word by word or group by group."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayesbias._core.validation import one_of
+from bayesbias.models import Fit
+from bayesbias.models.paired import By
+from bayesbias.numerics.intervals import check_interval
+from bayesbias.plots.interval_rows import MANY, Rows, by_group, draw_intervals, means_of
+from bayesbias.plots.plot_checks import check_fit
+from bayesbias.plots.style import (
+    CONNECTION_STYLES,
+    INK,
+    OUTCOMES,
+    Style,
+    keys,
+    label_below,
+    legend_above,
+    new_axes,
+    reference,
+    tidy,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_means(
+    fit: Fit,
+    *,
+    by: By = "protected_word",
+    prob: float = 0.89,
+    embedding: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the expected distance of each word from each kind of attribute, with its interval.
+
+    The words of a group stand together, those nearest to their stereotypes first. Bias is where
+    the associated stereotypes lie to the left of the controls, and their intervals apart.
+
+    Parameters
+    ----------
+    fit : Fit
+        What `fit` or `load_fit` returned.
+    by : {"protected_word", "protected_group"}, default "protected_word"
+        What a row is. The mean of a group is the average of its words.
+    prob : float, default 0.89
+        Probability of the intervals, the narrowest that hold it.
+    embedding : str, optional
+        Which embedding, if the model tells several apart.
+    ax : Axes, optional
+        Where to draw; by default a new figure that is as high as the words need.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    SpecError
+        If the model does not tell protected words apart, or there is no such embedding.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> fit = bb.fit(table, "interaction", engine="exact", draws=500)
+    >>> ax = bb.plot_means(fit, by="protected_group")
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['jew', 'christian', 'muslim']
+    """
+    check_fit(fit)
+    one_of("by", by, ("protected_word", "protected_group"))
+    check_interval(prob, "hdi")
+    means = means_of(fit, by, prob, embedding)
+    order, there = by_group(means, fit, by)
+    several = [CONNECTION_STYLES[name] for name in there] or [Style(INK, "o", "")]
+    many = len(means) >= MANY * len(several)
+    # Inches of a lane, lanes between rows, points of a line, and the area of a mark.
+    lane, between, width, size = (0.034, 1.0, 0.9, 7) if many else (0.078, 1.5, 1.7, 24)
+    rows = Rows.of(order, len(several), between=between, headed=by == "protected_word", lane=lane)
+    ax = new_axes(6.4, lane * rows.end + 1.15) if ax is None else ax
+    for number, style in enumerate(several):
+        own = means[means["connection"] == there[number]] if there else means
+        y = [place + number for place in rows.places]
+        draw_intervals(ax, own.set_index(by).loc[rows.names], y, style, width=width, size=size)
+    rows.shade(ax)
+    outcome = OUTCOMES[fit.spec.outcome]
+    reference(ax, outcome.neutral)
+    tidy(ax)
+    ax.tick_params(axis="x", top=many, labeltop=many)
+    rows.label(ax, size=7 if many else 8.5)
+    label_below(ax, f"expected {outcome.label}, {prob:.0%} intervals ({outcome.meaning})")
+    if there:
+        legend_above(ax, keys(several), columns=2, space=2.4 if many else 0.5)
+    return ax

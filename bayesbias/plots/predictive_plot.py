@@ -1,0 +1,202 @@
+"""Whether tables that a fitted model would give look like the one that it was fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.validation import at_least, one_of
+from bayesbias.models import Fit
+from bayesbias.models.prior_draws import outcome_draws
+from bayesbias.numerics.intervals import check_interval
+from bayesbias.plots.plot_checks import check_fit
+from bayesbias.plots.style import (
+    CONNECTION_STYLES,
+    GRID,
+    INK,
+    OUTCOMES,
+    label_below,
+    legend_above,
+    new_axes,
+    settle,
+    tidy,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+_BINS = 400
+# Numbers of replicated tables that are in memory at once.
+_BLOCK = 4_000_000
+# So many rows or more are drawn lower.
+_MANY = 12
+# A density that is lower than this part of a row is not drawn.
+_SEEN = 0.002
+
+
+def plot_predictive_check(
+    fit: Fit,
+    *,
+    by: str | None = "connection",
+    draws: int = 200,
+    prob: float = 0.89,
+    seed: int = 0,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the density of the observed distances over those of tables that the model would give.
+
+    Each replicated table is drawn from the posterior, with the words and the number of rows of the
+    observed one. Where the line of the observed leaves the band, the model misses something.
+
+    Parameters
+    ----------
+    fit : Fit
+        What `fit` or `load_fit` returned, by either engine.
+    by : str or None, default "connection"
+        The column of the table that has a row of the figure for each of its names, such as
+        ``protected_group`` or ``protected_word``; None for all distances together.
+    draws : int, default 200
+        How many replicated tables.
+    prob : float, default 0.89
+        The part of the replicated densities that the band holds, at each distance.
+    seed : int, default 0
+        Same seed, same figure.
+    ax : Axes, optional
+        Where to draw; by default a new figure that is as high as the rows need.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    SpecError
+        If `by` is no column of names.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> fit = bb.fit(table, "interaction", engine="exact", draws=500)
+    >>> ax = bb.plot_predictive_check(fit, by="protected_group", draws=50)
+    >>> [label.get_text().split()[0] for label in ax.get_yticklabels()]
+    ['jew', 'christian', 'muslim']
+    """
+    check_fit(fit)
+    check_interval(prob, "eti")
+    at_least("draws", draws, 2)
+    at_least("seed", seed, 0)
+    codes, names = _levels(fit, by)
+    grid, observed, replicated = _densities(fit, codes, len(names), draws, seed)
+    lower, upper = np.quantile(replicated, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
+    many = len(names) >= _MANY
+    row, size = (0.3, 8) if many else (0.62, 9)
+    ax = new_axes(6.4, row * len(names) + 1.2) if ax is None else ax
+    for place, name in enumerate(names):
+        style = CONNECTION_STYLES.get(name) if by == "connection" else None
+        color = INK if style is None else style.color
+        # Densities of rows with many and with few distances differ in height; each fills its row.
+        scale = 0.85 / max(upper[place].max(), observed[place].max())
+        base = len(names) - 1 - place
+        seen = np.flatnonzero(scale * np.maximum(upper[place], observed[place]) > _SEEN)
+        part = slice(seen[0], seen[-1] + 1)
+        low, high, line = (base + scale * of[place, part] for of in (lower, upper, observed))
+        ax.fill_between(grid[part], low, high, color=color, alpha=0.35, linewidth=0)
+        ax.plot(grid[part], line, color=INK, linewidth=1.2)
+    labels = _labels(names, codes, by, lines=not many)
+    ax.set_yticks(np.arange(len(names))[::-1], labels, fontsize=size, va="bottom")
+    ax.set_ylim(-0.08, len(names))
+    tidy(ax)
+    ax.grid(axis="y", color=GRID, linewidth=0.6)
+    settle(ax)
+    label_below(ax, OUTCOMES[fit.spec.outcome].label)
+    legend_above(ax, _handles(len(replicated), prob), columns=2)
+    return ax
+
+
+def _levels(fit: Fit, by: str | None) -> tuple[Codes, list[str]]:
+    """Return the row of the figure of each row of the table, and the names of the rows."""
+    if by is None:
+        return np.zeros(len(fit.table), dtype=np.intp), ["all distances"]
+    columns = [str(name) for name in fit.table.columns if fit.table[name].dtype.kind not in "fiu"]
+    one_of("by", by, columns)
+    used = fit.table[by].astype("category").cat.remove_unused_categories()
+    return used.cat.codes.to_numpy().astype(np.intp), [str(name) for name in used.cat.categories]
+
+
+def _densities(
+    fit: Fit, codes: Codes, levels: int, draws: int, seed: int
+) -> tuple[Array, Array, Array]:
+    """Return a grid, and the densities there: levels × grid, and tables × levels × grid."""
+    y = fit.data.y
+    low, high = y.min(), y.max()
+    edges = np.linspace(low - (high - low) / 2, high + (high - low) / 2, _BINS + 1)
+    step = edges[1] - edges[0]
+    n = np.bincount(codes, minlength=levels)
+
+    def counts(tables: Array) -> Array:
+        """Return tables × levels × bins."""
+        bins = np.clip((tables - edges[0]) / step, -1, _BINS)
+        inside = (bins >= 0) & (bins < _BINS)
+        place = (np.arange(len(tables))[:, None] * levels + codes) * _BINS + bins.astype(np.intp)
+        size = len(tables) * levels * _BINS
+        found = np.bincount(place[inside], minlength=size) / step
+        return np.asarray(found.reshape(-1, levels, _BINS))
+
+    # The same kernel for both: what it smooths away, it does in either.
+    width = [_bandwidth(y[codes == level]) / step for level in range(levels)]
+    found = []
+    for tables in chain([y[None]], _replicated(fit, draws, seed)):
+        density = counts(tables) / n[:, None]
+        for level in range(levels):
+            density[:, level] = gaussian_filter1d(density[:, level], width[level], mode="constant")
+        found.append(density)
+    return (edges[1:] + edges[:-1]) / 2, found[0][0], np.concatenate(found[1:])
+
+
+def _bandwidth(y: Array) -> float:
+    """Return Silverman's rule of thumb for the width of a kernel."""
+    quarter, three_quarters = np.quantile(y, [0.25, 0.75])
+    spread = min(y.std(), (three_quarters - quarter) / 1.34) or y.std() or 0.01
+    return float(0.9 * spread * len(y) ** -0.2)
+
+
+def _replicated(fit: Fit, draws: int, seed: int) -> Iterator[Array]:
+    """Draw tables from the posterior, in blocks of tables × rows."""
+    rng = np.random.default_rng(seed)
+    values = {p.name: fit.draws(p.name) for p in fit.spec.parameters}
+    total = len(values[fit.spec.scale])
+    chosen = rng.choice(total, draws, replace=draws > total)
+    step = max(1, _BLOCK // len(fit.data.y))
+    for start in range(0, draws, step):
+        block = chosen[start : start + step]
+        part = {name: draw[block].reshape(len(block), -1) for name, draw in values.items()}
+        yield outcome_draws(fit.spec, fit.data, part, len(block), rng)
+
+
+def _labels(names: list[str], codes: Codes, by: str | None, *, lines: bool) -> list[str]:
+    """Return what to write beside the rows: names, and where there is room how many distances."""
+    shown = [CONNECTION_STYLES[n].label if by == "connection" else n for n in names]
+    if not lines:
+        return shown
+    counts = np.bincount(codes, minlength=len(names))
+    return [f"{name}\nn = {n:,}" for name, n in zip(shown, counts, strict=True)]
+
+
+def _handles(draws: int, prob: float) -> list[Artist]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    return [
+        Line2D([], [], color=INK, linewidth=1.2, label="observed"),
+        Patch(
+            color=INK, alpha=0.35, linewidth=0, label=f"{prob:.0%} of {draws:,} replicated tables"
+        ),
+    ]

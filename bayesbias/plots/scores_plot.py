@@ -1,0 +1,145 @@
+"""Classical metrics with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from bayesbias.errors import DataError, SpecError
+from bayesbias.metrics import METRICS, Score
+from bayesbias.plots.interval_rows import Rows, draw_intervals
+from bayesbias.plots.plot_checks import check_frame, choose
+from bayesbias.plots.style import (
+    Style,
+    keys,
+    label_below,
+    legend_above,
+    new_axes,
+    reference,
+    styles,
+    tidy,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_COLUMNS = ("metric", "query", "embedding", "value", "lower", "upper")
+# Inches of a lane, lanes between queries, and characters of a line of a query's name.
+_LANE, _BETWEEN, _WIDTH = 0.13, 1.6, 34
+_LINE = 0.145  # inches of such a line
+
+
+def plot_scores(
+    scores: pd.DataFrame | Score | Iterable[Score],
+    *,
+    metric: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the values of a metric with their intervals, one row a query, a mark an embedding.
+
+    Metrics have scales of their own, so a figure is of one of them. The vertical line is the value
+    that an embedding without bias has.
+
+    Parameters
+    ----------
+    scores : DataFrame, Score or list of Score
+        What `query_scores` returned, or what `Metric.posterior` or `Metric.run_query` did. There
+        are intervals where there were draws.
+    metric : str, optional
+        Which metric, if there are several.
+    ax : Axes, optional
+        Where to draw; by default a new figure that is as high as the queries need.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    SpecError
+        If `scores` is something else, or does not say which of several metrics.
+    DataError
+        If the table is not one of `query_scores`, or has no value.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> embeddings = [bb.load_embedding("demo"), bb.load_embedding("demo-100d")]
+    >>> queries = [bb.load_query(f"weat_{i}") for i in (6, 7, 8)]
+    >>> scores = bb.query_scores("weat_es", queries, embeddings, draws=500)
+    >>> ax = bb.plot_scores(scores)
+    >>> ax.get_xlabel()
+    'weat_es (0: no bias)'
+    """
+    table = _table(scores)
+    name = choose("metric", metric, dict.fromkeys(table["metric"].astype("str")))
+    own = table[table["metric"] == name]
+    twice = own.duplicated(["query", "embedding"])
+    if twice.any():
+        query, embedding = own.loc[twice, ["query", "embedding"]].iloc[0]
+        raise DataError(f"'scores' has {query!r} in {embedding!r} twice; keep one of them.")
+    if own["value"].isna().all():
+        raise DataError(f"no value of {name!r} is a number; there is nothing to draw.")
+    several = styles(own["embedding"])
+    labels = {query: wrapped(query, _WIDTH) for query in dict.fromkeys(own["query"])}
+    # A row is as high as its marks or its name, whichever is higher.
+    lines = max(label.count("\n") + 1 for label in labels.values())
+    between = max(_BETWEEN, lines * _LINE / _LANE + 0.5 - len(several))
+    rows = Rows.of({"": list(labels.values())}, len(several), between=between, headed=False)
+    ax = new_axes(6.4, _LANE * rows.end + (1.1 if len(several) > 1 else 0.7)) if ax is None else ax
+    places = dict(zip(labels, rows.places, strict=True))
+    for lane, (embedding, style) in enumerate(several.items()):
+        part = own[own["embedding"] == embedding].rename(columns={"value": "mean"})
+        y = [places[query] + lane for query in part["query"]]
+        draw_intervals(ax, part, y, style, width=1.7, size=24)
+        reasons = part.get("reason", pd.Series("", index=part.index)).astype("str")
+        for place, mean, reason in zip(y, part["mean"], reasons, strict=True):
+            if np.isnan(mean):
+                _write_missing(ax, place, style, "no value")
+            elif reason.startswith("no interval"):
+                _write_missing(ax, place, style, "no interval")
+    rows.shade(ax)
+    neutral = METRICS[name].neutral_value if name in METRICS else None
+    if neutral is not None:
+        reference(ax, neutral)
+    where = "" if len(several) > 1 else f" in {own['embedding'].iloc[0]}"
+    tidy(ax)
+    rows.label(ax)
+    label_below(ax, f"{name}{where}" + ("" if neutral is None else f" ({neutral:g}: no bias)"))
+    if len(several) > 1:
+        legend_above(ax, keys(several.values()), columns=min(len(several), 4))
+    return ax
+
+
+def _table(scores: object) -> pd.DataFrame:
+    """Return one row a score."""
+    if isinstance(scores, Score):
+        scores = [scores]
+    if isinstance(scores, Iterable) and not isinstance(scores, pd.DataFrame | str):
+        several = list(scores)
+        for score in several:
+            if not isinstance(score, Score):
+                raise SpecError(
+                    f"'scores' holds {type(score).__name__}; expected scores, or the table of "
+                    "query_scores()."
+                )
+        scores = pd.DataFrame([score.row() for score in several])
+    return check_frame("scores", scores, _COLUMNS, "query_scores()")
+
+
+def _write_missing(ax: Axes, place: float, style: Style, what: str) -> None:
+    ax.annotate(
+        what,
+        (0, place),
+        (3, 0),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        va="center",
+        fontsize=7,
+        color=style.color,
+    )

@@ -1,0 +1,379 @@
+"""How sure a ranking of embeddings is: the probability of each place."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._core.array_types import Array
+from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
+from bayesbias._core.validation import at_least, one_of, quoted
+from bayesbias.embeddings import Embedding, as_embeddings
+from bayesbias.embeddings.matching import check_fallbacks
+from bayesbias.errors import DataError, SpecError, warn
+from bayesbias.numerics.intervals import centred, interval_around
+from bayesbias.rankings.parallel_scores import (
+    MetricLike,
+    Queries,
+    Settings,
+    as_metrics,
+    as_queries,
+    fitting,
+    measure,
+    remarks,
+)
+from bayesbias.rankings.run_queries import AGGREGATES, Aggregate, values_of
+
+# Vectors are in single precision: biases are equal that differ by less than this share.
+_DIGITS = 6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RankPosterior:
+    """How sure a ranking of embeddings is, from `rank_posterior`.
+
+    A score is how far the queries are from the neutral value of the metric, summed up by the
+    aggregate; 0 is without bias, and the smaller its size, the less biased.
+
+    Parameters
+    ----------
+    metric : str
+        The name of the metric.
+    aggregate : {"avg", "abs_avg", "sum", "abs_sum"}
+        How the queries were summed up.
+    queries : tuple of str
+        The queries that count.
+    skipped : tuple of str
+        The queries left out, as some embedding has no value or no interval for them.
+    scores : Series
+        The score of each embedding with the words as they are listed.
+    draws : DataFrame
+        Draws × embeddings: the score for each draw of the words' weights, moved so that the
+        median of an embedding is its score. A row has the same weights for all embeddings.
+    prob : float
+        Probability of the intervals.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> embeddings = [bb.load_embedding("demo"), bb.load_embedding("demo-100d")]
+    >>> queries = [bb.load_query(f"weat_{i}") for i in (6, 7, 8)]
+    >>> found = bb.rank_posterior("weat_es", queries, embeddings, draws=1000)
+    >>> found.table[["embedding", "score", "expected_rank", "p_best"]].round(1)
+       embedding  score  expected_rank  p_best
+    0  demo-100d    1.4            1.1     0.9
+    1       demo    1.6            1.9     0.1
+    """
+
+    metric: str
+    aggregate: Aggregate
+    queries: tuple[str, ...]
+    skipped: tuple[str, ...]
+    scores: pd.Series[float]
+    draws: pd.DataFrame
+    prob: float
+
+    @cached_property
+    def _sizes(self) -> Array:
+        """The sizes of the scores, rounded so that equal ones are equal."""
+        sizes: Array = np.abs(self.draws.to_numpy())
+        largest = sizes.max()
+        return np.round(sizes / largest, _DIGITS) if largest else sizes
+
+    @cached_property
+    def probabilities(self) -> pd.DataFrame:
+        """The probability of each place for each embedding; rows and columns sum to one."""
+        sizes = self._sizes
+        n = sizes.shape[1]
+        places = np.arange(n)
+        rows = []
+        for i in range(n):
+            own = sizes[:, i, None]
+            before = (sizes < own).sum(axis=1)[:, None]
+            tied = (sizes == own).sum(axis=1)[:, None]
+            rows.append((((places >= before) & (places < before + tied)) / tied).mean(axis=0))
+        return pd.DataFrame(
+            rows, index=self.draws.columns, columns=pd.RangeIndex(1, n + 1, name="place")
+        )
+
+    @cached_property
+    def p_less_biased(self) -> pd.DataFrame:
+        """The probability that the row is less biased than the column; equal ones count half."""
+        sizes = self._sizes
+        names = self.draws.columns
+        rows = [
+            ((own < sizes) + (own == sizes) / 2).mean(axis=0)
+            for own in (sizes[:, i, None] for i in range(len(names)))
+        ]
+        return pd.DataFrame(rows, index=names, columns=names)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row an embedding, the least biased first.
+
+        ``score`` with its interval from ``lower`` to ``upper``, ``expected_rank`` with the places
+        from ``rank_lower`` to ``rank_upper`` (the fewest that hold the probability), ``p_best``
+        and ``p_worst``, the probabilities to be the least and the most biased of all.
+        """
+        chances = self.probabilities.to_numpy()
+        ends = [
+            interval_around(score, self.draws[name].to_numpy(), self.prob)
+            for name, score in self.scores.items()
+        ]
+        places = [_fewest_places(row, self.prob) for row in chances]
+        frame = pd.DataFrame(
+            {
+                "embedding": list(self.draws.columns),
+                "score": self.scores.to_numpy(),
+                "lower": [lower for lower, _ in ends],
+                "upper": [upper for _, upper in ends],
+                "expected_rank": chances @ np.arange(1, len(chances) + 1),
+                "rank_lower": [first for first, _ in places],
+                "rank_upper": [last for _, last in places],
+                "p_best": chances[:, 0],
+                "p_worst": chances[:, -1],
+            }
+        )
+        return frame.sort_values("expected_rank", kind="stable", ignore_index=True)
+
+    def summary(self) -> str:
+        """Return the ranking in a few sentences, no surer than it is.
+
+        Returns
+        -------
+        str
+            Which embeddings are the least and the most biased, and which orders are open.
+        """
+        table = self.table
+        names = list(table["embedding"])
+        number = len(self.queries)
+        text = [
+            f"{self.metric} over {number} quer{'y' if number == 1 else 'ies'} "
+            f"({self.aggregate}), {len(names)} embeddings"
+        ]
+        # Of two, the one that is not the least biased is the most biased.
+        ends = (("p_best", "least"), ("p_worst", "most"))[: len(names) - 1]
+        for column, which in ends:
+            place = int(table[column].to_numpy().argmax())
+            chance = float(table[column].iloc[place])
+            if chance >= self.prob:
+                text.append(f"The {which} biased is {names[place]!r}, {_probability(chance)}")
+            else:
+                text.append(
+                    f"Which is the {which} biased is open: {names[place]!r}, the likeliest, is it "
+                    f"{_probability(chance)}"
+                )
+        unsure = []
+        for first, second in pairwise(names):
+            chance = float(self.p_less_biased.loc[first, second])
+            if len(names) > 2 and chance < self.prob:
+                unsure.append(f"{first!r} before {second!r} {_probability(chance)}")
+        if unsure:
+            more = f", and {len(unsure) - 5} more" if len(unsure) > 5 else ""
+            text.append(f"Open among neighbours: {', '.join(unsure[:5])}{more}")
+        elif len(names) > 2:
+            text.append(
+                f"Each is less biased than the next with a probability of at least {self.prob:g}"
+            )
+        if self.skipped:
+            text.append(f"Left out: {quoted(self.skipped, 3)}")
+        text.append(
+            "The probabilities are about which words could have been listed, not about which texts "
+            "the embeddings could have been trained on"
+        )
+        return ". ".join(text) + "."
+
+    def __repr__(self) -> str:
+        draws, embeddings = self.draws.shape
+        return (
+            f"<RankPosterior {self.metric} ({self.aggregate}): {embeddings} embeddings, "
+            f"{len(self.queries)} queries, {draws:,} draws>"
+        )
+
+    def _repr_html_(self) -> str:
+        table = self.table.to_html(index=False, border=0, float_format=lambda x: f"{x:.3g}")
+        return f"{table}<p>{html.escape(self.summary())}</p>"
+
+
+def _fewest_places(chances: Array, prob: float) -> tuple[int, int]:
+    """Return the first and last of the fewest neighbouring places that hold the probability."""
+    n = len(chances)
+    below = np.concatenate([[0.0], np.cumsum(chances)])
+    for width in range(1, n):
+        held = below[width:] - below[:-width]
+        if held.max() >= prob:
+            first = int(held.argmax())
+            return first + 1, first + width
+    return 1, n
+
+
+def _probability(chance: float) -> str:
+    """Return a probability in words, never a certainty."""
+    if chance > 0.995:
+        return "with a probability above 0.99"
+    if chance < 0.005:
+        return "with a probability below 0.01"
+    return f"with probability {chance:.2f}"
+
+
+def rank_posterior(
+    metric: MetricLike,
+    queries: Queries,
+    embeddings: Iterable[Embedding],
+    *,
+    aggregate: Aggregate = "abs_avg",
+    draws: int = 4000,
+    seed: int | None = None,
+    prob: float = 0.89,
+    subqueries: bool = False,
+    normalize: bool = False,
+    lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
+    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+    n_jobs: int = 1,
+    progress: bool = True,
+    options: Mapping[str, object] | None = None,
+) -> RankPosterior:
+    """Rank embeddings by bias, with the probability of each place.
+
+    The words of the queries are taken as a sample of words that could have been listed, as in
+    `Metric.posterior`. For each draw of their weights, the same for all embeddings and for all
+    queries that hold a list, the queries are summed up and the embeddings ranked.
+
+    Parameters
+    ----------
+    metric : str, Metric class or Metric
+        The metric: a name in `METRICS`, a class, or an instance with its options.
+    queries : Query, list of Query or str
+        The queries, or the name of a published set, as in `run_queries`.
+    embeddings : list of Embedding
+        The embeddings, two or more; their names must differ.
+    aggregate : {"abs_avg", "avg", "abs_sum", "sum"}, default "abs_avg"
+        How the queries' distances from the neutral value are summed up: by size, or with their
+        signs, so that queries of opposite signs cancel out.
+    draws : int, default 4000
+        How many draws.
+    seed : int, optional
+        Same seed, same result; by default that of the metric, or 0 if it has none.
+    prob : float, default 0.89
+        Probability of the intervals.
+    subqueries : bool, default False
+        Whether queries with more sets than the metric takes are split.
+    normalize : bool, default False
+        Whether vectors are scaled to length one first.
+    lost_vocabulary_threshold : float, default 0.2
+        The share of any one word set that may be lost; a query that loses more in any embedding is
+        left out for all.
+    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
+        Spellings to try, as in `Embedding.lookup`.
+    n_jobs : int, default 1
+        How many processes work at once; -1 for one on each core.
+    progress : bool, default True
+        Whether to show a bar, where one can be seen.
+    options : mapping, optional
+        Options of the metric.
+
+    Returns
+    -------
+    RankPosterior
+        The table, the probabilities of places and of pairs, the draws.
+
+    Raises
+    ------
+    SpecError
+        If a query does not fit the metric, or there are fewer than two embeddings.
+    DataError
+        If no query has a value in every embedding.
+
+    Warns
+    -----
+    BayesBiasWarning
+        Once, if there are lost words, notes, or queries or draws left out.
+
+    Notes
+    -----
+    The size of an uncertain number is larger on average than the size of its average:
+    ``E|x| ≥ |E x|``. With ``abs_avg`` and ``abs_sum`` the noise of every query therefore pushes the
+    draws up, most where biases are small and words few. The draws of each embedding are moved back,
+    so that their median is its score (0 at least). ``avg`` and ``sum`` do not fold single queries;
+    only their total is compared by its size.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> embeddings = [bb.load_embedding("demo"), bb.load_embedding("demo-100d")]
+    >>> queries = [bb.load_query(f"weat_{i}") for i in (6, 7, 8)]
+    >>> found = bb.rank_posterior("weat", queries, embeddings, draws=1000)
+    >>> found
+    <RankPosterior weat (abs_avg): 2 embeddings, 3 queries, 1,000 draws>
+    >>> bool(found.p_less_biased.loc["demo-100d", "demo"] > 0.95)
+    True
+    """
+    [chosen] = as_metrics([metric], options)
+    one_of("aggregate", aggregate, AGGREGATES)
+    at_least("draws", draws, 2)
+    taken, _ = fitting(chosen, as_queries(queries), subqueries=subqueries)
+    settings = Settings(
+        normalize=normalize,
+        lost_vocabulary_threshold=lost_vocabulary_threshold,
+        fallbacks=check_fallbacks(fallbacks),
+        seed=seed,
+        draws=draws,
+        prob=prob,
+    )
+    several = as_embeddings(embeddings)
+    if len(several) < 2:
+        raise SpecError("a ranking needs at least two embeddings; give another.")
+    scores = measure([(chosen, taken)], several, settings, n_jobs=n_jobs, progress=progress)
+    told = remarks(scores)
+    values = values_of(scores)
+    unsure = {score.query_name for score in scores if score.draws is None}
+    kept = values.loc[:, [query not in unsure for query in values]]
+    skipped = tuple(query for query in taken if query not in kept)
+    if kept.empty:
+        raise DataError(
+            f"no query has a value and an interval in every embedding, so there is nothing to rank "
+            f"by: "
+            f"{'; '.join(told)}."
+        )
+    if skipped:
+        told.append(f"left out of the ranking: {quoted(skipped, 5)}")
+    drawn = np.stack(
+        [score.draws for score in scores if score.query_name in kept and score.draws is not None],
+        axis=-1,
+    ).reshape(draws, kept.shape[1], len(several))
+    defined = np.isfinite(drawn).all(axis=(1, 2))
+    if not defined.any():
+        raise DataError(f"{chosen.name} is not defined for any draw: {chosen.undefined}.")
+    if not defined.all():
+        told.append(f"{int((~defined).sum())} of {draws} draws are not defined and left out")
+    if told:
+        warn(f"{'; '.join(told)}.")
+    combine = AGGREGATES[aggregate]
+    neutral = chosen.neutral_value
+    names = [embedding.name for embedding in several]
+    points = combine(kept.to_numpy() - neutral)
+    combined = combine(drawn[defined].transpose(0, 2, 1) - neutral)
+    combined = np.column_stack(
+        [centred(own, point) for own, point in zip(combined.T, points, strict=True)]
+    )
+    if aggregate.startswith("abs_"):
+        combined = np.maximum(combined, 0.0)
+    return RankPosterior(
+        metric=chosen.name,
+        aggregate=aggregate,
+        queries=tuple(query for query in taken if query in kept),
+        skipped=skipped,
+        scores=pd.Series(points, index=names, name="score"),
+        draws=pd.DataFrame(
+            combined,
+            index=pd.RangeIndex(int(defined.sum()), name="draw"),
+            columns=names,
+        ),
+        prob=prob,
+    )

@@ -1,0 +1,166 @@
+"""The runs of silhouettes: measured in parallel, kept in a folder, their time told before."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import logging
+import time
+from collections import Counter
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from types import CodeType
+from zipfile import BadZipFile
+
+import joblib
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.files import atomic, make_folder
+from bayesbias._core.progress import progress_bar
+from bayesbias.metrics import Metric
+from bayesbias.metrics.prefixes import prefixes
+from bayesbias.metrics.query_vectors import Gathered
+from bayesbias.metrics.weighting import ones
+
+_log = logging.getLogger(__name__)
+# Each run is measured in one thread, so that it does not matter how many work at once.
+_BLAS = ThreadpoolController()
+# About as many sizes are tried to see how long all of them take.
+_SOME = 100
+# Work of fewer seconds is done before it is announced.
+_SHORT = 2.0
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Growing:
+    """The lists of one embedding, and how they grow."""
+
+    metric: Metric
+    found: Gathered
+    #: Which of the sets grow.
+    places: tuple[int, ...]
+    #: For each of these sets, the order of its words in each run.
+    orders: tuple[Codes, ...]
+    #: How many words of each there are, sizes × sets.
+    counts: Codes
+
+    def run(self, number: int) -> Array:
+        """Return the values of one run."""
+        weights = ones(self.found.sets)
+        for place, order, counts in zip(self.places, self.orders, self.counts.T, strict=True):
+            weights[place] = prefixes(order[number], counts)
+        with _BLAS.limit(limits=1, user_api="blas"):
+            return self.metric._evaluate(self.found.targets, self.found.attributes, weights)
+
+    def only(self, number: int) -> Growing:
+        """Return the lists with one of the runs."""
+        orders = tuple(order[number : number + 1] for order in self.orders)
+        return dataclasses.replace(self, orders=orders)
+
+    def seconds(self) -> float:
+        """Return about how long a run takes: one with some of the sizes, and half of these, do."""
+        thin = max(1, len(self.counts) // _SOME)
+        few, some = (dataclasses.replace(self, counts=self.counts[:: n * thin]) for n in (2, 1))
+        few.run(0)  # what is computed once is not counted
+        start = time.perf_counter()
+        few.run(0)
+        between = time.perf_counter()
+        some.run(0)
+        base, longer = between - start, time.perf_counter() - between
+        each = (longer - base) / max(1, len(some.counts) - len(few.counts))
+        return longer + max(0.0, each) * (len(self.counts) - len(some.counts))
+
+    def names(self) -> list[str]:
+        """Return for each run a name that changes with anything that its values depend on."""
+        own = type(self.metric)
+        sets = [dataclasses.asdict(words) for words in self.found.sets]
+        metric = [own.__module__, own.__qualname__, _code(own), vars(self.metric)]
+        common = joblib.hash([version("bayesbias"), metric, sets, self.places, self.counts])
+        return [joblib.hash([common, list(orders)]) for orders in zip(*self.orders, strict=True)]
+
+
+def _code(kind: type[Metric]) -> list[object]:
+    """Return how a metric and those it is made from are written."""
+    parts: list[object] = []
+    for own in kind.__mro__[: kind.__mro__.index(Metric)]:
+        try:
+            parts.append(inspect.getsource(own))
+        except (OSError, TypeError):  # written in a console or notebook
+            parts += [
+                (name, _compiled(value.__code__) if inspect.isfunction(value) else repr(value))
+                for name, value in vars(own).items()
+                if inspect.isfunction(value) or not name.startswith("__")
+            ]
+    return parts
+
+
+def _compiled(code: CodeType) -> list[object]:
+    """Return what a function does, without where it is written."""
+    constants = [_compiled(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return [code.co_code, code.co_names, constants]
+
+
+def measure_runs(
+    lists: Sequence[Growing], *, n_jobs: int, progress: bool, folder: Path | None
+) -> Array:
+    """Return the values, embeddings × runs × sizes; runs kept in the folder are read from it."""
+    runs = len(lists[0].orders[0])
+    values = np.empty((len(lists), runs, len(lists[0].counts)))
+    left = [(i, run) for i in range(len(lists)) for run in range(runs)]
+    total = len(left)
+    files: list[list[Path | None]] = [[None] * runs for _ in lists]
+    if folder is not None:
+        make_folder(folder)
+        files = [[folder / f"run-{name}.npz" for name in growing.names()] for growing in lists]
+        left = [(i, run) for i, run in left if not _read(files[i][run], values[i, run])]
+        _log.info("%d of %d runs are in %s already.", total - len(left), total, folder)
+    if not left:
+        return values
+    workers = min(joblib.effective_n_jobs(n_jobs), len(left))
+    number = Counter(i for i, _ in left)
+    seconds = sum(lists[i].seconds() * n for i, n in number.items()) / workers
+    what = "Silhouettes"
+    if seconds > _SHORT:
+        what += f", about {in_words(seconds)}"
+        amount = f"{len(left)} run{'s take' if len(left) > 1 else ' takes'}"
+        where = f"{workers} process{'es' if workers > 1 else ''}"
+        _log.info("%s about %s in %s.", amount, in_words(seconds), where)
+    tasks = (joblib.delayed(_measure)(lists[i].only(run), files[i][run]) for i, run in left)
+    with progress_bar(what, total=len(left), show=progress, unit="steps") as advance:
+        done = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+        for (i, run), result in zip(left, done, strict=True):
+            values[i, run] = result
+            advance(1)
+    return values
+
+
+def _measure(growing: Growing, path: Path | None) -> Array:
+    """Return the values of the one run, and keep them at once: the next may be interrupted."""
+    values = growing.run(0)
+    if path is not None:
+        with atomic(path) as (temporary,):
+            np.savez(temporary, values=values)
+    return values
+
+
+def _read(path: Path | None, into: Array) -> bool:
+    """Read the values of a run, if they are there and whole."""
+    if path is None:
+        return False
+    try:
+        with np.load(path, allow_pickle=False) as kept:
+            into[:] = kept["values"]
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        return False
+    return True
+
+
+def in_words(seconds: float) -> str:
+    """Return a time to wait in the unit that people would say it in."""
+    for unit, name in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds > 1.5 * unit:
+            return f"{seconds / unit:.2g} {name}"
+    return f"{seconds:.0f} seconds"

@@ -1,0 +1,646 @@
+"""Bias silhouettes: how robust word lists are, and how accurate a metric is with them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Literal, Self, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.validation import at_least, check_jobs, one_of, quoted
+from bayesbias.embeddings import Embedding, as_embeddings
+from bayesbias.embeddings.matching import check_fallbacks
+from bayesbias.errors import DataError, SpecError, warn
+from bayesbias.metrics import Metric
+from bayesbias.metrics.query_vectors import Gathered
+from bayesbias.numerics.intervals import check_interval
+from bayesbias.rankings.common_words import CommonWords, common_words
+from bayesbias.rankings.parallel_scores import MetricLike, as_metrics
+from bayesbias.silhouette_analysis.growing_lists import Growth, counts, orders
+from bayesbias.silhouette_analysis.robustness import (
+    jackknife,
+    min_max,
+    null_share,
+    quantile_band,
+    share_of,
+)
+from bayesbias.silhouette_analysis.silhouette_runs import Growing, measure_runs
+from bayesbias.silhouette_analysis.word_contributions import influence
+from bayesbias.wordlists import Query
+
+Side: TypeAlias = Literal["targets", "attributes"]
+Normalisation: TypeAlias = Literal["paper", "as-published"]
+
+# Words that each list gets at a time, as in the paper.
+_STEPS = {"targets": 1, "attributes": 3}
+# From which robustness on lists are called so.
+_WORDS = ((0.9, "Robust"), (0.75, "Fairly robust"), (-np.inf, "Not robust"))
+
+
+class Estimate(float):
+    """A number with the interval from `lower` to `upper` that holds it with probability `prob`."""
+
+    lower: float
+    upper: float
+    prob: float
+
+    def __new__(cls, value: float, lower: float, upper: float, prob: float) -> Self:
+        """Make the number."""
+        self = super().__new__(cls, value)
+        self.lower, self.upper, self.prob = lower, upper, prob
+        return self
+
+    def __getnewargs__(self) -> tuple[float, float, float, float]:  # type: ignore[override]
+        return float(self), self.lower, self.upper, self.prob
+
+    def __repr__(self) -> str:
+        return f"{float(self):.2f} [{self.lower:.2f}, {self.upper:.2f}]"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Silhouettes:
+    """How the value of a metric settles as random parts of the lists grow, from `silhouettes`.
+
+    Parameters
+    ----------
+    metric : str
+        The name of the metric.
+    query : Query
+        The query, with the words that all embeddings have.
+    side : {"targets", "attributes"}
+        Which lists grow.
+    embeddings : tuple of str
+        The names of the embeddings.
+    values : ndarray of shape (embeddings, runs, sizes)
+        The value of each run at each size. A run has the same words in all embeddings; the last
+        size is that of the complete lists.
+    counts : ndarray of shape (sizes, lists)
+        How many words of each growing list there are at each size.
+    value_range : tuple of float
+        The smallest and the largest value possible.
+    neutral_value : float
+        The value of an embedding without bias.
+    prob : float
+        Probability of the quantile bands and of the intervals.
+    growth : {"proportional", "prefix"}
+        How lists of different lengths grow.
+    seed : int
+        What the order of the words depends on.
+    dropped : tuple of str
+        The words that some embedding lacks.
+    lists : tuple
+        The vectors of the words in each embedding and their orders, for `influence`.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> embeddings = [bb.load_embedding("demo"), bb.load_embedding("demo-100d")]
+    >>> found = bb.silhouettes("weat_es", bb.load_query("weat_6"), embeddings)
+    >>> found
+    <Silhouettes weat_es, targets of Male names and Female names wrt Career and Family: ...>
+    >>> found.table.round(2).head(2)
+      embedding  k   min   max  mean  lower  upper
+    0      demo  4  1.52  2.00  1.84   1.61   1.99
+    1      demo  6  1.60  1.99  1.81   1.63   1.95
+    >>> found.robustness.round(2).to_dict()
+    {'demo': 0.95, 'demo-100d': 0.96}
+    >>> found.influence()[["embedding", "word", "influence"]].round(2).head(2)
+       embedding   word  influence
+    0       demo   John      -0.05
+    1  demo-100d  Diana      -0.04
+    """
+
+    metric: str
+    query: Query
+    side: Side
+    embeddings: tuple[str, ...]
+    values: Array
+    counts: Codes
+    value_range: tuple[float, float]
+    neutral_value: float
+    prob: float
+    growth: Growth
+    seed: int
+    dropped: tuple[str, ...]
+    lists: tuple[Growing, ...] = field(repr=False)
+
+    @property
+    def runs(self) -> int:
+        """The number of runs."""
+        return int(self.values.shape[1])
+
+    @cached_property
+    def sizes(self) -> Codes:
+        """The number of words k at each size, of all growing lists; at last of all words."""
+        result: Codes = self.counts.sum(axis=1)
+        return result
+
+    @cached_property
+    def complete(self) -> pd.Series[float]:
+        """The value of the complete lists, by embedding."""
+        return pd.Series(self.values[:, 0, -1], index=list(self.embeddings), name="value")
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """One row for each embedding and size ``k``.
+
+        ``min``, ``max`` and ``mean`` of the runs, and from ``lower`` to ``upper`` the band that
+        holds a run with probability `prob`.
+        """
+        low, high = min_max(self.values)
+        lower, upper = quantile_band(self.values, self.prob)
+        return pd.DataFrame(
+            {
+                "embedding": np.repeat(list(self.embeddings), len(self.sizes)),
+                "k": np.tile(self.sizes, len(self.embeddings)),
+                "min": low.ravel(),
+                "max": high.ravel(),
+                "mean": self.values.mean(axis=1).ravel(),
+                "lower": lower.ravel(),
+                "upper": upper.ravel(),
+            }
+        )
+
+    @property
+    def robustness(self) -> pd.Series[float]:
+        """How little the value depends on which of the words are used, by embedding.
+
+        1 less the area between the smallest and the largest value of the runs, as a share of the
+        range of the metric times the number of words: 1 if all runs agree at all sizes.
+        """
+        return self.robustness_table.set_index("embedding")["robustness"]
+
+    @cached_property
+    def robustness_table(self) -> pd.DataFrame:
+        """One row an embedding: the robustness in three ways, each with its interval.
+
+        ``robustness`` from the smallest to the largest run; ``band_robustness`` from the band that
+        holds a run with probability `prob`, which more runs do not widen; ``length_adjusted``, 1
+        less the ratio of the area to that of as many words that disagree as much as the range of
+        the metric allows: 1 if all words agree, 0 if they disagree as much. Longer lists are more
+        robust, and more runs less, by their number alone; the adjusted value is not.
+        """
+        width = self.value_range[1] - self.value_range[0]
+
+        def robustness(values: Array) -> Array:
+            low, high = min_max(values)
+            return 1 - share_of(high - low, self.sizes, width)
+
+        def band_robustness(values: Array) -> Array:
+            lower, upper = quantile_band(values, self.prob)
+            return 1 - share_of(upper - lower, self.sizes, width)
+
+        null = null_share(self.sizes, self.runs)
+        ends = jackknife(robustness, self.values, self.prob)
+        band_ends = jackknife(band_robustness, self.values, self.prob)
+        value = robustness(self.values)
+        table = {
+            "robustness": (value, *ends),
+            "band_robustness": (band_robustness(self.values), *band_ends),
+            "length_adjusted": tuple(1 - (1 - x) / null for x in (value, *ends)),
+        }
+        columns: dict[str, object] = {"embedding": list(self.embeddings)}
+        for name, (middle, lower, upper) in table.items():
+            columns[name] = middle
+            columns[f"{name}_lower"], columns[f"{name}_upper"] = lower, np.minimum(upper, 1)
+        return pd.DataFrame(columns)
+
+    def accuracy(
+        self,
+        biased: str | Embedding,
+        unbiased: str | Embedding,
+        *,
+        normalisation: Normalisation = "paper",
+    ) -> Estimate:
+        """Tell how well the metric tells a biased embedding from an unbiased one.
+
+        Parameters
+        ----------
+        biased, unbiased : str or Embedding
+            Two of the embeddings, of which it is known that the first is more biased; for instance
+            those of `planted_embedding`.
+        normalisation : {"paper", "as-published"}, default "paper"
+            Whether the difference is divided by the largest possible distance from the neutral
+            value, or by the whole range, as in the numbers that the paper gives.
+
+        Returns
+        -------
+        Estimate
+            A float with ``lower`` and ``upper``: 0.5 if the embeddings are equally far from the
+            neutral value at all sizes, towards 1 the further the biased one is.
+        """
+        low, high = self.value_range
+        neutral = self.neutral_value
+        one_of("normalisation", normalisation, ("paper", "as-published"))
+        pair = [self._place("biased", biased), self._place("unbiased", unbiased)]
+        if pair[0] == pair[1]:
+            raise SpecError("'biased' and 'unbiased' are the same embedding; give two.")
+        height = (
+            high - low if normalisation == "as-published" else max(high - neutral, neutral - low)
+        )
+
+        def accuracy(values: Array) -> Array:
+            first, second = np.abs(values.mean(axis=1) - neutral)
+            return 0.5 + 0.5 * share_of(first - second, self.sizes, height)
+
+        both = self.values[pair]
+        lower, upper = jackknife(accuracy, both, self.prob)
+        return Estimate(float(accuracy(both)), float(lower), float(upper), self.prob)
+
+    def influence(self) -> pd.DataFrame:
+        """Tell which words matter.
+
+        Returns
+        -------
+        DataFrame
+            One row for each embedding and word of the growing lists (or pair), the most
+            influential first: ``embedding``, ``word_set``, ``word``; ``contribution``, how much
+            the value changes on average when the word comes in, with ``standard_error`` and the
+            number of ``runs`` that tell; ``value_without`` the word and ``influence``, the value
+            of the complete lists less that.
+        """
+        frame = pd.concat(
+            [
+                influence(growing, values).assign(embedding=name)
+                for name, growing, values in zip(
+                    self.embeddings, self.lists, self.values, strict=True
+                )
+            ]
+        )
+        columns = ["embedding", *frame.columns.drop("embedding")]
+        return frame[columns].sort_values(
+            "influence", key=abs, ascending=False, kind="stable", ignore_index=True
+        )
+
+    def verdict(
+        self,
+        biased: str | Embedding | None = None,
+        unbiased: str | Embedding | None = None,
+        *,
+        normalisation: Normalisation = "paper",
+    ) -> str:
+        """Return three lines: how robust, how much of it is length, and how accurate.
+
+        Lists are called robust from 0.9 on, and fairly robust from 0.75 on.
+
+        Parameters
+        ----------
+        biased, unbiased : str or Embedding, optional
+            The references for `accuracy`. Without them, the last line tells what half of the words
+            would have said. The first two lines are about the other embeddings, if there are any.
+        normalisation : {"paper", "as-published"}, default "paper"
+            As in `accuracy`.
+
+        Returns
+        -------
+        str
+            Three lines.
+        """
+        if (biased is None) != (unbiased is None):
+            raise SpecError("give both 'biased' and 'unbiased', or neither.")
+        table = self.robustness_table
+        if biased is not None and unbiased is not None:
+            found = self.accuracy(biased, unbiased, normalisation=normalisation)
+            last = (
+                f"Accuracy: {found:.2f} [{found.lower:.2f}, {found.upper:.2f}], where 0.5 is a "
+                "metric that cannot tell the embedding with bias from the one without."
+            )
+            references = [self.embeddings[self._place("biased", x)] for x in (biased, unbiased)]
+            others = table[~table["embedding"].isin(references)]
+            table = table if others.empty else others
+        else:
+            last = self._half()
+        least = table.iloc[int(table["robustness"].to_numpy().argmin())]
+        word = next(word for bound, word in _WORDS if least["robustness"] >= bound)
+        where = "" if len(table) == 1 else f" in {least['embedding']!r}, where it is least"
+        null = 1 - null_share(self.sizes, self.runs)
+        low, high = table["length_adjusted"].min(), table["length_adjusted"].max()
+        adjusted = f"{low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f} to {high:.2f}"
+        slow = ". It settles more slowly than any mean of words could" if low < 0 else ""
+        lines = [
+            f"{word}: the band of {self.runs} runs covers {1 - least['robustness']:.1%} of the "
+            f"range of {self.metric} (robustness {least['robustness']:.2f} "
+            f"[{least['robustness_lower']:.2f}, {least['robustness_upper']:.2f}]{where}).",
+            f"Adjusted for length: {adjusted}, where 1 is words that all agree, and 0 words that "
+            f"disagree as much as they can: the mean of {self.sizes[-1]} of these would have a "
+            f"robustness of {null:.2f}{slow}.",
+            last,
+        ]
+        return "\n".join(lines)
+
+    def _half(self) -> str:
+        """Say what half of the words would have told."""
+        place = int(np.abs(self.sizes - self.sizes[-1] / 2).argmin())
+        values, full = self.values[:, :, place], self.values[:, :, -1]
+        lower, upper = quantile_band(self.values, self.prob)
+        parts = [
+            f"{low:.2f} to {high:.2f} in {name!r} (all words: {value:.2f})"
+            for name, low, high, value in zip(
+                self.embeddings, lower[:, place], upper[:, place], full[:, 0], strict=True
+            )
+        ]
+        text = (
+            f"With {self.sizes[place]} of {self.sizes[-1]} words, {self.prob:.0%} of runs: "
+            f"{'; '.join(parts)}"
+        )
+        if len(self.embeddings) == 2:
+            distance, overall = (np.abs(x - self.neutral_value) for x in (values, full))
+            same = (distance[0] > distance[1]) == (overall[0] > overall[1])
+            text += f"; {same.mean():.0%} of runs rank the two as all words do"
+        return f"{text}."
+
+    def _place(self, name: str, given: str | Embedding) -> int:
+        wanted = given.name if isinstance(given, Embedding) else given
+        return self.embeddings.index(one_of(name, wanted, self.embeddings))
+
+    def __repr__(self) -> str:
+        robustness = ", ".join(f"{name} {r:.2f}" for name, r in self.robustness.items())
+        return (
+            f"<Silhouettes {self.metric}, {self.side} of {self.query.name}: {self.runs} runs × "
+            f"{len(self.sizes)} sizes, robustness {robustness}>"
+        )
+
+    def _repr_html_(self) -> str:
+        table = self.robustness_table.to_html(
+            index=False, border=0, float_format=lambda x: f"{x:.3f}"
+        )
+        lines = "<br>".join(html.escape(line) for line in self.verdict().splitlines())
+        return f"{table}<p>{lines}</p>"
+
+
+def silhouettes(
+    metric: MetricLike,
+    query: Query,
+    embeddings: Embedding | Iterable[Embedding],
+    *,
+    side: Side = "targets",
+    runs: int = 100,
+    seed: int | None = None,
+    growth: Growth = "proportional",
+    step: int | None = None,
+    start: int | None = None,
+    prob: float = 0.89,
+    value_range: tuple[float, float] | None = None,
+    normalize: bool = False,
+    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+    n_jobs: int = 1,
+    progress: bool = True,
+    resume: str | PathLike[str] | None = None,
+    **options: object,
+) -> Silhouettes:
+    """Grow random parts of the lists and see how the value of a metric settles.
+
+    Each run shuffles the lists of one side and takes more and more of their words, up to all; the
+    other side stays complete. Where the runs agree early, the value does not hang on single words.
+    The words, and their orders, are the same in all embeddings: those that any lacks are dropped.
+
+    Parameters
+    ----------
+    metric : str, Metric class or Metric
+        The metric: a name in `METRICS`, a class, or an instance with its options.
+    query : Query
+        The query; its template must fit.
+    embeddings : Embedding or list of Embedding
+        Where to measure it; their names must differ.
+    side : {"targets", "attributes"}, default "targets"
+        Which lists grow: the groups or the concepts.
+    runs : int, default 100
+        How many random orders of the words; the first of them do not change with more.
+    seed : int, optional
+        Same seed, same result; by default that of the metric, or 0 if it has none.
+    growth : {"proportional", "prefix"}, default "proportional"
+        Whether lists of different lengths end together, or get as many words each until the
+        shorter runs out, as in the paper.
+    step : int, optional
+        How many words each list gets at a time, on average; by default 1 for targets and 3 for
+        attributes.
+    start : int, optional
+        How many words of each list there are at first; by default one more than the metric needs,
+        which is 2 for most.
+    prob : float, default 0.89
+        Probability of the quantile bands and of the intervals.
+    value_range : tuple of float, optional
+        The smallest and the largest value possible; by default that of the metric.
+    normalize : bool, default False
+        Whether vectors are scaled to length one first.
+    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
+        Spellings to try, as in `Embedding.lookup`.
+    n_jobs : int, default 1
+        How many processes work at once; -1 for one on each core. The result is the same.
+    progress : bool, default True
+        Whether to show a bar, where one can be seen. How long it takes is logged before.
+    resume : str or path, optional
+        A folder that keeps every finished run, so that an interrupted call, or one with more runs,
+        goes on from there.
+    **options : object
+        Options of the metric.
+
+    Returns
+    -------
+    Silhouettes
+        The bands, robustness, accuracy, influence of the words, and a verdict.
+
+    Raises
+    ------
+    SpecError
+        If the query does not fit the metric, a list is too short to grow, or the metric has no
+        finite range.
+    VocabularyError
+        If the embeddings have too few words of a list in common.
+    DataError
+        If the value of the complete lists is not defined.
+
+    Warns
+    -----
+    BayesBiasWarning
+        Once, if words are dropped, sets share words, or values are not defined or out of range.
+
+    Notes
+    -----
+    With the smallest and the largest value of the runs at each number of words k, of K in all, the
+    robustness is 1 − ∫ (max − min) dk / (K · range), and with the means of two embeddings, one
+    known to be biased and one not, and b₀ the neutral value, the accuracy is
+    ½ + ½ ∫ (abs(mean_biased − b₀) − abs(mean_unbiased − b₀)) dk / (K · largest distance from b₀),
+    both by the trapezoid rule. What we do otherwise than the paper: distances are from the neutral
+    value of the metric, which is 1 for ECT; RNSB has its bound, a logarithm, as its range; lists
+    start at two words, as with one effect sizes are always ±2; they are shuffled independently;
+    and if their lengths differ they end together.
+
+    The band from min to max widens with more runs, that of quantiles does not. Intervals are about
+    which orders were drawn, and are made by leaving out each run in turn (from 100 runs on, each
+    hundredth of them): resamples with replacement miss the extremes too often, and their intervals
+    would hold the expected robustness of simulated lists in 35% of cases instead of 89%. These do
+    in 75% to 87%, of band robustness and accuracy in 80% to 90%, with 20 runs or more; they are too
+    narrow for values that many runs have in common, as correlations of few words (`ect`).
+
+    Metrics that look beyond the words of the query, as `neighbourhood` does, leave out the words of
+    the complete lists there, at every size.
+
+    The length-adjusted robustness compares the area with that of a plain mean of K words whose
+    standard deviation is half the range, the most that words within it can have. For a metric that
+    is a mean over words it is about 1 − (standard deviation of the words) / (half the range),
+    whatever the number of words and runs. Metrics that are no means, such as effect sizes, may
+    settle more slowly than any mean, and it is below 0.
+
+    References
+    ----------
+    Spliethöver, Wachsmuth (2021), doi:10.24963/ijcai.2021/77.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> query = bb.load_query("weat_6")
+    >>> planted = bb.silhouette_analysis.planted_embedding
+    >>> references = [planted(query, strength, name=f"{strength}") for strength in (0.2, 0.0)]
+    >>> found = bb.silhouettes("weat_es", query, references)
+    >>> found.accuracy("0.2", "0.0")
+    0.74 [0.73, 0.75]
+    >>> print(found.verdict("0.2", "0.0"))
+    Not robust: the band of 100 runs covers 33.9% of the range of weat_es (robustness 0.66 ...).
+    Adjusted for length: 0.14 to 0.99, where 1 is words that all agree, and 0 words that ...
+    Accuracy: 0.74 [0.73, 0.75], where 0.5 is a metric that cannot tell the embedding ...
+    """
+    [chosen] = as_metrics([metric], options)
+    chosen, seed = chosen._with({}, seed)
+    chosen.check_query(query)
+    at_least("runs", runs, 2)
+    one_of("side", side, ("targets", "attributes"))
+    one_of("growth", growth, ("proportional", "prefix"))
+    check_interval(prob, "eti")
+    check_jobs(n_jobs)
+    several = as_embeddings(embeddings)
+    if side == "attributes" and not query.attribute_sets:
+        raise SpecError(f"the query {query.name!r} has no attribute sets; use side='targets'.")
+    least = chosen.least_words[side == "attributes"]
+    # With the fewest words possible effect sizes and correlations are always at their bounds.
+    first = least + 1 if start is None else at_least("start", start, least)
+    by = _STEPS[side] if step is None else at_least("step", step, 1)
+    n_targets, n_sets = len(query.target_sets), sum(query.template)
+    grown = range(n_targets) if side == "targets" else range(n_targets, n_sets)
+    why = f"the {side} grow from {first} words of each list"
+    if first > least:
+        why += f", or from {least} with start={least}"
+    ways = check_fallbacks(fallbacks)
+    common = common_words(
+        chosen,
+        query,
+        several,
+        fallbacks=ways,
+        needed=[
+            (first + 1, why)
+            if i in grown
+            else (max(1, chosen.least_words[i >= n_targets]), f"{chosen.name} takes no fewer")
+            for i in range(n_sets)
+        ],
+    )
+    span = _range_of(chosen, common.query, value_range)
+    found = [chosen._gather(common.query, e, ways, "first", 1.0, normalize) for e in several]
+    given = list(query.word_sets().values())
+    shuffled = [orders(given[i], common.places[i], runs, seed) for i in grown]
+    if chosen.paired and side == "targets":
+        shuffled[1] = shuffled[0]
+    numbers = counts([len(common.places[i]) for i in grown], start=first, step=by, growth=growth)
+    complete = np.array([_complete(chosen, f, e.name) for f, e in zip(found, several, strict=True)])
+    in_runs = tuple(shuffled)
+    lists = [Growing(chosen, f, tuple(grown), in_runs, numbers[:-1]) for f in found]
+    folder = None if resume is None else Path(resume)
+    values = measure_runs(lists, n_jobs=n_jobs, progress=progress, folder=folder)
+    # All runs end with the same words, if not with the same rounding of their sums.
+    values = np.dstack([values, np.broadcast_to(complete[:, None], values.shape[:2])])
+    defined = np.isfinite(values.sum(axis=(0, 1)))
+    if defined.sum() < 2:
+        raise DataError(
+            f"{chosen.name} is not defined for parts of the lists of any size: {chosen.undefined}."
+        )
+    values, numbers = values[:, :, defined], numbers[defined]
+    told = [_of_dropped(common)] if common.dropped else []
+    told += dict.fromkeys(note for f in found for note in f.notes)
+    if not defined.all():
+        told.append(
+            f"{(~defined).sum()} of {len(defined)} sizes are left out, as in some runs "
+            f"{chosen.undefined}"
+        )
+    slack = 1e-9 * (span[1] - span[0])
+    outside = ((values < span[0] - slack) | (values > span[1] + slack)).mean()
+    if outside:
+        told.append(
+            f"{outside:.1%} of the values are outside the range {span[0]:g} to {span[1]:g}, which "
+            "robustness and accuracy are relative to; they go from "
+            f"{values.min():.2g} to {values.max():.2g}: give a wider 'value_range'"
+        )
+    if told:
+        warn(f"{chosen.name} of {query.name!r}: {'; '.join(told)}.")
+    return Silhouettes(
+        metric=chosen.name,
+        query=common.query,
+        side=side,
+        embeddings=tuple(embedding.name for embedding in several),
+        values=values,
+        counts=numbers,
+        value_range=span,
+        neutral_value=float(chosen.neutral_value),
+        prob=prob,
+        growth=growth,
+        seed=seed,
+        dropped=common.dropped,
+        lists=tuple(replace(growing, counts=numbers) for growing in lists),
+    )
+
+
+def _range_of(
+    metric: Metric, query: Query, given: tuple[float, float] | None
+) -> tuple[float, float]:
+    """Return the range of values that the numbers are relative to."""
+    if given is None:
+        low, high = metric.bounds(query)
+        if not np.isfinite([low, high]).all():
+            raise SpecError(
+                f"the metric {metric.name!r} has no finite range of values, and robustness is "
+                "relative to it; give one, such as value_range=(-1, 1)."
+            )
+        if not low < high:
+            raise SpecError(
+                f"the metric {metric.name!r} is always {low:g} for the query {query.name!r}; give "
+                "more target sets, or more words."
+            )
+        return float(low), float(high)
+    try:
+        low, high = map(float, given)
+    except (TypeError, ValueError):
+        low = high = np.nan
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise SpecError(
+            f"'value_range' is {given!r}; expected the smallest and the largest value possible, "
+            "such as (-1, 1)."
+        )
+    if not low <= metric.neutral_value <= high:
+        raise SpecError(
+            f"'value_range' is {given!r}, which does not hold the neutral value of "
+            f"{metric.name!r}, {metric.neutral_value:g}."
+        )
+    return low, high
+
+
+def _complete(metric: Metric, found: Gathered, name: str) -> float:
+    """Return the value of the complete lists."""
+    value, _ = metric.measure(found.targets, found.attributes)
+    if not np.isfinite(value):
+        raise DataError(f"{metric.name} has no value in {name!r}: {metric.undefined}.")
+    return value
+
+
+def _of_dropped(common: CommonWords) -> str:
+    number = len(common.dropped)
+    lacking = [f", {name!r} lacks {len(words)}" for name, words in common.lacking.items()]
+    return (
+        f"{number} word{'s' * (number > 1)} of the query {'are' if number > 1 else 'is'} dropped "
+        f"for all embeddings ({quoted(common.dropped, 4)}){''.join(lacking)}"
+    )

@@ -1,0 +1,122 @@
+"""The words of a vocabulary that may get into a list, and why the others may not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias._core.array_types import Codes
+from bayesbias.embeddings import Embedding
+from bayesbias.wordlists.build.group_classifier import GroupClassifier, most_probable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = npt.NDArray[np.float64]
+# Rows looked at at once.
+_BLOCK = 65_536
+
+
+class Pool:
+    """All words of an embedding, from which some are taken away, each for one reason.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        Whose words they are.
+    classifier : GroupClassifier
+        What tells their groups.
+    """
+
+    def __init__(self, embedding: Embedding, classifier: GroupClassifier) -> None:
+        self.embedding = embedding
+        self.names = classifier.groups
+        self._classifier = classifier
+        n = len(embedding)
+        self._why: npt.NDArray[np.object_] = np.full(n, "", dtype=object)
+        self._group: Codes = np.full(n, -1, dtype=np.intp)
+        self._probability: npt.NDArray[np.float32] = np.full(n, np.nan, dtype=np.float32)
+        # The group of each labelled word, -1 for others.
+        self.label: Codes = np.full(n, -1, dtype=np.intp)
+        known = embedding.lookup(classifier.labelled["word"], ("exact",))
+        group = dict(zip(classifier.labelled["word"], classifier.labelled["group"], strict=True))
+        self.label[known.rows] = [self.names.index(group[word]) for word in known.found]
+
+    def left(self) -> Codes:
+        """Return the rows of the words that are still there."""
+        return np.flatnonzero(self._why == "")
+
+    def drop(self, rows: Codes, why: str) -> None:
+        """Take words away, those that are still there."""
+        self._why[rows[self._why[rows] == ""]] = why
+
+    def drop_if(self, unwanted: Callable[[str, int], bool], why: str) -> None:
+        """Take words away that a function of the word and its row does not want."""
+        words = self.embedding.words
+        rows = [row for row in self.left().tolist() if unwanted(words[row], row)]
+        self.drop(np.array(rows, dtype=np.intp), why)
+
+    def drop_without_direction(self) -> None:
+        """Take words away whose vectors are zero, NaN or infinite."""
+        vectors = self.embedding.vectors
+        for start in range(0, len(vectors), _BLOCK):
+            norms = np.linalg.norm(vectors[start : start + _BLOCK], axis=1)
+            bad = np.flatnonzero(~(np.isfinite(norms) & (norms > 0)))
+            self.drop(start + bad, "no direction")
+
+    def classify(self, threshold: float, wanted: Sequence[str], progress: bool) -> None:
+        """Tell the groups of the words, and take away those of no group or an unwanted one."""
+        rows = self.left()
+        probabilities = self._classifier.probabilities(self.embedding, rows, progress=progress)
+        best, certain = most_probable(probabilities)
+        label = self.label[rows]
+        self._group[rows] = np.where(label < 0, best, label)
+        self._probability[rows] = probabilities[np.arange(len(rows)), self._group[rows]]
+        self.drop(rows[(label < 0) & (certain < threshold)], "unsure")
+        for code, name in enumerate(self.names):
+            if name not in wanted:
+                self.drop(rows[self._group[rows] == code], f"in the group {name!r}")
+
+    def candidates(self, rank: Floats, count: Floats | None) -> pd.DataFrame:
+        """Return the words that are left, by rank; the index is that of the embedding's rows."""
+        import pandas as pd
+
+        rows = self.left()
+        rows = rows[np.argsort(rank[rows], kind="stable")]
+        return pd.DataFrame(
+            {
+                "group": [self.names[code] for code in self._group[rows]],
+                "word": [self.embedding.words[row] for row in rows],
+                "how": np.where(self.label[rows] >= 0, "labelled", "classified"),
+                "probability": self._probability[rows],
+                "rank": rank[rows].astype(np.intp),
+                **({} if count is None else {"count": count[rows]}),
+                # Frequencies are about inversely proportional to ranks (Zipf's law).
+                "log_frequency": -np.log(rank[rows]) if count is None else np.log(count[rows]),
+            },
+            index=rows,
+        )
+
+    def reasons(self) -> dict[str, int]:
+        """Return how many words were taken away for each reason, the most frequent first."""
+        return dict(Counter(self._why[self._why != ""].tolist()).most_common())
+
+    def left_out(self, chosen: Codes, why: str) -> pd.DataFrame:
+        """Return all words that were not chosen, with the reasons; that of the rest is `why`."""
+        import pandas as pd
+
+        reasons = np.where(self._why == "", why, self._why)
+        out = np.setdiff1d(np.arange(len(reasons)), chosen)
+        names = np.array([*self.names, None], dtype=object)
+        return pd.DataFrame(
+            {
+                "word": [self.embedding.words[row] for row in out],
+                "why": pd.Categorical(reasons[out]),
+                "group": names[self._group[out]],
+                "probability": self._probability[out],
+            }
+        )

@@ -1,0 +1,438 @@
+"""The group of any word, learnt from a few words whose group is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.progress import progress_bar
+from bayesbias._core.validation import at_least, check_jobs, one_of, quoted, share, word_list
+from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias.embeddings import Embedding, check_embedding
+from bayesbias.errors import NotFittedError, SpecError, VocabularyError, warn
+from bayesbias.wordlists.build.labelled_words import (
+    FEWEST,
+    UNSURE,
+    Found,
+    Labelled,
+    as_labelled,
+    find_labelled,
+)
+from bayesbias.wordlists.build.classifier_training import Calibrated, METHODS, learn, search, splits
+from bayesbias.wordlists.build.lemmas import deal, group_of_lemma, lemmas_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# One of so many lemmas is held out; folds of the cross-validation.
+_HELD_OUT = 4
+_FOLDS = 5
+# Rows classified at once.
+_BLOCK = 8192
+
+
+@dataclass(eq=False)
+class GroupClassifier:
+    """Tell the group of any word by its vector, from a few words whose group is known.
+
+    Parameters
+    ----------
+    method : {"logistic", "svm", "forest", "best"}, default "logistic"
+        Logistic regression, a support vector machine (rbf or cubic kernel), a random forest, or
+        whichever of them has the highest macro F1 in cross-validation.
+    unit : bool, default True
+        Whether vectors are scaled to length one first, so that only directions count.
+    threshold : float, default 0.7
+        A word whose most probable group is less probable than this is called ``unsure``.
+
+    Attributes
+    ----------
+    groups : tuple of str
+        The names of the groups.
+    evaluation : DataFrame
+        How it does on held-out words, one row a group: ``precision``, ``recall``, ``f1``, ``fpr``
+        and ``fnr`` (false positive and negative rates) with each word in its most probable group,
+        ``unsure`` (the share of the group's words below the threshold) and ``support``.
+    macro_f1 : float
+        The mean of the groups' F1 on held-out words.
+    macro_f1_interval : tuple of float
+        Its 89 % interval, by the Bayesian bootstrap over lemmas.
+    brier : float
+        The mean squared distance between probabilities and truth on held-out words, summed over
+        groups: 0 is perfect; for k groups, 1 - 1/k is that of equal probabilities.
+    calibration_error : float
+        How far the share of words that are in their most probable group is from its probability,
+        on average over ten bins of that probability, on held-out words.
+    confusion : DataFrame
+        How many held-out words of each group (row) are predicted to be in each (column).
+    labelled : DataFrame
+        The words learnt from: ``word``, ``group``, ``lemma``, and ``part``, which is ``training``
+        or ``held out``.
+    search : DataFrame
+        What cross-validation says of each method and setting, the best first: ``method``,
+        ``options``, ``macro_f1``, ``sd``.
+    chosen : str
+        The method of the best.
+    missing : tuple of str
+        Labelled words that the embedding lacks.
+    two_labels : tuple of str
+        Words that were dropped because they have two labels.
+
+    Notes
+    -----
+    A quarter of the lemmas of each group is held out. On the others, a grid search by stratified
+    five-fold cross-validation finds the method and setting with the highest macro F1; the folds
+    keep lemmas together too. Groups weigh the same, whatever the lengths of their lists. The
+    scores of the cross-validation are the predictors of a multinomial logistic regression of the
+    group, Platt's scaling for two groups or more, which makes them probabilities. Evaluated on the
+    held-out words, the classifier is learnt again from all of them with the setting that was found.
+
+    A probability holds for a word that comes from each group equally often, and Brier score and
+    calibration are judged so. Most words of a vocabulary may be in one group, such as words that
+    are neither female nor male; then more of those called female are wrong than the probability
+    says, and a higher threshold makes lists purer.
+
+    References
+    ----------
+    Ronur Prakash (2023), word lists from data; Platt (1999), probabilities for support vector
+    machines.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> emb = bb.load_embedding("demo")
+    >>> groups = bb.wordlists.GroupClassifier().fit(emb, "gender")
+    >>> groups
+    GroupClassifier(method='logistic', unit=True, threshold=0.7)
+    >>> groups.predict(["elizabeth", "charles", "democracy"])[["word", "group"]]
+            word    group
+    0  elizabeth   female
+    1    charles     male
+    2  democracy  neutral
+    """
+
+    method: Literal["logistic", "svm", "forest", "best"] = "logistic"
+    unit: bool = True
+    threshold: float = 0.7
+
+    groups: tuple[str, ...] = field(init=False, repr=False)
+    evaluation: pd.DataFrame = field(init=False, repr=False)
+    macro_f1: float = field(init=False, repr=False)
+    macro_f1_interval: tuple[float, float] = field(init=False, repr=False)
+    brier: float = field(init=False, repr=False)
+    calibration_error: float = field(init=False, repr=False)
+    confusion: pd.DataFrame = field(init=False, repr=False)
+    labelled: pd.DataFrame = field(init=False, repr=False)
+    search: pd.DataFrame = field(init=False, repr=False)
+    chosen: str = field(init=False, repr=False)
+    missing: tuple[str, ...] = field(init=False, repr=False)
+    two_labels: tuple[str, ...] = field(init=False, repr=False)
+
+    def fit(
+        self,
+        embedding: Embedding,
+        labelled: Labelled | str | PathLike[str],
+        *,
+        seed: int = 0,
+        lemmas: Mapping[str, str] | None = None,
+        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+        n_jobs: int = 1,
+    ) -> Self:
+        """Learn to tell the groups apart.
+
+        Parameters
+        ----------
+        embedding : Embedding
+            The vectors of the words.
+        labelled : mapping of str to iterable of str, or str
+            The words of each group, at least ten different ones; or the name or file of labelled
+            words, as `load_labelled` takes it. A group called ``neutral`` is for words that belong
+            to none of the others; without it every word is given to one of them.
+        seed : int, default 0
+            Of the choice of held-out words, the folds and the forest.
+        lemmas : mapping of str to str, optional
+            The lemma of a word, by its spelling in the embedding. Words of one lemma are never on
+            both sides of a split. By default, and for words it lacks, forms of an English word are
+            recognised by their endings: plural, possessive, past and progressive.
+        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
+            Spellings to try, as in `Embedding.lookup`.
+        n_jobs : int, default 1
+            Processes of the grid search; -1 for all cores.
+
+        Returns
+        -------
+        GroupClassifier
+            The classifier itself.
+
+        Raises
+        ------
+        SpecError
+            If there are fewer than two groups, or fewer than ten words in one.
+        VocabularyError
+            If the embedding has none of the words.
+        """
+        import pandas as pd
+
+        from bayesbias.wordlists.build.classifier_evaluation import evaluate
+
+        self._check()
+        at_least("seed", seed, 0)
+        check_jobs(n_jobs)
+        check_embedding(embedding)
+        groups = as_labelled(labelled)
+        for name in _learnt():  # what was learnt before: `fit` may fail halfway
+            vars(self).pop(name, None)
+        found = find_labelled(groups, embedding, fallbacks)
+        named = lemmas_of(found.words, lemmas)
+        _check_sizes(groups, found, named, embedding)
+        vectors = self._vectors(embedding, found.rows)
+        zero = np.flatnonzero(np.isnan(vectors).any(axis=1))
+        if zero.size:
+            raise SpecError(
+                f"embedding {embedding.name!r}: labelled words without a direction: "
+                f"{quoted([found.words[i] for i in zero])}; leave them out."
+            )
+
+        split_rng, fold_rng, final_rng, draw_rng = np.random.default_rng(seed).spawn(4)
+        held = deal(found.codes, named, _HELD_OUT, split_rng) == 0
+        training, testing = np.flatnonzero(~held), np.flatnonzero(held)
+        some = [named[i] for i in training]
+        folds = splits(deal(found.codes[training], some, _FOLDS, fold_rng))
+        methods = METHODS if self.method == "best" else (self.method,)
+        with threadpool_limits(1, user_api="blas"):  # the products are small
+            ranking = search(methods, vectors[training], found.codes[training], folds, seed, n_jobs)
+            tested = learn(
+                ranking[0], vectors[training], found.codes[training], folds, seed
+            ).probabilities(vectors[testing])
+            folds = splits(deal(found.codes, named, _FOLDS, final_rng))
+            self._model: Calibrated = learn(ranking[0], vectors, found.codes, folds, seed)
+        result = evaluate(
+            found.codes[testing],
+            tested,
+            tuple(groups),
+            [named[i] for i in testing],
+            self.threshold,
+            draw_rng,
+        )
+        self._embedding = embedding
+        self._codes = dict(zip(found.words, found.codes.tolist(), strict=True))
+        self.groups = tuple(groups)
+        self.evaluation, self.confusion = result.table, result.confusion
+        self.macro_f1, self.macro_f1_interval = result.macro_f1, result.macro_f1_interval
+        self.brier, self.calibration_error = result.brier, result.calibration_error
+        self.labelled = pd.DataFrame(
+            {
+                "word": found.words,
+                "group": [self.groups[code] for code in found.codes],
+                "lemma": named,
+                "part": np.where(held, "held out", "training"),
+            }
+        )
+        self.search = pd.DataFrame([vars(choice) for choice in ranking])
+        self.chosen = ranking[0].method
+        self.missing, self.two_labels = found.missing, found.two_labels
+        return self
+
+    def predict(
+        self,
+        words: Iterable[str] | None = None,
+        embedding: Embedding | None = None,
+        *,
+        progress: bool = True,
+    ) -> pd.DataFrame:
+        """Tell the groups of words.
+
+        Parameters
+        ----------
+        words : iterable of str, optional
+            The words; by default the whole vocabulary.
+        embedding : Embedding, optional
+            Where their vectors are from; by default the embedding that was learnt from. Another
+            must have its vectors in the same space, such as a larger part of the same file.
+        progress : bool, default True
+            Whether to show a bar, where one can be seen.
+
+        Returns
+        -------
+        DataFrame
+            One row a word: ``word``, ``group`` (``unsure`` if none is as probable as the
+            threshold), ``probability`` of the most probable group, and that of each group in a
+            column of its name. A word without a direction has no probabilities.
+
+        Raises
+        ------
+        NotFittedError
+            If `fit` was not called.
+        VocabularyError
+            If the embedding has none of the words.
+
+        Warns
+        -----
+        BayesBiasWarning
+            If the embedding lacks some of the words; they are not in the result.
+        """
+        import pandas as pd
+
+        if embedding is None:
+            embedding = self._fitted_on()
+        self._check_dimensions(embedding)
+        if words is None:
+            listed: tuple[str, ...] = embedding.words
+            rows = np.arange(len(embedding))
+        else:
+            found = embedding.lookup(word_list("words", words))
+            if not found.found:
+                raise VocabularyError(
+                    f"embedding {embedding.name!r} has none of the words, such as "
+                    f"{quoted(found.missing, 4)}."
+                )
+            if found.missing:
+                warn(f"{embedding.name} lacks words: {quoted(found.missing)}")
+            listed, rows = found.found, found.rows
+        probabilities = self.probabilities(embedding, rows, progress=progress)
+        best, certain = most_probable(probabilities)
+        names = np.array([*self.groups, UNSURE], dtype=object)
+        sure = certain >= self.threshold
+        return pd.DataFrame(
+            {
+                "word": listed,
+                "group": names[np.where(sure, best, len(self.groups))],
+                "probability": certain,
+                **dict(zip(self.groups, probabilities.T, strict=True)),
+            }
+        )
+
+    def probabilities(
+        self, embedding: Embedding, rows: Codes, *, progress: bool = True
+    ) -> npt.NDArray[np.float32]:
+        """Return the probability of each group for rows of an embedding.
+
+        Parameters
+        ----------
+        embedding : Embedding
+            Where the vectors are from.
+        rows : ndarray of int
+            The rows, in any order. They are read in blocks, so the matrix may be on disk.
+        progress : bool, default True
+            Whether to show a bar, where one can be seen.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_groups)
+            The probabilities; NaN for words without a direction.
+
+        Raises
+        ------
+        NotFittedError
+            If `fit` was not called.
+        """
+        self._check_dimensions(embedding)
+        result = np.full((len(rows), len(self.groups)), np.nan, dtype=np.float32)
+        with (
+            threadpool_limits(1, user_api="blas"),
+            progress_bar(
+                f"Classifying words of {embedding.name}",
+                total=len(rows),
+                show=progress,
+                unit="steps",
+            ) as advance,
+        ):
+            for start in range(0, len(rows), _BLOCK):
+                vectors = self._vectors(embedding, rows[start : start + _BLOCK])
+                usable = np.flatnonzero(np.isfinite(vectors).all(axis=1))
+                if usable.size:
+                    result[start + usable] = self._model.probabilities(vectors[usable])
+                advance(len(vectors))
+        return result
+
+    def summary(self) -> str:
+        """Say in a few sentences what it learnt from and how good it is.
+
+        Returns
+        -------
+        str
+            Numbers of words, macro F1 with its interval, and which words were lost.
+        """
+        counts = self.labelled["group"].value_counts()
+        listed = ", ".join(f"{counts[name]} {name}" for name in self.groups)
+        held = int((self.labelled["part"] == "held out").sum())
+        lower, upper = self.macro_f1_interval
+        lines = [
+            f"Learnt from {listed} words ({self.chosen}). On {held} held-out words: macro F1 "
+            f"{self.macro_f1:.2f} (89 % interval {lower:.2f} to {upper:.2f}), calibration error "
+            f"{self.calibration_error:.2f}."
+        ]
+        if self.missing:
+            lines.append(f"{len(self.missing)} words are not there: {quoted(self.missing, 5)}.")
+        if self.two_labels:
+            lines.append(f"Dropped, as they have two labels: {quoted(self.two_labels, 5)}.")
+        return " ".join(lines)
+
+    def _check(self) -> None:
+        one_of("method", self.method, (*METHODS, "best"))
+        share("threshold", self.threshold)
+        if not isinstance(self.unit, bool):
+            raise SpecError(f"'unit' is {self.unit!r}; expected True or False.")
+
+    def _fitted_on(self) -> Embedding:
+        self.groups  # noqa: B018  says so if it is not fitted
+        return self._embedding
+
+    def _check_dimensions(self, embedding: Embedding) -> None:
+        known = self._fitted_on()
+        check_embedding(embedding)
+        if embedding.dim != known.dim:
+            raise SpecError(
+                f"the classifier has learnt from {known.dim} dimensions, and embedding "
+                f"{embedding.name!r} has {embedding.dim}; fit it on this one."
+            )
+
+    def _vectors(self, embedding: Embedding, rows: Codes) -> Array:
+        """Return vectors in double precision; NaN where there is no direction."""
+        vectors: Array = np.asarray(embedding.vectors[rows], dtype=np.float64)
+        if not self.unit:
+            return vectors
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        norms[norms == 0] = np.nan
+        result: Array = vectors / norms
+        return result
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _learnt():
+            raise NotFittedError(
+                f"this GroupClassifier has no {name!r} yet; call fit(embedding, labelled) first."
+            )
+        raise AttributeError(f"'GroupClassifier' object has no attribute {name!r}")
+
+
+def _learnt() -> list[str]:
+    return [item.name for item in fields(GroupClassifier) if not item.init]
+
+
+def most_probable(probabilities: npt.NDArray[np.float32]) -> tuple[Codes, Array]:
+    """Return the most probable group and its probability; NaN stays, with any group."""
+    best = np.nan_to_num(probabilities, nan=-1).argmax(axis=1)
+    return best, np.take_along_axis(probabilities, best[:, None], axis=1)[:, 0]
+
+
+def _check_sizes(
+    groups: Mapping[str, tuple[str, ...]], found: Found, lemmas: list[str], embedding: Embedding
+) -> None:
+    """Refuse groups with too few words to learn from some and to test on others."""
+    owners = list(group_of_lemma(found.codes, lemmas).values())
+    for code, (name, words) in enumerate(groups.items()):
+        there = owners.count(code)
+        if there < FEWEST:
+            raise SpecError(
+                f"the group {name!r} has {there} different word{'s' * (there != 1)} that embedding "
+                f"{embedding.name!r} knows, of {len(words)} given; a classifier needs at least "
+                f"{FEWEST} for each group (forms of one word, such as boy and boys, count as "
+                "one). Give it more words."
+            )

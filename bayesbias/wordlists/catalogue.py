@@ -1,0 +1,352 @@
+"""The published lists, queries and studies that come with the package, and files of one's own."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bayesbias._core.files import read_utf8
+from bayesbias._core.validation import did_you_mean, quoted
+from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError
+from bayesbias.wordlists.query import Query
+from bayesbias.wordlists.study import Study
+from bayesbias.wordlists.wordset import WordSet
+
+_DATA = Path(__file__).parent / "data"
+_T = TypeVar("_T")
+
+#: Collections of published word lists.
+COLLECTIONS = ("weat", "garg", "bolukbasi", "manzini", "bing_liu", "controls")
+#: Studies that come with the package.
+STUDIES = ("religion", "gender", "race", "weat_1", "weat_7")
+#: Labelled words that come with the package.
+LABELLED = ("gender",)
+#: Sets of queries that come with the package.
+QUERY_SETS = ("weat", "gender", "ethnicity", "religion")
+
+
+def word_sets(collection: str) -> dict[str, WordSet]:
+    """Return the word lists of a published source.
+
+    Parameters
+    ----------
+    collection : {"weat", "garg", "bolukbasi", "manzini", "bing_liu", "controls"}
+        The source: Caliskan et al. 2017, Garg et al. 2018, Bolukbasi et al. 2016, Manzini et al.
+        2019, Hu & Liu 2004, or the control words of Dobrzeniecka 2021.
+
+    Returns
+    -------
+    dict of str to WordSet
+        The lists by name. Each knows its source, and its known slips as `note`.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no such collection.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> list(bb.word_sets("weat"))[:3]
+    ['flowers', 'insects', 'pleasant_5']
+    >>> len(bb.word_sets("bing_liu")["negative_words"])
+    4783
+    """
+    return {name: _word_set(collection, name) for name in _collection(collection)["sets"]}
+
+
+def word_tuples(collection: str) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Return the pairs and sets of words that belong together, as debiasing takes them.
+
+    Parameters
+    ----------
+    collection : {"bolukbasi", "manzini"}
+        The source: definitional and equalize pairs of Bolukbasi et al. 2016, or definitional sets
+        and evaluation targets of Manzini et al. 2019.
+
+    Returns
+    -------
+    dict of str to tuple of tuples
+        The lists of tuples by name; empty for sources that have none.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no such collection.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.word_tuples("bolukbasi")["definitional_pairs"][0]
+    ('woman', 'man')
+    >>> bb.word_tuples("manzini")["religion_definitional_sets"][0]
+    ('judaism', 'christianity', 'islam')
+    """
+    tuples = _collection(collection).get("tuples", {})
+    return {name: tuple(map(tuple, entry["words"])) for name, entry in tuples.items()}
+
+
+def load_query(source: str | PathLike[str]) -> Query:
+    """Load a query by its name, or from a file.
+
+    Parameters
+    ----------
+    source : str or path-like
+        ``weat_1`` to ``weat_10``; a query of the WEFE case study, ``gender_1`` to ``gender_7``,
+        ``ethnicity_1`` to ``ethnicity_9``, ``religion_1`` to ``religion_9``; or a ``.toml`` or
+        ``.json`` file with the tables ``target_sets`` and ``attribute_sets``, whose words are
+        lists or the names of built-in lists such as ``"weat:flowers"``.
+
+    Returns
+    -------
+    Query
+        The query.
+
+    Raises
+    ------
+    NotFoundError
+        If there is neither such a name nor such a file.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.load_query("weat_6").target_names
+    ('Male names', 'Female names')
+    """
+    if isinstance(source, str) and source in _query_entries():
+        return _query(_query_entries()[source])
+    return _build(source, _document(source, "query", _query_entries()), Query.from_dict)
+
+
+def query_set(name: str) -> list[Query]:
+    """Return a set of published queries.
+
+    Parameters
+    ----------
+    name : {"gender", "ethnicity", "religion", "weat"}
+        The 7, 9 and 9 queries of the WEFE case study (Badilla 2020), or WEAT 1 to 10.
+
+    Returns
+    -------
+    list of Query
+        The queries, in published order.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no such set.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> [len(bb.query_set(name)) for name in ("gender", "ethnicity", "religion")]
+    [7, 9, 9]
+    """
+    if name not in QUERY_SETS:
+        raise NotFoundError(
+            f"no set of queries {name!r}; there are {quoted(QUERY_SETS)}."
+            f"{did_you_mean(name, QUERY_SETS)}"
+        )
+    return [_query(entry) for entry in _queries()[name]]
+
+
+def load_study(source: str | PathLike[str]) -> Study:
+    """Load a study by its name, or from a file.
+
+    Parameters
+    ----------
+    source : str or path-like
+        ``religion``, ``gender``, ``race``, ``weat_1`` or ``weat_7``; or a ``.toml`` or ``.json``
+        file with the tables ``groups``, ``stereotypes`` and ``controls``, whose words are lists or
+        the names of built-in lists such as ``"controls:neutral"``.
+
+    Returns
+    -------
+    Study
+        The study.
+
+    Raises
+    ------
+    NotFoundError
+        If there is neither such a name nor such a file.
+    SpecError
+        If the file is not a valid study; the message names the file and the fault.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.load_study("religion")
+    <Study 'religion': 3 groups with 15 protected words, 11 stereotypes, 269 controls>
+    """
+    if isinstance(source, str) and source in STUDIES:
+        source = _DATA / "studies" / f"{source}.toml"
+    return _build(source, _document(source, "study", STUDIES), Study.from_dict)
+
+
+def load_labelled(source: str | PathLike[str]) -> dict[str, WordSet]:
+    """Load words that are labelled by group, for a `GroupClassifier` to learn from.
+
+    Parameters
+    ----------
+    source : str or path-like
+        ``gender``: words of women, of men and of neither; or a ``.toml`` or ``.json`` file with the
+        table ``groups``, whose words are lists or the names of built-in lists such as
+        ``"garg:female_terms"``, and, if you like, ``title``, ``source``, ``licence`` and ``notes``.
+
+    Returns
+    -------
+    dict of str to WordSet
+        The words of each group.
+
+    Raises
+    ------
+    NotFoundError
+        If there is neither such a name nor such a file.
+    SpecError
+        If the file has no groups, or something else; the message names the file and the fault.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.load_labelled("gender")["female"]
+    WordSet('female', 170 words: actress, actresses, aunt, …)
+    """
+    if isinstance(source, str) and source in LABELLED:
+        source = _DATA / "labelled" / f"{source}.toml"
+    return _build(source, _document(source, "labelled words", LABELLED), _labelled)
+
+
+def load_lists(source: str) -> Study | Query:
+    """Load a study or a query, whichever has that name or is in that file.
+
+    Where both have one name, ``query:weat_7`` is the query and plain ``weat_7`` the study.
+    """
+    kind, colon, name = source.partition(":")
+    if colon and kind in ("query", "study"):
+        return load_query(name) if kind == "query" else load_study(name)
+    if source in STUDIES:
+        return load_study(source)
+    if source in _query_entries():
+        return load_query(source)
+    names = list(dict.fromkeys([*STUDIES, *_query_entries()]))
+    data = _document(source, "study or query", names)
+    if "target_sets" in data or "attribute_sets" in data:
+        return _build(source, data, Query.from_dict)
+    return _build(source, data, Study.from_dict)
+
+
+def describe(collection: str) -> dict[str, Any]:
+    """Return title, source, licence and notes of a collection, and the description of its sets."""
+    data = _collection(collection)
+    about = {key: value for key, value in data.items() if key not in ("sets", "tuples")}
+    entries = {**data["sets"], **data.get("tuples", {})}
+    return {
+        **about,
+        "sets": {name: entry.get("description", "") for name, entry in entries.items()},
+    }
+
+
+@cache
+def _collection(name: str) -> dict[str, Any]:
+    if name not in COLLECTIONS:
+        raise NotFoundError(
+            f"no collection of word lists {name!r}; there are {quoted(COLLECTIONS)}."
+            f"{did_you_mean(name, COLLECTIONS)}"
+        )
+    return tomllib.loads((_DATA / f"{name}.toml").read_text("utf-8"))
+
+
+@cache
+def _queries() -> dict[str, Any]:
+    return tomllib.loads((_DATA / "queries.toml").read_text("utf-8"))
+
+
+@cache
+def _query_entries() -> dict[str, Any]:
+    return {entry["id"]: entry for name in QUERY_SETS for entry in _queries()[name]}
+
+
+def _query(entry: Mapping[str, Any]) -> Query:
+    return Query(
+        [resolve(reference) for reference in entry["targets"]],
+        [resolve(reference) for reference in entry["attributes"]],
+        entry["target_names"],
+        entry["attribute_names"],
+    )
+
+
+def _labelled(data: Mapping[str, Any]) -> dict[str, WordSet]:
+    keys = ("groups", "title", "source", "licence", "notes")
+    for key in data:
+        if key not in keys:
+            raise SpecError(
+                f"labelled words have no {key!r}; expected {quoted(keys)}.{did_you_mean(key, keys)}"
+            )
+    groups = data.get("groups")
+    if not isinstance(groups, Mapping) or not groups:
+        raise SpecError("labelled words need 'groups', a table of names and their words.")
+    source = str(data.get("source", ""))
+    return {
+        name: WordSet(name, words, getattr(words, "source", source))
+        for name, words in groups.items()
+    }
+
+
+def resolve(reference: str) -> WordSet:
+    """Return the list that a reference such as ``weat:flowers`` names."""
+    collection, _, name = reference.partition(":")
+    sets = _collection(collection)["sets"]
+    if name not in sets:
+        raise NotFoundError(
+            f"{reference!r}: {collection!r} has no list {name!r}.{did_you_mean(name, sets)}"
+        )
+    return _word_set(collection, name)
+
+
+def _word_set(collection: str, name: str) -> WordSet:
+    data = _collection(collection)
+    entry = data["sets"][name]
+    return WordSet(name, entry["words"], data["source"], entry.get("notes", ""))
+
+
+def _build(
+    source: str | PathLike[str],
+    data: Mapping[str, Any],
+    build: Callable[[Mapping[str, Any]], _T],
+) -> _T:
+    """Put built-in lists in place of their names, and build; a fault is told with its file."""
+    try:
+        for part in data.values():
+            if isinstance(part, dict):
+                part.update({k: resolve(v) for k, v in part.items() if _is_reference(v)})
+        return build(data)
+    except BayesBiasError as err:
+        raise SpecError(f"{source}: {err}") from err
+
+
+def _document(source: str | PathLike[str], kind: str, names: Iterable[str]) -> dict[str, Any]:
+    """Read a TOML or JSON file."""
+    path = Path(source)
+    if not path.is_file():
+        raise NotFoundError(
+            f"no {kind} {str(source)!r}: neither a file nor one of {quoted(names, 12)}."
+            f"{did_you_mean(source, names)}"
+        )
+    language = "JSON" if path.suffix.lower() == ".json" else "TOML"
+    text = read_utf8(path)
+    try:
+        data = json.loads(text) if language == "JSON" else tomllib.loads(text)
+    except (json.JSONDecodeError, tomllib.TOMLDecodeError, RecursionError) as err:
+        raise DataError(f"{path}: not valid {language}: {err}.") from err
+    if not isinstance(data, dict):
+        raise DataError(f"{path}: expected a table with the parts of a {kind}.")
+    return data
+
+
+def _is_reference(value: object) -> bool:
+    return isinstance(value, str) and value.partition(":")[0] in COLLECTIONS

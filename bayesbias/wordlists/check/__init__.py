@@ -1,0 +1,1 @@
+"""What is wrong with word lists, before anything is measured with them."""

@@ -1,0 +1,439 @@
+"""Neutral controls that are as frequent as the stereotypes they are compared with."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias._core.array_types import Codes
+from bayesbias._core.validation import at_least, one_of, positive, quoted, word_list
+from bayesbias.embeddings import Embedding, check_embedding
+from bayesbias.embeddings.matching import check_fallbacks
+from bayesbias.errors import DataError, SpecError, VocabularyError, warn
+from bayesbias.wordlists.catalogue import COLLECTIONS, resolve, word_sets
+from bayesbias.wordlists.frequencies import (
+    Frequencies,
+    FrequencySource,
+    frequency_source,
+    log_frequencies,
+)
+from bayesbias.wordlists.study import Study
+from bayesbias.wordlists.wordset import WordSet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_Floats = npt.NDArray[np.float64]
+# The share of a standard deviation that a control may differ from its stereotype.
+_CALIPER = 0.1
+# A match is called poor beyond these: the difference of the means in standard deviations, the
+# distance of the distributions, and the share of controls that no word was near enough for.
+_POOR_MEAN, _POOR_KS, _POOR_SHARE = 0.1, 0.2, 0.1
+_SLOTS = ("matches", "balance", "on", "seed")
+
+
+class MatchedStudy(Study):
+    """A study whose neutral controls were matched to its stereotypes; by `Study.match_controls`.
+
+    It goes wherever a study goes. Saved to a file it is a plain study, with a note on the match.
+
+    Parameters
+    ----------
+    study : Study
+        The study with its new controls.
+    matches : DataFrame
+        One row per control: the ``word``, the stereotype it was ``matched_to``, the values of both
+        (``value``, ``matched_value``), whether they are ``within_caliper``, and whether the word
+        is ``from`` the study's own neutral list or the pool.
+    balance : DataFrame
+        How good the match is, one row each for the ``stereotypes``, the neutral controls
+        ``before`` and ``after``: the number of words ``n``, ``mean`` and ``sd`` of the values,
+        ``difference`` from the stereotypes in their standard deviations, and ``ks``, the
+        Kolmogorov–Smirnov distance to their distribution.
+    on : {"frequency", "norm"}
+        What was matched.
+    seed : int
+        The seed of the draw.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> study = bb.load_study("weat_7").match_controls(bb.load_embedding("demo"), ratio=3, seed=1)
+    >>> study
+    <MatchedStudy 'weat_7_matched': 2 groups with 16 protected words, 16 stereotypes, 133 controls>
+    >>> study.balance.round(2)
+             words    n  mean    sd  difference    ks
+    0  stereotypes   16 -6.23  1.87        0.00  0.00
+    1       before  226 -9.70  1.46       -1.86  0.85
+    2        after   48 -6.24  1.83       -0.01  0.08
+    """
+
+    __slots__ = _SLOTS
+
+    matches: pd.DataFrame
+    balance: pd.DataFrame
+    on: str
+    seed: int
+
+    def __init__(
+        self, study: Study, matches: pd.DataFrame, balance: pd.DataFrame, on: str, seed: int
+    ) -> None:
+        parts = study.groups, study.stereotypes, study.controls
+        Study.__init__(self, study.name, *parts, study.source, study.notes)
+        for name, value in zip(_SLOTS, (matches, balance, on, seed), strict=True):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Study:
+        """Make a plain study from what `to_dict` returns.
+
+        Parameters
+        ----------
+        data : mapping
+            What `Study.from_dict` takes.
+
+        Returns
+        -------
+        Study
+            The study, without the tables of the match.
+        """
+        return Study.from_dict(data)
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether the controls are distributed as the stereotypes are, closely enough."""
+        return not _faults(self.balance, self.matches)
+
+    def summary(self) -> str:
+        """Say how good the match is.
+
+        Returns
+        -------
+        str
+            One or two sentences with the values before and after.
+        """
+        return _summary(self.balance, self.matches, self.on)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        tables = self.matches, self.balance, self.on, self.seed
+        return MatchedStudy, (Study.from_dict(self.to_dict()), *tables)
+
+    def __repr__(self) -> str:
+        return Study.__repr__(self).replace("<Study", "<MatchedStudy", 1)
+
+    def _repr_html_(self) -> str:
+        table = self.balance.round(3).to_html(index=False, border=0, na_rep="")
+        return f"{Study._repr_html_(self)}<p>{html.escape(self.summary())}</p>{table}"
+
+
+@dataclass(frozen=True)
+class _Words:
+    """Words, the value of each, and whether it is in the study's own list."""
+
+    words: Sequence[str]
+    value: _Floats
+    own: npt.NDArray[np.bool_]
+
+
+def match_controls(
+    study: Study,
+    embedding: Embedding,
+    on: Literal["frequency", "norm"],
+    *,
+    pool: str | Iterable[str] | None,
+    ratio: int,
+    caliper: float | None,
+    frequencies: Frequencies,
+    fallbacks: Iterable[str],
+    seed: int,
+    name: str | None,
+) -> MatchedStudy:
+    """Return the study with other neutral controls; the method of `Study` documents it."""
+    check_embedding(embedding)
+    one_of("on", on, ("frequency", "norm"))
+    at_least("ratio", ratio, 1)
+    at_least("seed", seed, 0)
+    if caliper is not None:
+        positive("caliper", caliper)
+    ways = check_fallbacks(fallbacks)
+    given = None if pool is None else _given_pool(pool)
+    source = frequency_source(frequencies, ways) if on == "frequency" else None
+    if source is not None:
+        source.check(embedding)
+
+    measured = [word for words in study.stereotypes.values() for word in words]
+    found = embedding.lookup(measured, ways)
+    if not found.found:
+        raise VocabularyError(
+            f"embedding {embedding.name!r} has none of the stereotypes of the study "
+            f"{study.name!r} ({quoted(measured, 5)}); use another embedding or other fallbacks."
+        )
+    wanted = _values(source, embedding, found.found, found.rows, strict=True)
+    spread = float(wanted.std(ddof=1)) if len(wanted) > 1 else 0.0
+    near = caliper if caliper is not None else _CALIPER * (spread or 1.0)
+
+    neutral = study.controls.get("neutral", ())
+    before = embedding.lookup(neutral, ways)
+    known_before = _values(source, embedding, before.found, before.rows, strict=False)
+    candidates = _candidates(study, embedding, source, given, ways)
+    within = (candidates.value >= wanted.min() - near) & (candidates.value <= wanted.max() + near)
+    # A word beyond the range is taken only if there is nothing nearer, which the report says.
+    if within.sum() >= ratio * len(wanted):
+        candidates = _Words(
+            [candidates.words[i] for i in np.flatnonzero(within).tolist()],
+            candidates.value[within],
+            candidates.own[within],
+        )
+    if len(candidates.words) < ratio * len(wanted):
+        raise SpecError(
+            f"study {study.name!r}: {ratio} × {len(wanted)} controls are asked for, but there are "
+            f"only {len(candidates.words)} words to choose from; lower 'ratio', give a larger "
+            "'pool', or use an embedding with its whole vocabulary."
+        )
+    chosen, of = _draw(wanted, candidates, ratio, near, np.random.default_rng(seed))
+    matches = _matches(found.found, wanted, candidates, chosen, of, near)
+    balance = _balance(wanted, known_before, candidates.value[chosen])
+    words = WordSet(
+        "neutral",
+        [candidates.words[i] for i in np.sort(chosen)],
+        note=f"matched on {on} in the embedding {embedding.name}",
+    )
+    text = _summary(balance, matches, on)
+    new = Study(
+        name or f"{study.name}_matched",
+        study.groups,
+        study.stereotypes,
+        {**study.controls, "neutral": words},
+        study.source,
+        (
+            *study.notes,
+            f"Neutral controls matched to the stereotypes on {on} in the embedding "
+            f"{embedding.name}, {ratio} for each, seed {seed}. {text}",
+        ),
+    )
+    if faults := _faults(balance, matches):
+        warn(
+            f"{study.name}: the controls cannot be matched well on {on} ({'; '.join(faults)}); "
+            "lower 'ratio', give a larger 'pool', or use an embedding with its whole vocabulary. "
+            "`matches` names the words."
+        )
+    return MatchedStudy(new, matches, balance, on, seed)
+
+
+def _given_pool(pool: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the words of a pool: a list, or the name of a built-in one."""
+    if isinstance(pool, str):
+        if pool.partition(":")[0] not in COLLECTIONS or ":" not in pool:
+            raise SpecError(
+                f"'pool' is {pool!r}; expected a list of words, or the name of a built-in list "
+                "such as 'controls:neutral_2'."
+            )
+        return tuple(resolve(pool))
+    return tuple(dict.fromkeys(word_list("pool", pool)))
+
+
+def _values(
+    source: FrequencySource | None,
+    embedding: Embedding,
+    words: Sequence[str],
+    rows: Codes,
+    *,
+    strict: bool,
+) -> _Floats:
+    """Return what is matched, of each word; words without a frequency are refused if `strict`."""
+    if source is None:
+        vectors = np.asarray(embedding.vectors[rows], dtype=np.float64)
+        norms: _Floats = np.linalg.norm(vectors, axis=1)
+        return norms
+    if not len(words):
+        return np.empty(0)
+    if strict:
+        return log_frequencies(source, embedding, words, rows)
+    values = source.find(embedding, words, rows)
+    return values[~np.isnan(values)]
+
+
+def _candidates(
+    study: Study,
+    embedding: Embedding,
+    source: FrequencySource | None,
+    pool: tuple[str, ...] | None,
+    ways: tuple[str, ...],
+) -> _Words:
+    """Return the study's own neutral words, then those of the pool, each once."""
+    taken = {word for key, words in study.word_sets().items() for word in words}
+    own = embedding.lookup(study.controls.get("neutral", ()), ways)
+    used = set(embedding.lookup(sorted(taken), ways).rows.tolist())
+    if pool is None:
+        listed = _listed_words()
+        others = [
+            row
+            for row, word in enumerate(embedding.words)
+            if row not in used and word not in listed and _plain(word)
+        ]
+        names = [embedding.words[row] for row in others]
+    else:
+        found = embedding.lookup(pool, ways)
+        first: dict[int, str] = {}
+        for word, row in zip(found.found, found.rows.tolist(), strict=True):
+            if row not in used and word not in taken:
+                first.setdefault(row, word)
+        others, names = list(first), list(first.values())
+    kept: dict[int, str] = {}
+    for word, row in zip(own.found, own.rows.tolist(), strict=True):
+        kept.setdefault(row, word)
+    words = [*kept.values(), *names]
+    rows = np.array([*kept, *others], dtype=np.intp)
+    if not len(rows):
+        raise DataError(
+            f"study {study.name!r}: there is no word to choose controls from in the embedding "
+            f"{embedding.name!r}; give a 'pool' of words that it has."
+        )
+    if source is None:
+        values = _values(None, embedding, words, rows, strict=False)
+    else:
+        values = source.find(embedding, words, rows)
+    usable = np.isfinite(values) & _has_direction(embedding, rows)
+    is_own = np.arange(len(rows)) < len(kept)
+    return _Words(
+        [words[i] for i in np.flatnonzero(usable).tolist()], values[usable], is_own[usable]
+    )
+
+
+def _listed_words() -> set[str]:
+    """Return the words of all published lists: opinions, people, professions, … are not neutral."""
+    return {
+        word
+        for collection in COLLECTIONS
+        for name, words in word_sets(collection).items()
+        if not name.startswith("neutral")
+        for word in words
+    }
+
+
+def _plain(word: str) -> bool:
+    """Tell whether a word is of letters, in lower case where there is one, and not a letter."""
+    return word.isalpha() and word == word.lower() and (len(word) > 1 or not word.isascii())
+
+
+def _has_direction(embedding: Embedding, rows: Codes) -> npt.NDArray[np.bool_]:
+    result = np.empty(len(rows), dtype=bool)
+    for start in range(0, len(rows), 65_536):
+        block = np.asarray(embedding.vectors[rows[start : start + 65_536]])
+        result[start : start + len(block)] = np.isfinite(block).all(axis=1) & block.any(axis=1)
+    return result
+
+
+def _draw(
+    wanted: _Floats, candidates: _Words, ratio: int, near: float, rng: np.random.Generator
+) -> tuple[Codes, Codes]:
+    """Draw controls in rounds, in each one for every stereotype, no word twice.
+
+    A word is drawn at random among those within the caliper, from the study's own list while that
+    has any; if there is none, it is the nearest.
+    """
+    free = np.ones(len(candidates.words), dtype=bool)
+    chosen: list[int] = []
+    of: list[int] = []
+    for _ in range(ratio):
+        for i in rng.permutation(len(wanted)):
+            gap = np.where(free, np.abs(candidates.value - wanted[i]), np.inf)
+            close = np.flatnonzero(gap <= near)
+            own = close[candidates.own[close]]
+            options = own if own.size else close
+            pick = int(rng.choice(options)) if options.size else int(gap.argmin())
+            free[pick] = False
+            chosen.append(pick)
+            of.append(int(i))
+    return np.array(chosen, dtype=np.intp), np.array(of, dtype=np.intp)
+
+
+def _matches(
+    stereotypes: Sequence[str],
+    wanted: _Floats,
+    candidates: _Words,
+    chosen: Codes,
+    of: Codes,
+    near: float,
+) -> pd.DataFrame:
+    import pandas as pd
+
+    order = np.lexsort((np.arange(len(of)), of))
+    chosen, of = chosen[order], of[order]
+    values = candidates.value[chosen]
+    return pd.DataFrame(
+        {
+            "word": [candidates.words[i] for i in chosen],
+            "matched_to": [stereotypes[i] for i in of],
+            "value": values,
+            "matched_value": wanted[of],
+            "within_caliper": np.abs(values - wanted[of]) <= near,
+            "from": np.where(candidates.own[chosen], "study", "pool"),
+        }
+    )
+
+
+def _balance(wanted: _Floats, before: _Floats, after: _Floats) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for name, values in (("stereotypes", wanted), ("before", before), ("after", after)):
+        if len(values):
+            difference = float(values.mean() - wanted.mean())
+            sd = float(wanted.std(ddof=1)) if len(wanted) > 1 else 0.0
+            rows.append(
+                {
+                    "words": name,
+                    "n": len(values),
+                    "mean": float(values.mean()),
+                    "sd": float(values.std(ddof=1)) if len(values) > 1 else np.nan,
+                    "difference": difference / sd if sd else difference,
+                    "ks": ks_distance(values, wanted),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def ks_distance(first: _Floats, second: _Floats) -> float:
+    """Return the largest difference of two empirical distribution functions."""
+    both = np.concatenate([first, second])
+    below = [
+        np.searchsorted(np.sort(values), both, side="right") / len(values)
+        for values in (first, second)
+    ]
+    return float(np.abs(below[0] - below[1]).max())
+
+
+def _faults(balance: pd.DataFrame, matches: pd.DataFrame) -> list[str]:
+    """Return what is wrong with a match, nothing if it is good."""
+    after = balance[balance["words"] == "after"].iloc[0]
+    outside = float((~matches["within_caliper"]).mean())
+    faults = []
+    if abs(after["difference"]) > _POOR_MEAN:
+        faults.append(f"the means differ by {abs(after['difference']):.2f} sd")
+    # Each of n stereotypes is a step of 1 / n, which controls around it cannot follow.
+    if after["ks"] > max(_POOR_KS, 1 / balance["n"].iloc[0] + 1e-9):
+        faults.append(f"the KS distance is {after['ks']:.2f}")
+    if outside > _POOR_SHARE:
+        faults.append(f"{outside:.0%} of the controls are outside the caliper")
+    return faults
+
+
+def _summary(balance: pd.DataFrame, matches: pd.DataFrame, on: str) -> str:
+    rows = {str(row["words"]): row for row in balance.to_dict("records")}
+    what = "log frequency" if on == "frequency" else "vector norm"
+    means = f"{rows['after']['mean']:.2f}"
+    ks = f"{rows['after']['ks']:.2f}"
+    if "before" in rows:
+        means += f" (before {rows['before']['mean']:.2f})"
+        ks += f" (before {rows['before']['ks']:.2f})"
+    outside = int((~matches["within_caliper"]).sum())
+    return (
+        f"Mean {what}: stereotypes {rows['stereotypes']['mean']:.2f}, matched controls {means}; "
+        f"KS distance {ks}; {outside} of {len(matches)} controls outside the caliper."
+    )
