@@ -31,7 +31,7 @@ import bayesbias as bb
 from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias._core.files import atomic
 from bayesbias.embeddings.formats.array_files import write_npz
-from bayesbias.embeddings.matching import spellings
+from bayesbias.embeddings.matching import candidates
 from bayesbias.wordlists.catalogue import COLLECTIONS, QUERY_SETS, STUDIES
 
 MOST_FREQUENT = 5_000
@@ -47,7 +47,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         cache = options.cache or Path(temporary)
-        wanted = {s for word in list_words() for s in spellings(word, DEFAULT_FALLBACKS)}
+        wanted = {s for word in list_words() for s in candidates(word, DEFAULT_FALLBACKS)}
         # The package of 100 dimensions lacks some words, so its own order has gaps.
         rank = {word: place for place, word in enumerate(glove_50(cache)[0], start=1)}
         for name, (words, vectors), archive in (

@@ -127,7 +127,21 @@ def wrapped(block: re.Match[str]) -> str:
 
 def public_name(room: str, name: str) -> str:
     """Return how a user writes a name of a room after ``bb.``."""
-    return name if name in dir(bb) else f"{room.removeprefix('bayesbias.')}.{name}"
+    return (
+        name
+        if room == "bayesbias" or name in dir(bb)
+        else f"{room.removeprefix('bayesbias.')}.{name}"
+    )
+
+
+def public_names() -> dict[str, object]:
+    """Return everything public by what a user writes after ``bb.``; the root comes first."""
+    root = {name: getattr(bb, name) for name in dir(bb)}
+    rooms = [thing for thing in root.values() if isinstance(thing, ModuleType)]
+    found = {name: thing for name, thing in root.items() if thing not in rooms}
+    for room in rooms:
+        found |= {public_name(room.__name__, name): getattr(room, name) for name in room.__all__}
+    return found
 
 
 def reference(room: str) -> str:
@@ -181,12 +195,9 @@ def look_over(site: Path) -> Iterator[str]:
     """Yield what is wrong with a built site."""
     text = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
     whole = "".join(text.values())
-    for name in dir(bb):
-        thing = getattr(bb, name)
-        for part in thing.__all__ if isinstance(thing, ModuleType) else [name]:
-            full = public_name(thing.__name__, part) if isinstance(thing, ModuleType) else part
-            if f'id="bayesbias.{full}"' not in whole:
-                yield f"{full} is not in the reference."
+    for name in ("__version__", *public_names()):
+        if f'id="bayesbias.{name}"' not in whole:
+            yield f"{name} is not in the reference."
     needs = re.compile(r'<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)="(?:https?:)?//[^"]*"')
     for path, page in text.items():
         for found in needs.findall(page):

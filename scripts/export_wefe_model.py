@@ -1,7 +1,7 @@
 """Export WEFE's test model, 13,013 words of GoogleNews, for tests and benchmarks beside WEFE.
 
     python scripts/export_wefe_model.py wefe-model.npz
-    BAYESBIAS_WEFE_MODEL=wefe-model.npz pytest tests/oracle
+    BAYESBIAS_WEFE_MODEL=wefe-model.npz pytest tests/oracles
 
 The model is in the PyPI package wefe 1.0.1, which is downloaded with pip and not installed. It is
 a gensim pickle, opened here on purpose. The vectors carry no licence of their own: they are not

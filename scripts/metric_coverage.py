@@ -56,7 +56,7 @@ class Population:
         vectors = np.asarray(self.embedding.vectors, dtype=np.float64)
         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         first, second = (
-            unit[self.embedding.lookup(pool).rows].mean(axis=0) for pool in self.pools[:2]
+            unit[self.embedding.match(pool).rows].mean(axis=0) for pool in self.pools[:2]
         )
         direction = (first - second) / np.linalg.norm(first - second)
         rest = unit - np.outer(unit @ direction, direction)
@@ -91,7 +91,7 @@ def real_populations() -> Iterator[Population]:
     usable = np.array([word.isalpha() for word in embedding.words])
     lists = bb.word_sets("weat")
     for name, sets in WEAT.items():
-        rows = [embedding.lookup(lists[key]).rows for key in sets]
+        rows = [embedding.match(lists[key]).rows for key in sets]
         near = np.column_stack([unit @ unit[r].mean(axis=0) for r in rows])
         # A word is in the pool of the list that it is nearest to.
         own = near.argmax(axis=1)

@@ -113,7 +113,7 @@ def made(wood: bb.Embedding, trees: bb.Study, tmp_path_factory: pytest.TempPathF
 @pytest.fixture
 def folder(made: Path, tmp_path: Path) -> Path:
     """A copy of the small audit."""
-    return Path(shutil.copytree(made, tmp_path / "audit"))
+    return Path(shutil.copytree(made, tmp_path / "auditing"))
 
 
 @pytest.fixture
@@ -135,5 +135,5 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
 @pytest.fixture(autouse=True)
 def own_directory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where audits without `out` make their folder."""
-    if request.path.parent.name == "audit":
+    if request.path.parent.name == "auditing":
         monkeypatch.chdir(request.getfixturevalue("tmp_path"))

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from numbers import Integral, Real
 
 import numpy as np
 
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import SpecError
-
-
-def quoted(values: Iterable[object], limit: int = 8) -> str:
-    """Return the values as a readable list, shortened after `limit` of them."""
-    shown = [repr(value) for value in values]
-    rest = len(shown) - limit
-    return ", ".join(shown[:limit]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def did_you_mean(value: object, options: Iterable[str]) -> str:
-    """Return `` Did you mean 'x'?`` when an option is spelt much like the value, else nothing."""
-    close = difflib.get_close_matches(str(value), list(options), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def one_of(name: str, value: str, options: Collection[str]) -> str:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bayesbias._core.validation import quoted
+from bayesbias._core.wording import quoted
 from bayesbias.embeddings import Embedding, load_embedding
 from bayesbias.embeddings.named_sources import DOWNLOADS, NAMED
 from bayesbias.errors import BayesBiasWarning, SpecError

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, TypeAlias
 
-from bayesbias._core.validation import at_least, one_of, positive, quoted, share
+from bayesbias._core.validation import at_least, one_of, positive, share
+from bayesbias._core.wording import quoted
 from bayesbias.auditing.audit_inputs import check_distinct
 from bayesbias.debias import DEBIASERS
 from bayesbias.debias_effects.before_after import CLASSICAL

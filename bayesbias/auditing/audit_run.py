@@ -122,7 +122,7 @@ def audit(
     rope : float, default 0.05
         Differences of distances that are smaller do not matter.
     fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Spellings to try, as in `Embedding.lookup`.
+        Forms of a word to try, as in `Matching`.
     lost_vocabulary_threshold : float, default 0.2
         The share of any one word set that an embedding may lack.
     limit : int, optional

@@ -22,7 +22,7 @@ from bayesbias.auditing.effect_tables import coefficients_table, contrasts_table
 from bayesbias.auditing.model_check import HMC, POINTS, conclusion, confirm
 from bayesbias.debias_effects import before_after
 from bayesbias.distances.table import write_table
-from bayesbias.embeddings import Embedding
+from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import BayesBiasError
 from bayesbias.metrics import Metric, WEATEffectSize
 from bayesbias.models import Fit, ModelSpec, compare, fit, load_fit, overview
@@ -108,8 +108,8 @@ class Part:
     def _words(self) -> str:
         """The words of the study, and their vectors."""
         sets = self.study.word_sets().values()
-        found = (self.embedding.lookup(words, self.options.fallbacks) for words in sets)
-        return embedding_hash(self.embedding, [word for one in found for word in one.spelling])
+        found = (self.embedding.match(words, Matching(self.options.fallbacks)) for words in sets)
+        return embedding_hash(self.embedding, [word for one in found for word in one.entries])
 
     def _common(self, *names: str) -> dict[str, Any]:
         """Return the study and some of the options."""

@@ -26,7 +26,7 @@ from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.arviz_versions import convergence
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias._core.progress import progress_bar
-from bayesbias._core.validation import quoted
+from bayesbias._core.wording import quoted
 from bayesbias.models import Fit
 from bayesbias.models.diagnostics import ESS_MIN, R_HAT_MAX
 from bayesbias.models.exact.compiled_model import compile_model, parent_index

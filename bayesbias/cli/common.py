@@ -188,7 +188,7 @@ def frame_format(path: str) -> str:
     from pathlib import Path
 
     from bayesbias._core.files import check_folder
-    from bayesbias._core.validation import quoted
+    from bayesbias._core.wording import quoted
     from bayesbias.errors import SpecError
 
     suffix = Path(path).suffix.lower()
@@ -220,7 +220,7 @@ def check_figure(path: str) -> None:
     from pathlib import Path
 
     from bayesbias._core.files import check_folder
-    from bayesbias._core.validation import quoted
+    from bayesbias._core.wording import quoted
     from bayesbias.errors import SpecError
 
     suffix = Path(path).suffix.lower()

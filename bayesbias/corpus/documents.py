@@ -17,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Literal, Protocol, cast
 
-from bayesbias._core.validation import quoted
+from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, NotFoundError, SpecError, warn
 
 Unit = Literal["line", "paragraph"]

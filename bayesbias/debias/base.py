@@ -14,7 +14,8 @@ from threadpoolctl import threadpool_limits
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias._core.progress import progress_bar
-from bayesbias._core.validation import did_you_mean, quoted, true_or_false
+from bayesbias._core.validation import true_or_false
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.debias.block_writer import FileTarget
 from bayesbias.debias.debias_words import Mask, Words, as_words, find_words
 from bayesbias.embeddings import Embedding, check_embedding

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Codes
-from bayesbias._core.validation import did_you_mean, quoted, word_list
-from bayesbias.embeddings import Embedding
+from bayesbias._core.validation import word_list
+from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import NotFoundError, SpecError, VocabularyError, warn
 from bayesbias.wordlists import word_tuples
 from bayesbias.wordlists.catalogue import resolve
@@ -69,7 +70,7 @@ def tuple_rows(
     words: Sequence[str], embedding: Embedding, fallbacks: tuple[str, ...]
 ) -> Codes | None:
     """Return the rows of words that belong together; None if one is missing, or two are one row."""
-    found = embedding.lookup(words, fallbacks)
+    found = embedding.match(words, Matching(tuple(fallbacks)))
     if found.missing or len(set(found.rows.tolist())) < len(words):
         return None
     return found.rows
@@ -131,7 +132,7 @@ def find_words(
     Of a published list, whose words nobody has mistyped and few vocabularies have all of, none are
     named, unless it has not one of them: an error if words are needed, else a warning.
     """
-    found = embedding.lookup(words, fallbacks)
+    found = embedding.match(words, Matching(tuple(fallbacks)))
     if not found.found:
         if needed:
             raise VocabularyError(

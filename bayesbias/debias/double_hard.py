@@ -16,7 +16,7 @@ from bayesbias.debias.base import to_unit
 from bayesbias.debias.debias_words import Mask, Tuples, Words, as_pairs, as_words, find_tuples
 from bayesbias.debias.hard import EqualizingDebiaser, equalised, without
 from bayesbias.debias.vector_moments import finite_vectors, mean_vector, second_moments
-from bayesbias.embeddings import Embedding
+from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import SpecError
 from bayesbias.numerics.two_means import two_means
 
@@ -127,7 +127,7 @@ class DoubleHardDebias(EqualizingDebiaser):
             Words of a group by meaning, which are no sign of bias; they and the words of the pairs
             are not among the most biased words.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            How words are found, as in `Embedding.lookup`; `transform` uses them too.
+            How words are found, as in `Matching`; `transform` uses them too.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class DoubleHardDebias(EqualizingDebiaser):
         self._check_equalized(equalize, equalize_pairs, embedding)
         both = finite_vectors(embedding, rows.ravel()).reshape(*rows.shape, -1)
         differences = both[:, 0] - both[:, 1]
-        excluded = [rows.ravel(), embedding.lookup(words, self.fallbacks_).rows]
+        excluded = [rows.ravel(), embedding.match(words, Matching(self.fallbacks_)).rows]
         sides = self._most_biased(embedding, _direction(differences), np.concatenate(excluded))
         self.mean_ = mean_vector(embedding)
         centred = np.asarray(embedding.vectors[sides.ravel()], dtype=np.float64) - self.mean_

@@ -8,10 +8,11 @@ from typing import TypeAlias
 import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.validation import at_least, quoted
+from bayesbias._core.validation import at_least
+from bayesbias._core.wording import quoted
 from bayesbias.debias.debias_words import Tuples, Words, as_pairs, as_words, find_tuples
 from bayesbias.debias.hard import principal_components
-from bayesbias.embeddings import Embedding
+from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import SpecError, VocabularyError, warn
 
 #: The words of each group, or the names of built-in lists.
@@ -66,7 +67,7 @@ def _given(embedding: Embedding, groups: Groups, fallbacks: tuple[str, ...]) -> 
     for key, group in groups.items() if isinstance(groups, Mapping) else enumerate(groups):
         name = f"groups[{key!r}]"
         words = as_words(name, group)
-        there = embedding.lookup(words, fallbacks)
+        there = embedding.match(words, Matching(fallbacks))
         rows = np.unique(there.rows)
         if len(rows) < _LEAST:
             raise VocabularyError(

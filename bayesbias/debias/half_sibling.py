@@ -15,7 +15,7 @@ from bayesbias._core.validation import positive
 from bayesbias.debias.base import Debiaser
 from bayesbias.debias.debias_words import Words, as_words, find_words
 from bayesbias.debias.vector_moments import finite_vectors
-from bayesbias.embeddings import Embedding
+from bayesbias.embeddings import Embedding, Matching
 
 
 @dataclass(eq=False)
@@ -82,7 +82,7 @@ class HalfSiblingRegression(Debiaser):
         definitional_words : list of str or str, default "bolukbasi:gender_specific"
             Words that are gendered by meaning, or the name of a list.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            How words are found, as in `Embedding.lookup`; `transform` uses them too.
+            How words are found, as in `Matching`; `transform` uses them too.
 
         Returns
         -------
@@ -110,4 +110,4 @@ class HalfSiblingRegression(Debiaser):
         return result
 
     def _exempt(self, embedding: Embedding) -> Codes:
-        return embedding.lookup(self.definitional_words_, self.fallbacks_).rows
+        return embedding.match(self.definitional_words_, Matching(self.fallbacks_)).rows

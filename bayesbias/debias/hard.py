@@ -23,7 +23,7 @@ from bayesbias.debias.debias_words import (
     tuple_rows,
     warn_incomplete,
 )
-from bayesbias.embeddings import Embedding, unit_vectors
+from bayesbias.embeddings import Embedding, Matching, unit_vectors
 from bayesbias.embeddings.matching import CASES
 from bayesbias.errors import SpecError
 
@@ -140,7 +140,7 @@ class HardDebias(EqualizingDebiaser):
         equalize_pairs : list of pairs or str, optional
             Pairs to equalise; by default the definitional ones.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            How words are found, as in `Embedding.lookup`; `transform` uses them too.
+            How words are found, as in `Matching`; `transform` uses them too.
 
         Returns
         -------
@@ -231,7 +231,7 @@ class MulticlassHardDebias(EqualizingDebiaser):
         equalize_sets : list of tuples or str, optional
             Sets to equalise; by default the definitional ones.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            How words are found, as in `Embedding.lookup`; `transform` uses them too.
+            How words are found, as in `Matching`; `transform` uses them too.
 
         Returns
         -------
@@ -260,7 +260,7 @@ class MulticlassHardDebias(EqualizingDebiaser):
 
     def _exempt(self, embedding: Embedding) -> Codes:
         words = [word for together in self.definitional_sets_ for word in together]
-        return embedding.lookup(words, self.fallbacks_).rows
+        return embedding.match(words, Matching(self.fallbacks_)).rows
 
     def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
         rows = self._all_rows_to_equalize(self.equalize_sets_, embedding)

@@ -97,7 +97,7 @@ class LEACE(Debiaser):
             most along their direction, among the first 150,000 of the vocabulary. By default
             ``"bolukbasi:definitional_pairs"``.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            How words are found, as in `Embedding.lookup`; `transform` uses them too.
+            How words are found, as in `Matching`; `transform` uses them too.
 
         Returns
         -------

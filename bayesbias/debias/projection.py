@@ -112,7 +112,7 @@ class Projection(Debiaser):
         definitional_pairs : list of pairs or str
             Words that differ by group only, such as ``("she", "he")``, or the name of a list.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            How words are found, as in `Embedding.lookup`; `transform` uses them too.
+            How words are found, as in `Matching`; `transform` uses them too.
 
         Returns
         -------

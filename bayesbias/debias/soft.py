@@ -123,7 +123,7 @@ class SoftDebias(Debiaser):
             Words that should lose their bias, or the name of a list; by default all words but
             those of the sets.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            How words are found, as in `Embedding.lookup`; `transform` uses them too.
+            How words are found, as in `Matching`; `transform` uses them too.
 
         Returns
         -------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.validation import quoted
+from bayesbias._core.wording import quoted
 from bayesbias.debias.base import to_unit
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import DataError

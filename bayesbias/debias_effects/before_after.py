@@ -29,7 +29,7 @@ from bayesbias.debias_effects.change_tables import (
 )
 from bayesbias.debias_effects.quality import neighbour_drift, word_analogies, word_similarity
 from bayesbias.distances.table import distance_table
-from bayesbias.embeddings import Embedding, check_embedding
+from bayesbias.embeddings import Embedding, Matching, check_embedding
 from bayesbias.embeddings.matching import check_fallbacks
 from bayesbias.errors import BayesBiasError, SpecError, VocabularyError
 from bayesbias.metrics import ClassificationTest, ClusterTest, Metric, Neighbourhood
@@ -222,7 +222,7 @@ def before_after(
     prob : float, default 0.89
         Probability of the intervals.
     fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Spellings to try, as in `Embedding.lookup`.
+        Forms of a word to try, as in `Matching`.
     lost_vocabulary_threshold : float, default 0.2
         The share of any one word set that an embedding may lack.
     n_jobs : int, default 1
@@ -443,7 +443,7 @@ def _drift(
     protected = [
         word
         for word in study.protected_words
-        if all(not one.lookup([word], fallbacks).missing for one in (before, after))
+        if all(not one.match([word], Matching(fallbacks)).missing for one in (before, after))
     ]
     frames = []
     for label, words in (("frequent words", None), ("protected words", protected)):

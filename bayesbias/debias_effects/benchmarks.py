@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from bayesbias._core.files import read_utf8
-from bayesbias._core.validation import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import DataError, NotFoundError, SpecError
 
 _DATA = Path(__file__).parent / "data"

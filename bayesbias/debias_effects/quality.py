@@ -11,7 +11,8 @@ from scipy import sparse
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.constants import DEFAULT_FALLBACKS
-from bayesbias._core.validation import at_least, quoted, word_list
+from bayesbias._core.validation import at_least, word_list
+from bayesbias._core.wording import quoted
 from bayesbias.debias_effects.benchmarks import (
     Benchmark,
     Question,
@@ -20,6 +21,7 @@ from bayesbias.debias_effects.benchmarks import (
 )
 from bayesbias.embeddings import (
     Embedding,
+    Matching,
     as_embeddings,
     check_embedding,
     nearest,
@@ -68,7 +70,7 @@ def word_similarity(
     kind : {"hdi", "eti"}, default "hdi"
         The narrowest interval, or one that leaves as much on either side.
     fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Spellings to try, as in `Embedding.lookup`.
+        Forms of a word to try, as in `Matching`.
     seed : int, default 0
         Same seed, same result.
 
@@ -172,7 +174,7 @@ def word_analogies(
     kind : {"hdi", "eti"}, default "hdi"
         The narrowest interval, or one that leaves as much on either side.
     fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Spellings to try, as in `Embedding.lookup`.
+        Forms of a word to try, as in `Matching`.
     seed : int, default 0
         Same seed, same result.
 
@@ -294,7 +296,7 @@ def neighbour_drift(
         The sample is from so many first words of `before`; in most files these are the most
         frequent ones.
     fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Spellings to try for given words, as in `Embedding.lookup`.
+        Forms of a word to try for given words, as in `Matching`.
     seed : int, default 0
         Of the sample; same seed, same words.
 
@@ -342,7 +344,7 @@ def neighbour_drift(
         chosen = _sample(before, after, n_words, vocabulary, seed)
     else:
         chosen = list(dict.fromkeys(word_list("words", words)))
-    found_in = [embedding.lookup(chosen, ways) for embedding in (before, after)]
+    found_in = [embedding.match(chosen, Matching(ways)) for embedding in (before, after)]
     rows = [dict(zip(found.found, found.rows.tolist(), strict=True)) for found in found_in]
     there = [word for word in chosen if all(word in found for found in rows)]
     lost = [word for word in chosen if word not in set(there)]
@@ -404,7 +406,7 @@ def _common_rows(
     there = np.ones(len(items), dtype=bool)
     rows = []
     for embedding in embeddings:
-        found = embedding.lookup(words, fallbacks)
+        found = embedding.match(words, Matching(fallbacks))
         row_of = dict(zip(found.found, found.rows.tolist(), strict=True))
         rows.append(np.array([[row_of.get(w, -1) for w in item] for item in items], dtype=np.intp))
         known = np.zeros(len(embedding), dtype=bool)

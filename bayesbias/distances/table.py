@@ -26,9 +26,10 @@ from bayesbias._core.constants import (
     LOST_VOCABULARY_THRESHOLD,
 )
 from bayesbias._core.files import atomic, check_folder
-from bayesbias._core.validation import did_you_mean, one_of, quoted, share
+from bayesbias._core.validation import one_of, share
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.distances.covariates import CovariatePlan, Side, is_protected
-from bayesbias.embeddings import Embedding, as_embeddings, unit_vectors
+from bayesbias.embeddings import Embedding, Matching, as_embeddings, unit_vectors
 from bayesbias.embeddings.matching import check_fallbacks
 from bayesbias.errors import DataError, NotFoundError, SpecError, VocabularyError, warn
 from bayesbias.wordlists.frequencies import Frequencies, Unknown
@@ -84,7 +85,7 @@ def distance_table(
     study : Study
         Protected words, stereotypes and controls.
     fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Spellings to try, as in `Embedding.lookup`.
+        Forms of a word to try, as in `Matching`.
     lost_vocabulary_threshold : float, default 0.2
         The share of any one word set that an embedding may lack.
     covariates : iterable of str, optional
@@ -205,7 +206,7 @@ def _choose(
     role: dict[int, tuple[str, str]] = {}
     too_many = []
     for label, words in study.word_sets().items():
-        found = embedding.lookup(words, fallbacks)
+        found = embedding.match(words, Matching(fallbacks))
         if found.missing:
             chosen.missing[label] = list(found.missing)
             lost = len(found.missing) / len(words)

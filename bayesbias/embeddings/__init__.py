@@ -10,10 +10,19 @@ from bayesbias.embeddings.embedding import unit_vectors as unit_vectors
 from bayesbias.embeddings.loading import FORMATS as FORMATS
 from bayesbias.embeddings.loading import guess_format as guess_format
 from bayesbias.embeddings.loading import load_embedding
-from bayesbias.embeddings.matching import Lookup
+from bayesbias.embeddings.matching import Matched, MatchedWords, Matching, Overlap, match
+from bayesbias.embeddings.matching import as_matching as as_matching
 from bayesbias.embeddings.named_sources import DOWNLOADS as DOWNLOADS
 from bayesbias.embeddings.named_sources import NAMED as NAMED
 from bayesbias.embeddings.named_sources import demo_ranks as demo_ranks
 from bayesbias.embeddings.neighbours import nearest as nearest
 
-__all__ = ["Embedding", "Lookup", "load_embedding"]
+__all__ = [
+    "Embedding",
+    "Matched",
+    "MatchedWords",
+    "Matching",
+    "Overlap",
+    "load_embedding",
+    "match",
+]

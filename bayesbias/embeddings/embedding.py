@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._core.constants import DEFAULT_FALLBACKS
-from bayesbias._core.validation import quoted, word_list
-from bayesbias.embeddings.matching import Lookup, check_fallbacks, look_up
+from bayesbias._core.validation import word_list
+from bayesbias._core.wording import quoted
+from bayesbias.embeddings.matching import MatchedWords, Matching, as_matching, match_words
 from bayesbias.errors import DataError, SpecError, VocabularyError, warn
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ class Embedding:
         self._name = str(name)
         self._notes = tuple(found)
         self._ranks = _unless_trivial(places)
+        self._matching = Matching()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -181,7 +183,8 @@ class Embedding:
         if row is None:
             hint = ""
             if isinstance(word, str):
-                other = self.lookup([word], ("lower", "title", "upper", "strip_accents")).spelling
+                forms = Matching(("lower", "title", "upper", "strip_accents"))
+                other = self.match([word], forms).entries
                 hint = f" It has {other[0]!r}." if other else ""
             raise VocabularyError(f"{word!r} is not in the embedding {self.name!r}.{hint}")
         vector: npt.NDArray[np.float32] = self._vectors[row]
@@ -212,31 +215,77 @@ class Embedding:
         )
         return f"<table><caption>{html.escape(self.name)}</caption><tbody>{cells}</tbody></table>"
 
-    def lookup(self, words: Iterable[str], fallbacks: Iterable[str] = DEFAULT_FALLBACKS) -> Lookup:
-        """Find words, trying other spellings where the exact one is not there.
+    @property
+    def matching(self) -> Matching:
+        """How words are matched with the vocabulary where nothing else is asked for."""
+        return self._matching
+
+    def with_matching(
+        self,
+        matching: Matching | None = None,
+        *,
+        fallbacks: Iterable[str] | None = None,
+        threshold: float | None = None,
+        strategy: Literal["first", "all"] | None = None,
+        prefix: str | None = None,
+    ) -> Embedding:
+        """Return the embedding with another way to match words, which everything then uses.
+
+        Parameters
+        ----------
+        matching : Matching, optional
+            The matching to start from; that of this embedding by default.
+        fallbacks : iterable of str, optional
+            Forms of a word to try, as in `Matching`.
+        threshold : float, optional
+            The share of a list that may be missing.
+        strategy : {"first", "all"}, optional
+            Use the first form of a word that the vocabulary has, or every one.
+        prefix : str, optional
+            Try every form with this in front as well, such as ``/c/en/`` of ConceptNet.
+
+        Returns
+        -------
+        Embedding
+            The same words and vectors, which are shared and not copied.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> emb = bb.Embedding(["/c/en/nurse"], [[1.0, 0.0]]).with_matching(prefix="/c/en/")
+        >>> emb.match(["Nurse"]).entries
+        ('/c/en/nurse',)
+        """
+        result = copy(self)
+        result._matching = as_matching(matching, self).changed(
+            fallbacks=fallbacks, threshold=threshold, strategy=strategy, prefix=prefix
+        )
+        return result
+
+    def match(self, words: Iterable[str], matching: Matching | None = None) -> MatchedWords:
+        """Find words, trying fallbacks for those that the vocabulary lacks as they are.
 
         Parameters
         ----------
         words : iterable of str
             The words to find.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, in this order: ``exact``, ``lower``, ``title``, ``upper``;
-            ``strip_accents`` and ``prefix:/c/en/`` (any prefix) act on all spellings before them.
+        matching : Matching, optional
+            How to match; that of the embedding by default.
 
         Returns
         -------
-        Lookup
-            The words found, their rows and spellings, and the words missing.
+        MatchedWords
+            The words found, their rows and entries, and the words missing.
 
         Examples
         --------
         >>> import bayesbias as bb
         >>> emb = bb.Embedding(["jose", "nasa"], [[1.0, 0.0], [0.0, 1.0]])
-        >>> emb.lookup(["José", "NASA", "xyzzy"])
-        Lookup(found=('José', 'NASA'), missing=('xyzzy',), rows=array([0, 1]),
-               spelling=('jose', 'nasa'))
+        >>> matched = emb.match(["José", "NASA", "xyzzy"])
+        >>> matched.entries, matched.missing
+        (('jose', 'nasa'), ('xyzzy',))
         """
-        return look_up(self._index, word_list("words", words), check_fallbacks(fallbacks))
+        return match_words(self._index, word_list("words", words), as_matching(matching, self))
 
     def subset(self, words: Iterable[str], name: str | None = None) -> Embedding:
         """Return the embedding of these words only, in their order.
@@ -264,18 +313,18 @@ class Embedding:
         >>> bb.load_embedding("demo").subset(["nurse", "engineer"]).ranks
         array([6795, 3940])
         """
-        found = self.lookup(words, ("exact",))
+        found = self.match(words, Matching(("exact",)))
         if found.missing:
             raise VocabularyError(
                 f"not in the embedding {self.name!r}: {quoted(found.missing)}; "
-                "leave these words out, or use lookup() to see which are there."
+                "leave these words out, or use match() to see which are there."
             )
         return Embedding(
             found.found,
             np.asarray(self._vectors[found.rows]),
             name or self.name,
             ranks=self.ranks[found.rows],
-        )
+        ).with_matching(self._matching)
 
     def with_vectors(self, vectors: npt.ArrayLike, name: str | None = None) -> Embedding:
         """Return an embedding of the same words with other vectors.
@@ -307,10 +356,9 @@ class Embedding:
             )
         if not on_disk:
             _check_finite(matrix, self._words, label)
-        result = Embedding.__new__(Embedding)
-        result._words, result._index, result._notes = self._words, self._index, ()
-        result._ranks = self._ranks
-        result._vectors, result._name = matrix.view(), label
+        result = copy(self)
+        result._notes, result._name = (), label
+        result._vectors = matrix.view()
         result._vectors.flags.writeable = False
         return result
 

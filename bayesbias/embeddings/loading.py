@@ -13,11 +13,12 @@ from pathlib import Path
 
 from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias._core.files import atomic, check_folder
-from bayesbias._core.validation import at_least, did_you_mean, one_of, quoted, word_list
+from bayesbias._core.validation import at_least, one_of, word_list
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.formats import array_files, gensim_files, text_vectors, word2vec
 from bayesbias.embeddings.formats.streams import HEADER, ByteStream, Rows, Wanted
-from bayesbias.embeddings.matching import check_fallbacks, spellings
+from bayesbias.embeddings.matching import candidates, check_fallbacks
 from bayesbias.embeddings.named_sources import DOWNLOADS, NAMED, download, read_named
 from bayesbias.errors import DataError, NotFoundError, SpecError, VocabularyError, warn
 
@@ -286,7 +287,7 @@ def _is_text(data: bytes) -> bool:
 def _spelt(words: tuple[str, ...] | None, fallbacks: tuple[str, ...]) -> frozenset[str] | None:
     if words is None:
         return None
-    return frozenset(spelling for word in words for spelling in spellings(word, fallbacks))
+    return frozenset(spelling for word in words for spelling in candidates(word, fallbacks))
 
 
 def _embedding(rows: Rows, name: str) -> Embedding:

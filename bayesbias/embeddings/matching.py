@@ -1,16 +1,28 @@
-"""Finding a word in a vocabulary that may spell it differently."""
+"""Matching words with a vocabulary: the one way in which words are found.
+
+Study, query and debiasing words are rarely all in a vocabulary as they are written. A `Matching`
+says which fallbacks to try, how many words of a list may be missing, and whether one entry of the
+vocabulary or every one that fits is used; `match` applies it to lists of words.
+"""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import combinations, islice
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from bayesbias._core.validation import one_of, word_list
+from bayesbias._core.array_types import Codes
+from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
+from bayesbias._core.validation import one_of, share, word_list
+from bayesbias._core.wording import quoted
+from bayesbias.errors import SpecError, VocabularyError
+
+if TYPE_CHECKING:
+    from bayesbias.embeddings.embedding import Embedding
 
 
 def _strip_accents(word: str) -> str:
@@ -18,7 +30,7 @@ def _strip_accents(word: str) -> str:
     return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
-_SPELLINGS: dict[str, Callable[[str], str]] = {
+_FALLBACKS: dict[str, Callable[[str], str]] = {
     "exact": str,
     "lower": str.lower,
     "title": str.title,
@@ -30,32 +42,330 @@ CASES = ("exact", "lower", "title", "upper")
 _PREFIX = "prefix:"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lookup:
-    """What a look-up found, in the order of the words asked for.
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """How words are matched with the entries of a vocabulary.
 
     Parameters
     ----------
-    found : tuple of str
-        The words that were found, as they were asked for.
-    missing : tuple of str
-        The words that were not.
-    rows : ndarray of int
-        The row of each found word.
-    spelling : tuple of str
-        How the vocabulary spells each found word.
+    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
+        Forms of a word to try, in this order: ``exact``, ``lower``, ``title``, ``upper``;
+        ``strip_accents`` and ``prefix:/c/en/`` (any prefix) act on all forms before them.
+    threshold : float, default 0.2
+        The share of a list that may be missing. A list that loses more is refused, and a metric
+        has no value.
+    strategy : {"first", "all"}, default "first"
+        Use the first form of a word that the vocabulary has, or every one.
+
+    Raises
+    ------
+    SpecError
+        If a fallback or the strategy is not known, or `threshold` is not between 0 and 1.
+
+    See Also
+    --------
+    Embedding.with_matching : Bind a matching to an embedding.
 
     Examples
     --------
     >>> import bayesbias as bb
-    >>> bb.load_embedding("demo").lookup(["NASA", "xyzzy"]).missing
+    >>> bb.embeddings.Matching(threshold=0.5)
+    Matching(fallbacks=('exact', 'lower', 'title', 'strip_accents'), threshold=0.5,
+             strategy='first')
+    """
+
+    fallbacks: tuple[str, ...] = DEFAULT_FALLBACKS
+    threshold: float = LOST_VOCABULARY_THRESHOLD
+    strategy: Literal["first", "all"] = "first"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fallbacks", check_fallbacks(self.fallbacks))
+        object.__setattr__(self, "threshold", share("threshold", self.threshold))
+        one_of("strategy", self.strategy, ("first", "all"))
+
+    def changed(
+        self,
+        *,
+        fallbacks: Iterable[str] | None = None,
+        threshold: float | None = None,
+        strategy: Literal["first", "all"] | None = None,
+        prefix: str | None = None,
+    ) -> Matching:
+        """Return a matching with these settings in place of its own.
+
+        Parameters
+        ----------
+        fallbacks : iterable of str, optional
+            The fallbacks.
+        threshold : float, optional
+            The share of a list that may be missing.
+        strategy : {"first", "all"}, optional
+            Whether to use one form of each word, or every one.
+        prefix : str, optional
+            Try every form with this in front as well, such as ``/c/en/`` of ConceptNet.
+
+        Returns
+        -------
+        Matching
+            The changed settings.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> bb.embeddings.Matching().changed(prefix="/c/en/").fallbacks
+        ('exact', 'lower', 'title', 'strip_accents', 'prefix:/c/en/')
+        """
+        forms = self.fallbacks if fallbacks is None else check_fallbacks(fallbacks)
+        if prefix is not None:
+            forms = (*forms, f"{_PREFIX}{prefix}")
+        return Matching(
+            forms,
+            self.threshold if threshold is None else threshold,
+            self.strategy if strategy is None else strategy,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatchedWords:
+    """A list of words, matched with a vocabulary.
+
+    Parameters
+    ----------
+    words : tuple of str
+        The list, as it was given.
+    places : ndarray of int
+        The places in the list of the words that were found.
+    rows : ndarray of int
+        The row of the embedding for each of them.
+    entries : tuple of str
+        The entry of the vocabulary for each of them.
+    missing : tuple of str
+        The words that were not found.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.load_embedding("demo").match(["NASA", "xyzzy"]).missing
     ('xyzzy',)
     """
 
-    found: tuple[str, ...]
+    words: tuple[str, ...]
+    places: Codes
+    rows: Codes
+    entries: tuple[str, ...]
     missing: tuple[str, ...]
-    rows: npt.NDArray[np.intp]
-    spelling: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def found(self) -> tuple[str, ...]:
+        """The words that were found, as they were given."""
+        if len(self.rows) == len(self.words) and not self.missing:
+            return self.words
+        return tuple(self.words[place] for place in self.places.tolist())
+
+    def take(self, kept: Codes) -> MatchedWords:
+        """Return the found words at these positions only; the others are not counted as missing.
+
+        Parameters
+        ----------
+        kept : ndarray of int
+            Positions among the words that were found.
+
+        Returns
+        -------
+        MatchedWords
+            The same list with fewer words found.
+        """
+        entries = tuple(self.entries[i] for i in kept.tolist())
+        return replace(self, places=self.places[kept], rows=self.rows[kept], entries=entries)
+
+    def distinct(self) -> MatchedWords:
+        """Return the words without those that share a vector with an earlier one.
+
+        Returns
+        -------
+        MatchedWords
+            Each row of the embedding once.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> bb.load_embedding("demo").match(["nasa", "NASA"]).distinct().found
+        ('nasa',)
+        """
+        _, first = np.unique(self.rows, return_index=True)
+        return self if len(first) == len(self.rows) else self.take(np.sort(first))
+
+
+class Overlap(NamedTuple):
+    """Two lists that have entries of the vocabulary in common.
+
+    Parameters
+    ----------
+    first, second : str
+        The labels of the lists.
+    entries : tuple of str
+        What both have, as the vocabulary writes it.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from bayesbias.embeddings import match
+    >>> match(bb.load_embedding("demo"), {"a": ["nurse"], "b": ["Nurse"]}).overlaps()
+    [Overlap(first='a', second='b', entries=('nurse',))]
+    """
+
+    first: str
+    second: str
+    entries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matched:
+    """Lists of words, matched with the vocabulary of one embedding.
+
+    Parameters
+    ----------
+    embedding : str
+        The name of the embedding.
+    sets : dict of str to MatchedWords
+        What was found of each list, by its label.
+    matching : Matching
+        How the words were matched.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from bayesbias.embeddings import match
+    >>> matched = match(bb.load_embedding("demo"), {"jobs": ["nurse", "xyzzy"]})
+    >>> matched.missing
+    {'jobs': ('xyzzy',)}
+    >>> matched.problems()
+    ["embedding 'demo' lacks 1 of 2 words of 'jobs' ('xyzzy'), more than threshold=0.2 allows"]
+    """
+
+    embedding: str
+    sets: dict[str, MatchedWords]
+    matching: Matching
+
+    def __getitem__(self, label: str) -> MatchedWords:
+        return self.sets[label]
+
+    @property
+    def missing(self) -> dict[str, tuple[str, ...]]:
+        """The missing words of each list that has any."""
+        return {label: found.missing for label, found in self.sets.items() if found.missing}
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with the lists that miss more words than the threshold allows.
+
+        Returns
+        -------
+        list of str
+            One phrase for each such list.
+        """
+        result = []
+        for label, missing in self.missing.items():
+            number = len(self.sets[label].words)
+            if len(missing) == number:
+                result.append(f"embedding {self.embedding!r} has no word of {label!r}")
+            elif len(missing) > self.matching.threshold * number:
+                result.append(
+                    f"embedding {self.embedding!r} lacks {len(missing)} of {number} words of "
+                    f"{label!r} ({quoted(missing, 4)}), more than "
+                    f"threshold={self.matching.threshold:g} allows"
+                )
+        return result
+
+    def check(self) -> Matched:
+        """Refuse lists that miss more words than the threshold allows.
+
+        Returns
+        -------
+        Matched
+            The same, for chaining.
+
+        Raises
+        ------
+        VocabularyError
+            If a list misses too many words.
+        """
+        problems = self.problems()
+        if problems:
+            raise VocabularyError(
+                f"{'; '.join(problems)}. Use an embedding with these words, other fallbacks, or a "
+                "higher threshold: embedding.with_matching(threshold=…)."
+            )
+        return self
+
+    def overlaps(self) -> list[Overlap]:
+        """Return which lists share entries of the vocabulary.
+
+        Returns
+        -------
+        list of Overlap
+            The labels of two lists, and the entries they have in common.
+        """
+        entries = {
+            label: dict(zip(found.rows.tolist(), found.entries, strict=True))
+            for label, found in self.sets.items()
+        }
+        return [
+            Overlap(one, other, tuple(entries[one][row] for row in shared))
+            for one, other in combinations(entries, 2)
+            if (shared := sorted(entries[one].keys() & entries[other].keys()))
+        ]
+
+
+def match(
+    embedding: Embedding,
+    word_sets: Mapping[str, Iterable[str]],
+    matching: Matching | None = None,
+) -> Matched:
+    """Match lists of words with the vocabulary of an embedding.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        The embedding.
+    word_sets : mapping of str to iterable of str
+        Lists of words by their labels, which messages use.
+    matching : Matching, optional
+        How to match; that of the embedding by default.
+
+    Returns
+    -------
+    Matched
+        What was found of each list. Nothing is refused yet; see `Matched.check`.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from bayesbias.embeddings import match
+    >>> match(bb.load_embedding("demo"), {"jobs": ["Nurse"]})["jobs"].entries
+    ('nurse',)
+    """
+    how = as_matching(matching, embedding)
+    index = embedding.index
+    sets = {
+        label: match_words(index, word_list(label, words), how)
+        for label, words in word_sets.items()
+    }
+    return Matched(embedding.name, sets, how)
+
+
+def as_matching(matching: Matching | None, embedding: Embedding) -> Matching:
+    """Return the matching that was given, or else that of the embedding."""
+    if matching is None:
+        return embedding.matching
+    if not isinstance(matching, Matching):
+        raise SpecError(
+            f"'matching' is {type(matching).__name__}; expected a Matching: "
+            "bb.embeddings.Matching(fallbacks=…, threshold=…)."
+        )
+    return matching
 
 
 def check_fallbacks(fallbacks: Iterable[str]) -> tuple[str, ...]:
@@ -63,14 +373,14 @@ def check_fallbacks(fallbacks: Iterable[str]) -> tuple[str, ...]:
     names = word_list("fallbacks", fallbacks)
     for name in names:
         if not name.startswith(_PREFIX):
-            one_of("fallbacks", name, [*_SPELLINGS, f"{_PREFIX}…"])
+            one_of("fallbacks", name, [*_FALLBACKS, f"{_PREFIX}…"])
     return names
 
 
-def spellings(word: str, fallbacks: tuple[str, ...]) -> Iterator[str]:
-    """Yield the spellings to try, in order and without repetition.
+def candidates(word: str, fallbacks: tuple[str, ...]) -> Iterator[str]:
+    """Yield the forms of a word to try, in order and without repetition.
 
-    ``strip_accents`` and ``prefix:…`` act on every spelling before them, the others on the word.
+    ``strip_accents`` and ``prefix:…`` act on every form before them, the others on the word.
     """
     tried: dict[str, None] = {}
     for name in fallbacks:
@@ -81,38 +391,36 @@ def spellings(word: str, fallbacks: tuple[str, ...]) -> Iterator[str]:
         elif name == "strip_accents":
             new = [_strip_accents(source) for source in sources]
         else:
-            new = [_SPELLINGS[name](word)]
-        for spelling in new:
-            if spelling not in tried:
-                tried[spelling] = None
-                yield spelling
+            new = [_FALLBACKS[name](word)]
+        for form in new:
+            if form not in tried:
+                tried[form] = None
+                yield form
 
 
-def look_up(
-    index: Mapping[str, int], words: Iterable[str], ways: tuple[str, ...], *, every: bool = False
-) -> Lookup:
-    """Find each word by the first of its spellings that the index holds, or by every one."""
-    asked = tuple(words)
-    # Most words are there as they are, and need no list of spellings.
-    exact_first = ways[:1] == ("exact",) and not every
+def match_words(index: Mapping[str, int], words: tuple[str, ...], how: Matching) -> MatchedWords:
+    """Find each word by the first of its forms that the index has, or by every one."""
+    every = how.strategy == "all"
+    # Most words are there as they are, and need no list of forms.
+    exact_first = how.fallbacks[:1] == ("exact",) and not every
     if exact_first:
-        exact = list(map(index.get, asked))
+        exact = list(map(index.get, words))
         if None not in exact:
-            return Lookup(asked, (), np.array(exact, dtype=np.intp), asked)
-    found: list[str] = []
+            places = np.arange(len(words), dtype=np.intp)
+            return MatchedWords(words, places, np.array(exact, dtype=np.intp), words, ())
+    places_found: list[int] = []
+    entries: list[str] = []
     missing: list[str] = []
-    rows: list[int] = []
-    spelling: list[str] = []
-    for word in asked:
+    for place, word in enumerate(words):
         if exact_first and word in index:
             matches = [word]
         else:
-            known = (s for s in spellings(word, ways) if s in index)
+            known = (form for form in candidates(word, how.fallbacks) if form in index)
             matches = list(known if every else islice(known, 1))
         if not matches:
             missing.append(word)
-        for match in matches:
-            found.append(word)
-            rows.append(index[match])
-            spelling.append(match)
-    return Lookup(tuple(found), tuple(missing), np.array(rows, dtype=np.intp), tuple(spelling))
+        places_found += [place] * len(matches)
+        entries += matches
+    rows = np.array([index[entry] for entry in entries], dtype=np.intp)
+    places = np.array(places_found, dtype=np.intp)
+    return MatchedWords(words, places, rows, tuple(entries), tuple(missing))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from bayesbias._core.validation import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import SpecError
 from bayesbias.html.columns import Column, draw, is_number, title_of
 from bayesbias.html.markup import escape, inline

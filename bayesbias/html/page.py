@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 
 from bayesbias._core.files import atomic, check_folder
-from bayesbias._core.validation import quoted
+from bayesbias._core.wording import quoted
 from bayesbias.errors import SpecError
 from bayesbias.html.markup import escape, inline
 from bayesbias.html.page_blocks import check_name

@@ -10,7 +10,8 @@ import numpy as np
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
-from bayesbias._core.validation import at_least, did_you_mean, one_of, quoted
+from bayesbias._core.validation import at_least, one_of
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.embeddings import Embedding, check_embedding
 from bayesbias.errors import SpecError, warn
 from bayesbias.metrics.bootstrap_correction import corrected, jackknife_error, why_no_interval
@@ -320,7 +321,7 @@ class Metric:
             The share of any one word set, or of the pairs, that may be lost; the value is NaN if it
             is more.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            Forms of a word to try, as in `Matching`.
         strategy : {"first", "all"}, default "first"
             Whether a word stands for the first of its spellings that is found, or for all.
         calculate_p_value : bool, default False
@@ -418,7 +419,7 @@ class Metric:
         lost_vocabulary_threshold : float, default 0.2
             The share of any one word set that may be lost; the value is NaN if it is more.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            Forms of a word to try, as in `Matching`.
         strategy : {"first", "all"}, default "first"
             Whether a word stands for the first of its spellings that is found, or for all.
         **options : object
@@ -471,7 +472,7 @@ class Metric:
         lost_vocabulary_threshold : float, default 0.2
             The share of any one word set that may be lost.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            Forms of a word to try, as in `Matching`.
         strategy : {"first", "all"}, default "first"
             Whether a word stands for the first of its spellings that is found, or for all.
         seed : int, optional
@@ -547,7 +548,7 @@ class Metric:
         lost_vocabulary_threshold : float, default 0.2
             The share of any one word set that may be lost.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            Forms of a word to try, as in `Matching`.
         calculate_p_value : bool, default False
             Whether to test each word by permutation of the targets.
         p_value_iterations : int, default 10,000

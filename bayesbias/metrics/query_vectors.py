@@ -11,9 +11,10 @@ from typing import Literal
 import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.validation import one_of, quoted, share
-from bayesbias.embeddings import Embedding, Lookup, unit_rows
-from bayesbias.embeddings.matching import check_fallbacks, look_up
+from bayesbias._core.validation import one_of, share
+from bayesbias._core.wording import quoted
+from bayesbias.embeddings import Embedding, MatchedWords, Matching, unit_rows
+from bayesbias.embeddings.matching import check_fallbacks, match_words
 from bayesbias.errors import SpecError
 from bayesbias.wordlists import Query, WordSet
 
@@ -122,8 +123,8 @@ def gather(
     """Look the words of a query up; a reason instead of vectors where too many are lost."""
     ways = check_fallbacks(fallbacks)
     share("lost_vocabulary_threshold", threshold)
-    every = one_of("strategy", strategy, ("first", "all")) == "all"
-    if every and paired:
+    how = Matching(ways, threshold, one_of("strategy", strategy, ("first", "all")))  # type: ignore[arg-type]
+    if how.strategy == "all" and paired:
         raise SpecError("a metric of pairs takes one spelling of each word; use strategy='first'.")
     labels = tuple(query.word_sets())
     lists = [*query.target_sets, *query.attribute_sets]
@@ -131,7 +132,7 @@ def gather(
     found: list[_Found] = []
     lost = {}
     for label, words in zip(labels, lists, strict=True):
-        result = look_up(embedding.index, words.words, ways, every=every)
+        result = match_words(embedding.index, words.words, how)
         found.append(_places(words, result))
         if result.missing:
             lost[label] = result.missing
@@ -170,7 +171,7 @@ def gather(
 _Found = tuple[list[int], list[int]]
 
 
-def _places(words: WordSet, result: Lookup) -> _Found:
+def _places(words: WordSet, result: MatchedWords) -> _Found:
     rows = result.rows.tolist()
     if result.found == words.words:
         return list(range(len(rows))), rows

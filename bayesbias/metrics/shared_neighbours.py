@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.validation import quoted
+from bayesbias._core.wording import quoted
 from bayesbias.embeddings import Embedding, nearest
 from bayesbias.errors import SpecError, VocabularyError
 from bayesbias.metrics.query_vectors import WordVectors

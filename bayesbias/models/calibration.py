@@ -22,7 +22,8 @@ from bayesbias._core.array_types import Array
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias._core.files import atomic, make_folder
 from bayesbias._core.progress import progress_bar
-from bayesbias._core.validation import at_least, check_jobs, one_of, quoted
+from bayesbias._core.validation import at_least, check_jobs, one_of
+from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.contrasts import contrast_weights, flat
 from bayesbias.models.exact.engine import sample_exactly

@@ -12,7 +12,7 @@ import xarray as xr
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import CONNECTIONS
-from bayesbias._core.validation import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import SpecError
 from bayesbias.models.model_data import ModelData
 from bayesbias.models.spec import FACTORS, KIND_OF_CONNECTION, ModelSpec

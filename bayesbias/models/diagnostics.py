@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._core.arviz_versions import convergence
-from bayesbias._core.validation import quoted
+from bayesbias._core.wording import quoted
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ import xarray as xr
 from scipy.special import ndtri
 
 from bayesbias._core.array_types import Array
-from bayesbias._core.validation import at_least, one_of, quoted
+from bayesbias._core.validation import at_least, one_of
+from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.contrasts import flat
 from bayesbias.models.fitted_model import Fit

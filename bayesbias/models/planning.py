@@ -13,7 +13,8 @@ import xarray as xr
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import CONTROL_CONNECTIONS
 from bayesbias._core.progress import progress_bar
-from bayesbias._core.validation import at_least, one_of, quoted
+from bayesbias._core.validation import at_least, one_of
+from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, SpecError
 from bayesbias.models.contrasts import Layers, contrast_weights, expected, flat
 from bayesbias.models.exact.compiled_model import Compiled, compile_model, parent_index, summands

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from bayesbias._core.array_types import Array
-from bayesbias._core.validation import one_of, quoted
+from bayesbias._core.validation import one_of
+from bayesbias._core.wording import quoted
 from bayesbias.errors import SpecError
 
 

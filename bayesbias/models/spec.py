@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bayesbias._core.files import read_utf8
-from bayesbias._core.validation import did_you_mean, one_of, quoted
+from bayesbias._core.validation import one_of
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import NotFoundError, SpecError
 from bayesbias.models.priors import Prior
 

@@ -12,7 +12,8 @@ import pandas as pd
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import CONNECTIONS, CONTROL_CONNECTIONS
-from bayesbias._core.validation import one_of, quoted
+from bayesbias._core.validation import one_of
+from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.contrasts import contrast_weights
 from bayesbias.models.model_data import prepare_table

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias._core.constants import CONNECTIONS
-from bayesbias._core.validation import one_of, quoted, word_list
+from bayesbias._core.validation import one_of, word_list
+from bayesbias._core.wording import quoted
 from bayesbias.distances.table import Duplicates, check_table
 from bayesbias.errors import DataError
 from bayesbias.plots.plot_checks import in_table

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from bayesbias._core.validation import did_you_mean, one_of, quoted
+from bayesbias._core.validation import one_of
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import DataError, SpecError
 from bayesbias.models import Fit
 

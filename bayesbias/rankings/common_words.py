@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesbias._core.array_types import Codes
-from bayesbias._core.validation import quoted
+from bayesbias._core.wording import quoted
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import SpecError, VocabularyError
 from bayesbias.metrics import Metric

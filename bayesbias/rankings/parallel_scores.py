@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 import joblib
 
 from bayesbias._core.progress import progress_bar
-from bayesbias._core.validation import at_least, check_jobs, did_you_mean, one_of, quoted, share
-from bayesbias.embeddings import Embedding, as_embeddings
+from bayesbias._core.validation import at_least, check_jobs, one_of, share
+from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias.embeddings import Embedding, Matching, as_embeddings
 from bayesbias.errors import BayesBiasWarning, SpecError
 from bayesbias.metrics import METRICS, Metric, Score
 from bayesbias.metrics.resampling import TESTS, Test
@@ -200,7 +201,7 @@ def _needed(
     if metric.whole_embedding:
         return embedding
     words = [word for words in query.word_sets().values() for word in words]
-    found = tuple(dict.fromkeys(embedding.lookup(words, fallbacks).spelling))
+    found = tuple(dict.fromkeys(embedding.match(words, Matching(fallbacks)).entries))
     # An embedding is never empty; where nothing was found, its first word is not in the query.
     return embedding.subset(found or embedding.words[:1])
 

@@ -13,7 +13,8 @@ import pandas as pd
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
-from bayesbias._core.validation import at_least, one_of, quoted
+from bayesbias._core.validation import at_least, one_of
+from bayesbias._core.wording import quoted
 from bayesbias.embeddings import Embedding, as_embeddings
 from bayesbias.embeddings.matching import check_fallbacks
 from bayesbias.errors import DataError, SpecError, warn
@@ -270,7 +271,7 @@ def rank_posterior(
         The share of any one word set that may be lost; a query that loses more in any embedding is
         left out for all.
     fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Spellings to try, as in `Embedding.lookup`.
+        Forms of a word to try, as in `Matching`.
     n_jobs : int, default 1
         How many processes work at once; -1 for one on each core.
     progress : bool, default True

@@ -7,7 +7,8 @@ from typing import Literal
 
 import pandas as pd
 
-from bayesbias._core.validation import one_of, quoted
+from bayesbias._core.validation import one_of
+from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, SpecError
 
 Ties = Literal["first", "average", "min", "max", "dense"]

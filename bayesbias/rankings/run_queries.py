@@ -10,7 +10,8 @@ import pandas as pd
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
-from bayesbias._core.validation import one_of, quoted
+from bayesbias._core.validation import one_of
+from bayesbias._core.wording import quoted
 from bayesbias.embeddings import Embedding
 from bayesbias.embeddings.matching import check_fallbacks
 from bayesbias.errors import SpecError, warn
@@ -95,7 +96,7 @@ def run_queries(
     lost_vocabulary_threshold : float, default 0.2
         The share of any one word set that may be lost; the value is NaN if it is more.
     fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Spellings to try, as in `Embedding.lookup`.
+        Forms of a word to try, as in `Matching`.
     seed : int, optional
         Same seed, same result; by default that of the metric, or 0 if it has none.
     n_jobs : int, default 1
@@ -229,7 +230,7 @@ def query_scores(
     lost_vocabulary_threshold : float, default 0.2
         The share of any one word set that may be lost; the value is NaN if it is more.
     fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Spellings to try, as in `Embedding.lookup`.
+        Forms of a word to try, as in `Matching`.
     seed : int, optional
         Same seed, same result; by default that of the metric, or 0 if it has none.
     n_jobs : int, default 1

@@ -15,7 +15,8 @@ import pandas as pd
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.constants import DEFAULT_FALLBACKS
-from bayesbias._core.validation import at_least, check_jobs, one_of, quoted
+from bayesbias._core.validation import at_least, check_jobs, one_of
+from bayesbias._core.wording import quoted
 from bayesbias.embeddings import Embedding, as_embeddings
 from bayesbias.embeddings.matching import check_fallbacks
 from bayesbias.errors import DataError, SpecError, warn
@@ -432,7 +433,7 @@ def silhouettes(
     normalize : bool, default False
         Whether vectors are scaled to length one first.
     fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Spellings to try, as in `Embedding.lookup`.
+        Forms of a word to try, as in `Matching`.
     n_jobs : int, default 1
         How many processes work at once; -1 for one on each core. The result is the same.
     progress : bool, default True

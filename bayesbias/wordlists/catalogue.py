@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bayesbias._core.files import read_utf8
-from bayesbias._core.validation import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError
 from bayesbias.wordlists.query import Query
 from bayesbias.wordlists.study import Study

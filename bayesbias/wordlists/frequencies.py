@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Codes
-from bayesbias._core.validation import did_you_mean, one_of, quoted
+from bayesbias._core.validation import one_of
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.embeddings import Embedding, demo_ranks
 from bayesbias.errors import DataError, MissingDependencyError, NotFoundError, SpecError, warn
 from bayesbias.wordlists.check.word_usage import (

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Codes
-from bayesbias._core.validation import at_least, one_of, positive, quoted, word_list
-from bayesbias.embeddings import Embedding, check_embedding
+from bayesbias._core.validation import at_least, one_of, positive, word_list
+from bayesbias._core.wording import quoted
+from bayesbias.embeddings import Embedding, Matching, check_embedding
 from bayesbias.embeddings.matching import check_fallbacks
 from bayesbias.errors import DataError, SpecError, VocabularyError, warn
 from bayesbias.wordlists.catalogue import COLLECTIONS, resolve, word_sets
@@ -167,7 +168,7 @@ def match_controls(
         source.check(embedding)
 
     measured = [word for words in study.stereotypes.values() for word in words]
-    found = embedding.lookup(measured, ways)
+    found = embedding.match(measured, Matching(ways))
     if not found.found:
         raise VocabularyError(
             f"embedding {embedding.name!r} has none of the stereotypes of the study "
@@ -178,7 +179,7 @@ def match_controls(
     near = caliper if caliper is not None else _CALIPER * (spread or 1.0)
 
     neutral = study.controls.get("neutral", ())
-    before = embedding.lookup(neutral, ways)
+    before = embedding.match(neutral, Matching(ways))
     known_before = _values(source, embedding, before.found, before.rows, strict=False)
     candidates = _candidates(study, embedding, source, given, ways)
     within = (candidates.value >= wanted.min() - near) & (candidates.value <= wanted.max() + near)
@@ -267,8 +268,8 @@ def _candidates(
 ) -> _Words:
     """Return the study's own neutral words, then those of the pool, each once."""
     taken = {word for key, words in study.word_sets().items() for word in words}
-    own = embedding.lookup(study.controls.get("neutral", ()), ways)
-    used = set(embedding.lookup(sorted(taken), ways).rows.tolist())
+    own = embedding.match(study.controls.get("neutral", ()), Matching(ways))
+    used = set(embedding.match(sorted(taken), Matching(ways)).rows.tolist())
     if pool is None:
         listed = _listed_words()
         others = [
@@ -278,7 +279,7 @@ def _candidates(
         ]
         names = [embedding.words[row] for row in others]
     else:
-        found = embedding.lookup(pool, ways)
+        found = embedding.match(pool, Matching(ways))
         first: dict[int, str] = {}
         for word, row in zip(found.found, found.rows.tolist(), strict=True):
             if row not in used and word not in taken:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
-from bayesbias._core.validation import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import SpecError
 from bayesbias.wordlists.wordset import WordSet
 

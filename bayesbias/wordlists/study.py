@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bayesbias._core.constants import CONTROL_CONNECTIONS, DEFAULT_FALLBACKS
 from bayesbias._core.files import atomic
-from bayesbias._core.validation import did_you_mean, quoted, word_list
+from bayesbias._core.validation import word_list
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import SpecError
 from bayesbias.wordlists import toml_text
 from bayesbias.wordlists.wordset import WordSet
@@ -217,7 +218,7 @@ class Study:
         frequencies : str, path-like, corpus, DataFrame or mapping, default "rank"
             Where frequencies are from, as in `distance_table`.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            Forms of a word to try, as in `Matching`.
         seed : int, default 0
             The seed of the draw; other seeds give other controls, so that one can see how much a
             result depends on them.

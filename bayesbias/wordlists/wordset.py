@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
-from bayesbias._core.validation import quoted, word_list
+from bayesbias._core.validation import word_list
+from bayesbias._core.wording import quoted
 from bayesbias.errors import SpecError, warn
 
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from bayesbias._core.files import read_utf8
 from bayesbias._core.progress import progress_bar
-from bayesbias._core.validation import quoted
+from bayesbias._core.wording import quoted
 from bayesbias.embeddings.formats.streams import Rows, Wanted, check_separable
 from bayesbias.errors import DataError
 

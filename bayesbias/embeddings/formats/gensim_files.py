@@ -12,7 +12,7 @@ from typing import IO, NoReturn, cast
 import numpy as np
 
 from bayesbias.embeddings.formats.streams import ByteStream, Rows, Wanted
-from bayesbias.embeddings.matching import spellings
+from bayesbias.embeddings.matching import candidates
 from bayesbias.errors import DataError
 
 # A fastText model: magic and version, training arguments, a double, the sizes of the dictionary.
@@ -73,7 +73,7 @@ def read_fasttext(
         return wanted.select(list(keyed.index_to_key), keyed.vectors)
     words = []
     for word in dict.fromkeys(subwords):
-        known = (s for s in spellings(word, fallbacks) if s in keyed.key_to_index)
+        known = (s for s in candidates(word, fallbacks) if s in keyed.key_to_index)
         words.append(next(known, word))
     composed = sum(word not in keyed.key_to_index for word in words)
     vectors = np.array([keyed.get_vector(word) for word in words], dtype=np.float32)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.progress import progress_bar
-from bayesbias._core.validation import quoted
+from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError
 
 GZIP_MAGIC = b"\x1f\x8b"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._core.validation import quoted
+from bayesbias._core.wording import quoted
 from bayesbias.embeddings.formats.streams import (
     HEADER,
     ByteStream,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias._core.validation import quoted
+from bayesbias._core.wording import quoted
 from bayesbias.embeddings import Embedding
 from bayesbias.wordlists.build.balanced_choice import shares
 from bayesbias.wordlists.build.group_classifier import GroupClassifier

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesbias._core.files import atomic, check_folder
-from bayesbias._core.validation import quoted
+from bayesbias._core.wording import quoted
 from bayesbias.errors import SpecError
 from bayesbias.wordlists import toml_text
 from bayesbias.wordlists.query import Query

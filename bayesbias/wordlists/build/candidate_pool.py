@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Codes
-from bayesbias.embeddings import Embedding
+from bayesbias.embeddings import Embedding, Matching
 from bayesbias.wordlists.build.group_classifier import GroupClassifier, most_probable
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Pool:
         self._probability: npt.NDArray[np.float32] = np.full(n, np.nan, dtype=np.float32)
         # The group of each labelled word, -1 for others.
         self.label: Codes = np.full(n, -1, dtype=np.intp)
-        known = embedding.lookup(classifier.labelled["word"], ("exact",))
+        known = embedding.match(classifier.labelled["word"], Matching(("exact",)))
         group = dict(zip(classifier.labelled["word"], classifier.labelled["group"], strict=True))
         self.label[known.rows] = [self.names.index(group[word]) for word in known.found]
 

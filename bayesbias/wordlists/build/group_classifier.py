@@ -13,7 +13,8 @@ from threadpoolctl import threadpool_limits
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.progress import progress_bar
-from bayesbias._core.validation import at_least, check_jobs, one_of, quoted, share, word_list
+from bayesbias._core.validation import at_least, check_jobs, one_of, share, word_list
+from bayesbias._core.wording import quoted
 from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias.embeddings import Embedding, check_embedding
 from bayesbias.errors import NotFittedError, SpecError, VocabularyError, warn
@@ -162,7 +163,7 @@ class GroupClassifier:
             both sides of a split. By default, and for words it lacks, forms of an English word are
             recognised by their endings: plural, possessive, past and progressive.
         fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Spellings to try, as in `Embedding.lookup`.
+            Forms of a word to try, as in `Matching`.
         n_jobs : int, default 1
             Processes of the grid search; -1 for all cores.
 
@@ -287,7 +288,7 @@ class GroupClassifier:
             listed: tuple[str, ...] = embedding.words
             rows = np.arange(len(embedding))
         else:
-            found = embedding.lookup(word_list("words", words))
+            found = embedding.match(word_list("words", words))
             if not found.found:
                 raise VocabularyError(
                     f"embedding {embedding.name!r} has none of the words, such as "

@@ -9,8 +9,9 @@ from os import PathLike
 import numpy as np
 
 from bayesbias._core.array_types import Codes
-from bayesbias._core.validation import quoted, word_list
-from bayesbias.embeddings import Embedding
+from bayesbias._core.validation import word_list
+from bayesbias._core.wording import quoted
+from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import SpecError, VocabularyError
 from bayesbias.wordlists.catalogue import load_labelled
 
@@ -72,7 +73,7 @@ def find_labelled(
     missing: list[str] = []
     ways = tuple(fallbacks)
     for code, words in enumerate(groups.values()):
-        found = embedding.lookup(words, ways)
+        found = embedding.match(words, Matching(ways))
         missing += found.missing
         for row in found.rows.tolist():
             labels.setdefault(row, set()).add(code)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from bayesbias._core.array_types import Codes
-from bayesbias._core.validation import quoted
-from bayesbias.embeddings.matching import spellings
+from bayesbias._core.wording import quoted
+from bayesbias.embeddings.matching import candidates
 from bayesbias.errors import SpecError
 
 # English endings and what stands in their place. Of each step the first that fits is replaced.
@@ -34,7 +34,7 @@ def stem(word: str) -> str:
     woman, wives and wife, fathered and father. Capitals and accents do not count. Two words with
     one stem by chance do no harm, since they are only kept on the same side of a split.
     """
-    result = list(spellings(word.lower(), ("exact", "strip_accents")))[-1]
+    result = list(candidates(word.lower(), ("exact", "strip_accents")))[-1]
     for step in _STEPS:
         for ending, instead in step:
             shorter, found = re.subn(ending, instead, result)

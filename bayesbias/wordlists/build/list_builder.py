@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bayesbias._core.array_types import Codes
-from bayesbias._core.validation import at_least, one_of, positive, quoted, share, word_list
+from bayesbias._core.validation import at_least, one_of, positive, share, word_list
+from bayesbias._core.wording import quoted
 from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias.corpus import Corpus
-from bayesbias.embeddings import Embedding, check_embedding
+from bayesbias.embeddings import Embedding, Matching, check_embedding
 from bayesbias.errors import DataError, SpecError, VocabularyError, warn
 from bayesbias.wordlists.build import build_notes
 from bayesbias.wordlists.build.built_lists import BuiltLists, listed
@@ -286,7 +287,7 @@ def _as_sets(attributes: Attributes | None) -> tuple[WordSet, ...]:
 def _attribute_rows(embedding: Embedding, sets: tuple[WordSet, ...]) -> tuple[Codes, list[str]]:
     """Return the rows of all attributes, each once, and a note of those that are not there."""
     words = [word for attributes in sets for word in attributes]
-    found = embedding.lookup(words, DEFAULT_FALLBACKS)
+    found = embedding.match(words, Matching(DEFAULT_FALLBACKS))
     if words and not found.found:
         raise VocabularyError(
             f"embedding {embedding.name!r} has none of the attributes, such as {quoted(words, 4)}."

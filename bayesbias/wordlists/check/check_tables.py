@@ -10,8 +10,8 @@ from zlib import crc32
 import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.validation import quoted
-from bayesbias.embeddings import Embedding, unit_vectors
+from bayesbias._core.wording import quoted
+from bayesbias.embeddings import Embedding, Matching, unit_vectors
 from bayesbias.errors import VocabularyError
 from bayesbias.wordlists.check.geometry import (
     Vocabulary,
@@ -51,7 +51,7 @@ def find(
     """Look up the words of lists."""
     result = {}
     for label, words in sets.items():
-        looked = embedding.lookup(words, ways)
+        looked = embedding.match(words, Matching(ways))
         first: dict[int, str] = {}
         for word, row in zip(looked.found, looked.rows.tolist(), strict=True):
             first.setdefault(row, word)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from math import comb
 from typing import Any
 
-from bayesbias._core.validation import quoted
+from bayesbias._core.wording import quoted
 
 #: A list may lack this share of its words; more than `LOST_VOCABULARY_THRESHOLD` and metrics
 #: refuse it.

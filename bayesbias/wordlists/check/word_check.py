@@ -208,7 +208,7 @@ def check_words(
         Parts of speech: columns ``word``, ``tag`` and ``count``, as `tag_words` gives them. A word
         counts for each part of speech by its share.
     fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Spellings to try, as in `Embedding.lookup`.
+        Forms of a word to try, as in `Matching`.
     samples : int, default 500
         How many random or shuffled lists to compare with.
     seed : int, default 0

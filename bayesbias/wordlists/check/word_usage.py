@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._core.validation import quoted
-from bayesbias.embeddings.matching import spellings
+from bayesbias._core.wording import quoted
+from bayesbias.embeddings.matching import candidates
 from bayesbias.errors import DataError, NotFoundError, SpecError
 
 if TYPE_CHECKING:
@@ -168,7 +168,9 @@ def read_frequencies(path: str | PathLike[str]) -> pd.DataFrame:
 
 def known(words: Iterable[str], table: Mapping[str, _T], ways: tuple[str, ...]) -> dict[str, _T]:
     """Return what the table says of each word, by the first of its spellings that is there."""
-    found = ((word, next((s for s in spellings(word, ways) if s in table), None)) for word in words)
+    found = (
+        (word, next((s for s in candidates(word, ways) if s in table), None)) for word in words
+    )
     return {word: table[spelling] for word, spelling in found if spelling is not None}
 
 

@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 
 import bayesbias as bb
 from bayesbias.corpus import corpus as corpus_module
+from bayesbias.corpus import documents as text_module
 from bayesbias.corpus import language as language_module
-from bayesbias.corpus import text as text_module
 from bayesbias.corpus.documents import TextFiles, cut, paragraphs
 from bayesbias.corpus.tokens import Tokenizer
 from bayesbias.errors import (

@@ -31,8 +31,8 @@ from bayesbias.errors import (
     SpecError,
     VocabularyError,
 )
-from bayesbias.wordlists.build import classifier as classifier_module
 from bayesbias.wordlists.build import classifier_training
+from bayesbias.wordlists.build import group_classifier as classifier_module
 from bayesbias.wordlists.build.classifier_evaluation import brier, calibration_error, evaluate
 from bayesbias.wordlists.build.lemmas import deal, group_of_lemma, stem
 

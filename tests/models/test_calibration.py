@@ -19,9 +19,9 @@ import bayesbias as bb
 from bayesbias._core.array_types import Array
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 from bayesbias.models import calibration as module
-from bayesbias.models import uniformity as ranks
 from bayesbias.models.exact.engine import sample_exactly
 from bayesbias.models.model_data import ModelData
+from bayesbias.numerics import uniformity as ranks
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ def test_a_second_call_does_nothing(
 
     for name in ("fit", "compare", "check_words", "measure", "overview", "write_table"):
         monkeypatch.setattr(audit_steps, name, never)
-    monkeypatch.setattr(audit_steps.figures, "save", never)
+    monkeypatch.setattr(audit_steps.audit_figures, "save", never)
     bb.audit(wood, trees, out=folder, **QUICK)
     assert times(folder) == before
 

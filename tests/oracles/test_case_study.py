@@ -38,7 +38,7 @@ def matrices(query: bb.Query, emb: bb.Embedding) -> list[np.ndarray]:
     """Return the vectors of each set: of the words that the embedding has, each vector once."""
     result = []
     for words in query.word_sets().values():
-        rows = list(dict.fromkeys(emb.lookup(words).rows.tolist()))
+        rows = list(dict.fromkeys(emb.match(words).rows.tolist()))
         result.append(emb.vectors[rows].astype(float))
     return result
 

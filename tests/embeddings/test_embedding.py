@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
-from bayesbias.embeddings import unit_vectors
+from bayesbias.embeddings import Matching, unit_vectors
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError, VocabularyError
 
 
@@ -107,8 +107,8 @@ class TestLookup:
     embedding = bb.Embedding(["jose", "NASA", "Paris", "/c/en/nurse", "/c/en/jose"], np.eye(5))
 
     def spelling(self, word: str, *fallbacks: str) -> str | None:
-        found = self.embedding.lookup([word], fallbacks or ("exact",))
-        return found.spelling[0] if found.found else None
+        found = self.embedding.match([word], Matching(fallbacks or ("exact",)))
+        return found.entries[0] if found.found else None
 
     def test_exact_only(self) -> None:
         assert self.spelling("jose") == "jose"
@@ -132,30 +132,30 @@ class TestLookup:
         assert self.spelling(word, *fallbacks) == expected
 
     def test_order_and_missing(self) -> None:
-        found = self.embedding.lookup(["xyzzy", "Paris", "plugh", "jose"])
+        found = self.embedding.match(["xyzzy", "Paris", "plugh", "jose"])
         assert found.found == ("Paris", "jose")
         assert found.missing == ("xyzzy", "plugh")
         assert found.rows.tolist() == [2, 0]
 
     def test_unknown_fallback(self) -> None:
         with pytest.raises(SpecError, match="'lowre'.*Did you mean 'lower'"):
-            self.embedding.lookup(["a"], ["lowre"])
+            self.embedding.match(["a"], Matching(["lowre"]))
 
     def test_sets_are_sorted(self) -> None:
-        assert self.embedding.lookup({"jose", "NASA", "Paris"}).found == ("NASA", "Paris", "jose")
+        assert self.embedding.match({"jose", "NASA", "Paris"}).found == ("NASA", "Paris", "jose")
 
     def test_white_space_is_a_word_like_any_other(self) -> None:
         embedding = bb.Embedding(["\u00a0", ""], np.eye(2))
         assert embedding.subset(embedding.words).words == embedding.words
 
     def test_compares_and_hashes(self) -> None:
-        found = self.embedding.lookup(["jose", "NASA"])
-        assert found != self.embedding.lookup(["jose"])
+        found = self.embedding.match(["jose", "NASA"])
+        assert found != self.embedding.match(["jose"])
         assert hash(found) is not None
 
     def test_lone_string(self) -> None:
         with pytest.raises(SpecError, match="expected a list of words"):
-            self.embedding.lookup("Paris")
+            self.embedding.match("Paris")
 
 
 # Ranks

@@ -24,7 +24,7 @@ from bayesbias.debias_effects.quality import _accuracy_draws
 from bayesbias.errors import BayesBiasWarning, DataError, NotFoundError, SpecError, VocabularyError
 from bayesbias.numerics.intervals import interval
 
-DATA = Path(bb.__file__).parent / "evaluation" / "data"
+DATA = Path(bb.__file__).parent / "debias_effects" / "data"
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.embeddings import Matching
 from bayesbias.errors import (
     BayesBiasWarning,
     DataError,
@@ -35,7 +36,7 @@ def austen() -> list[str]:
 
 def find(frequencies: object, words: list[str], embedding: bb.Embedding) -> list[float]:
     source = frequency_source(frequencies, WAYS)  # type: ignore[arg-type]
-    found = embedding.lookup(words, WAYS)
+    found = embedding.match(words, Matching(WAYS))
     return log_frequencies(source, embedding, found.found, found.rows).tolist()
 
 

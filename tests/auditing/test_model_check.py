@@ -19,7 +19,7 @@ from bayesbias.auditing.model_check import (
     confirm,
     quantities,
 )
-from bayesbias.models import exact as exact_engine
+from bayesbias.models.exact import engine as exact_engine
 from bayesbias.models.exact.gaussian_block import Block, Solution
 from bayesbias.models.exact.scale_draws import ScaleDraws
 

@@ -23,7 +23,7 @@ def several(trees: bb.Study, tmp_path_factory: pytest.TempPathFactory) -> bb.Aud
         "neutral": data["controls"]["neutral"]}})  # fmt: skip
     embeddings = {"a b": forest("x", 0, 1.5), "plain": forest("y", 0, 0.0)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(audit_steps.figures, "save", sketch)
+        patch.setattr(audit_steps.audit_figures, "save", sketch)
         return bb.audit(embeddings, [trees, other], out=folder, **(FAST | {"metrics": "weat_es"}))
 
 

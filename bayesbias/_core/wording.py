@@ -1,0 +1,68 @@
+"""Small words of messages and reports: numbers with their nouns, lists, articles, suggestions."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+def quoted(values: Iterable[object], limit: int = 8) -> str:
+    """Return the values as a readable list, shortened after `limit` of them.
+
+    >>> quoted(["he", "she", "it"], limit=2)
+    "'he', 'she' and 1 more"
+    """
+    shown = [repr(value) for value in values]
+    rest = len(shown) - limit
+    return ", ".join(shown[:limit]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def did_you_mean(value: object, options: Iterable[str]) -> str:
+    """Return `` Did you mean 'x'?`` when an option resembles the value, else nothing.
+
+    >>> did_you_mean("relegion", ["religion", "gender"])
+    " Did you mean 'religion'?"
+    """
+    close = difflib.get_close_matches(str(value), list(options), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def plural(number: float, noun: str, nouns: str | None = None) -> str:
+    """Return the noun in the form that the number asks for.
+
+    >>> plural(1, "word"), plural(0, "word"), plural(2, "study", "studies")
+    ('word', 'words', 'studies')
+    """
+    return noun if number == 1 else nouns or f"{noun}s"
+
+
+def counted(number: int, noun: str, nouns: str | None = None) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "word"), counted(12187, "word")
+    ('1 word', '12,187 words')
+    """
+    return f"{number:,} {plural(number, noun, nouns)}"
+
+
+def enumerated(items: Sequence[str], conjunction: str = "and") -> str:
+    """Return the items as a list in a sentence.
+
+    >>> enumerated(["a", "b", "c"]), enumerated(["a", "b"], "or"), enumerated(["a"])
+    ('a, b and c', 'a or b', 'a')
+    """
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {conjunction} {items[-1]}"
+
+
+def with_article(words: str) -> str:
+    """Return words that begin with a number or a letter after their indefinite article.
+
+    >>> with_article("89% interval"), with_article("95% interval"), with_article("audit")
+    ('an 89% interval', 'a 95% interval', 'an audit')
+    """
+    digits = words[: len(words) - len(words.lstrip("0123456789"))]
+    number = int(digits) if digits else None
+    spoken_with_vowel = number is not None and (str(number)[0] == "8" or number in (11, 18))
+    return f"{'an' if spoken_with_vowel or words[:1].lower() in {*'aeio'} else 'a'} {words}"

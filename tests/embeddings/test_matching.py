@@ -1,0 +1,68 @@
+"""Matching words with a vocabulary."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bayesbias as bb
+from bayesbias.embeddings import Matching, match
+from bayesbias.errors import SpecError, VocabularyError
+
+WORDS = ["jose", "NASA", "nasa", "/c/en/nurse"]
+
+
+@pytest.fixture
+def embedding() -> bb.Embedding:
+    return bb.Embedding(WORDS, np.eye(4), "words")
+
+
+def test_a_bound_matching_is_used_and_kept(embedding: bb.Embedding) -> None:
+    bound = embedding.with_matching(prefix="/c/en/", threshold=0.5)
+    assert embedding.match(["nurse"]).missing == ("nurse",)
+    assert bound.matching.threshold == 0.5
+    for same in (bound, bound.with_vectors(np.eye(4)), bound.subset(WORDS)):
+        assert same.match(["Nurse"]).entries == ("/c/en/nurse",)
+    assert bound.match(["nurse"], Matching()).missing == ("nurse",)
+    assert bound.vectors.base is embedding.vectors.base
+
+
+def test_every_form_of_a_word(embedding: bb.Embedding) -> None:
+    matched = embedding.with_matching(fallbacks=("exact", "upper"), strategy="all").match(["nasa"])
+    assert matched.entries == ("nasa", "NASA")
+    assert matched.found == ("nasa", "nasa")
+    assert matched.places.tolist() == [0, 0]
+
+
+def test_a_vector_is_used_once(embedding: bb.Embedding) -> None:
+    matched = embedding.match(["jose", "José", "NASA"])
+    assert matched.found == ("jose", "José", "NASA")
+    distinct = matched.distinct()
+    assert (distinct.found, distinct.rows.tolist()) == (("jose", "NASA"), [0, 1])
+    assert distinct.missing == ()
+
+
+def test_lists_that_lose_too_many(embedding: bb.Embedding) -> None:
+    lists = {"a": ["jose", "x", "y"], "b": ["z"], "c": ["NASA"]}
+    matched = match(embedding, lists, Matching(threshold=0.5))
+    assert matched.missing == {"a": ("x", "y"), "b": ("z",)}
+    first, second = matched.problems()
+    assert "lacks 2 of 3 words of 'a' ('x', 'y')" in first
+    assert "no word of 'b'" in second
+    with pytest.raises(VocabularyError, match="no word of 'b'.*higher threshold"):
+        matched.check()
+    assert match(embedding, {"a": lists["a"]}, Matching(threshold=0.7)).check()["a"].found
+
+
+def test_lists_that_share_entries(embedding: bb.Embedding) -> None:
+    matched = match(embedding, {"a": ["jose", "NASA"], "b": ["José"], "c": ["nasa"]})
+    assert matched.overlaps() == [("a", "b", ("jose",))]
+
+
+def test_what_is_not_a_matching(embedding: bb.Embedding) -> None:
+    with pytest.raises(SpecError, match="'matching' is tuple; expected a Matching"):
+        embedding.match(["a"], ("exact",))  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'threshold' is 2"):
+        Matching(threshold=2)
+    with pytest.raises(SpecError, match="'strategy' is 'any'"):
+        embedding.with_matching(strategy="any")  # type: ignore[arg-type]
