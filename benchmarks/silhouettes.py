@@ -34,14 +34,15 @@ def loop_seconds(found: bb.silhouette_analysis.Silhouettes) -> tuple[float, floa
     for _ in range(SUBSETS):
         embedding, run, size = (int(rng.integers(n)) for n in found.values.shape)
         growing = found.lists[embedding]
-        sets = list(growing.found.sets)
+        words = growing.measurement.words
+        sets = list(words.sets)
         start = time.perf_counter()
         for place, order, number in zip(
             growing.places, growing.orders, found.counts[size], strict=True
         ):
             sets[place] = sets[place].take(order[run][:number])
-        n_targets = len(growing.found.targets)
-        value = growing.metric.value(sets[:n_targets], sets[n_targets:])
+        n_targets = len(words.targets)
+        value = growing.measurement.metric.value(sets[:n_targets], sets[n_targets:])
         seconds += time.perf_counter() - start
         difference = max(difference, abs(value - float(found.values[embedding, run, size])))
     return seconds / SUBSETS * found.values.size, difference

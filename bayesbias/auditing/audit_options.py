@@ -14,10 +14,9 @@ from bayesbias.debias import DEBIASERS
 from bayesbias.debias_effects.before_after import CLASSICAL
 from bayesbias.embeddings.matching import check_fallbacks
 from bayesbias.errors import SpecError
-from bayesbias.metrics import Metric
+from bayesbias.metrics import Metric, MetricLike, as_metrics
 from bayesbias.models import MODELS, ModelSpec, load_model
 from bayesbias.numerics.intervals import check_interval
-from bayesbias.rankings.parallel_scores import MetricLike, as_metrics
 
 #: The model that leads, chosen by how often its intervals hold the truth.
 LEAD = "interaction"

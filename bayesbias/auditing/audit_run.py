@@ -40,7 +40,7 @@ from bayesbias.distances.table import distance_table
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 from bayesbias.html import write_page
-from bayesbias.rankings.parallel_scores import MetricLike
+from bayesbias.metrics import MetricLike
 from bayesbias.wordlists import Study
 
 _PACKAGES = (

@@ -313,7 +313,7 @@ class Part:
                             side=side,
                             seed=options.seed,
                             prob=options.prob,
-                            fallbacks=options.fallbacks,
+                            matching=Matching(options.fallbacks),
                             n_jobs=options.n_jobs,
                             progress=options.progress,
                         )
@@ -415,9 +415,7 @@ def write_json(value: object, path: Path) -> None:
 def measuring(options: Options) -> Settings:
     """Return how metrics are measured."""
     return Settings(
-        normalize=False,
-        lost_vocabulary_threshold=options.lost_vocabulary_threshold,
-        fallbacks=options.fallbacks,
+        matching=Matching(options.fallbacks, options.lost_vocabulary_threshold),
         seed=options.seed,
         draws=CHAINS * options.draws,
         prob=options.prob,

@@ -11,6 +11,7 @@ import pandas as pd
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias.auditing.audit_folder import Folder
 from bayesbias.auditing.audit_steps import CHAINS, Part, stop_if_interrupted, write_csv
+from bayesbias.embeddings import Matching
 from bayesbias.errors import DataError, warn
 from bayesbias.models.paired import fit_difference
 from bayesbias.rankings import rank_posterior
@@ -35,8 +36,7 @@ def compare_embeddings(folder: Folder, name: str, parts: Sequence[Part]) -> None
                     embeddings,
                     draws=CHAINS * options.draws,
                     prob=options.prob,
-                    lost_vocabulary_threshold=options.lost_vocabulary_threshold,
-                    fallbacks=options.fallbacks,
+                    matching=Matching(options.fallbacks, options.lost_vocabulary_threshold),
                     seed=options.seed,
                     n_jobs=options.n_jobs,
                     progress=options.progress,

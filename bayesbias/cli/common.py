@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from bayesbias.embeddings import Embedding
+    from bayesbias.embeddings import Embedding, Matching
     from bayesbias.wordlists import Query, Study
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -75,6 +75,15 @@ def fallback_option(command: F) -> F:
         help="Spelling to try for a word: exact, lower, title, upper, strip_accents, prefix:/c/en/ "
         "(any prefix); may be given several times, in order.",
     )(command)
+
+
+def matching_option_values(
+    fallbacks: Iterable[str], threshold: float | None = None
+) -> Matching | None:
+    """Return how words are matched, by --fallback and the share that may be missing."""
+    from bayesbias.embeddings import Matching
+
+    return Matching().changed(fallbacks=fallbacks, threshold=threshold)
 
 
 def _hush(context: click.Context, option: click.Parameter, value: bool) -> bool:

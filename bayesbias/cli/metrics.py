@@ -14,6 +14,7 @@ from bayesbias.cli.common import (
     frame_format,
     load_embeddings,
     loading_options,
+    matching_option_values,
     parse_options,
     print_frame,
     quiet_option,
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.embeddings import Embedding
-    from bayesbias.metrics import Metric
-    from bayesbias.metrics.resampling import Test
+    from bayesbias.metrics import Metric, Test
     from bayesbias.wordlists import Query
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -134,8 +134,8 @@ def metrics(
         return
     if queries is None:
         raise click.UsageError("Missing argument 'QUERY', such as weat_7; or use --list.")
+    from bayesbias.metrics import as_metrics
     from bayesbias.rankings import query_scores
-    from bayesbias.rankings.parallel_scores import as_metrics
 
     if out is not None:
         frame_format(out)
@@ -148,8 +148,7 @@ def metrics(
             asked,
             loaded,
             normalize=normalize,
-            lost_vocabulary_threshold=threshold,
-            fallbacks=fallbacks,
+            matching=matching_option_values(fallbacks, threshold),
             seed=seed,
         )
     else:
@@ -164,8 +163,7 @@ def metrics(
             p_value_iterations=permutations,
             p_value_test_type=test,
             normalize=normalize,
-            lost_vocabulary_threshold=threshold,
-            fallbacks=fallbacks,
+            matching=matching_option_values(fallbacks, threshold),
             seed=seed,
             n_jobs=jobs,
             progress=not quiet,
@@ -224,7 +222,7 @@ def rank(
     religion). EMBEDDING is a file of word vectors or a name; NAME=EMBEDDING gives it another name.
     """
     from bayesbias import rankings
-    from bayesbias.rankings.parallel_scores import as_metrics
+    from bayesbias.metrics import as_metrics
 
     if out is not None:
         frame_format(out)
@@ -235,8 +233,7 @@ def rank(
         "aggregate": aggregate,
         "subqueries": True,
         "normalize": normalize,
-        "lost_vocabulary_threshold": threshold,
-        "fallbacks": fallbacks,
+        "matching": matching_option_values(fallbacks, threshold),
         "seed": seed,
         "n_jobs": jobs,
         "progress": not quiet,
@@ -281,11 +278,9 @@ def _list_metrics() -> pd.DataFrame:
 
 
 def _load_queries(source: str) -> list[Query]:
-    from bayesbias.wordlists import catalogue
+    from bayesbias.rankings import as_queries
 
-    if source in catalogue.QUERY_SETS:
-        return catalogue.query_set(source)
-    return [catalogue.load_query(source.removeprefix("query:"))]
+    return as_queries(source.removeprefix("query:"))
 
 
 def _load(

@@ -16,6 +16,7 @@ from bayesbias.cli.common import (
     frame_format,
     load_embeddings,
     loading_options,
+    matching_option_values,
     parse_options,
     print_frame,
     quiet_option,
@@ -173,7 +174,7 @@ def silhouette(
     """
     from bayesbias._core.validation import one_of
     from bayesbias.embeddings import as_embeddings
-    from bayesbias.rankings.parallel_scores import as_metrics
+    from bayesbias.metrics import as_metrics
     from bayesbias.silhouette_analysis import planted_embedding, silhouettes
     from bayesbias.wordlists import load_query
 
@@ -219,7 +220,7 @@ def silhouette(
         "value_range": value_range,
         "prob": prob,
         "normalize": normalize,
-        "fallbacks": fallbacks,
+        "matching": matching_option_values(fallbacks),
         "seed": seed,
         "n_jobs": jobs,
         "progress": not quiet,
@@ -270,7 +271,7 @@ def _check_references(planted: float | None, biased: str | None, unbiased: str |
 
 def _asked(metrics: Sequence[Metric], query: Query, side: str) -> list[tuple[Metric, Query, Side]]:
     """Return each metric with the parts of the query that it takes and the sides of these."""
-    from bayesbias.rankings.parallel_scores import fitting
+    from bayesbias.rankings import fitting
 
     asked: list[tuple[Metric, Query, Side]] = []
     for metric in metrics:

@@ -32,15 +32,20 @@ from bayesbias.distances.table import distance_table
 from bayesbias.embeddings import Embedding, Matching, check_embedding
 from bayesbias.embeddings.matching import check_fallbacks
 from bayesbias.errors import BayesBiasError, SpecError, VocabularyError
-from bayesbias.metrics import ClassificationTest, ClusterTest, Metric, Neighbourhood
+from bayesbias.metrics import (
+    ClassificationTest,
+    ClusterTest,
+    Metric,
+    MetricLike,
+    Neighbourhood,
+    as_metrics,
+)
 from bayesbias.models import Overview, PairedFit, fit, fit_paired, overview
 from bayesbias.models.fitting import Engine
 from bayesbias.numerics.intervals import check_interval
 from bayesbias.rankings.parallel_scores import (
-    MetricLike,
     Queries,
     Settings,
-    as_metrics,
     as_queries,
     fitting,
     measure,
@@ -270,8 +275,7 @@ def before_after(
     settings = Settings(
         # Most methods scale vectors to length one; what that does to a metric is not debiasing.
         normalize=True,
-        lost_vocabulary_threshold=lost_vocabulary_threshold,
-        fallbacks=ways,
+        matching=Matching(ways, lost_vocabulary_threshold),
         seed=seed,
         draws=at_least("draws", draws, 2),
         prob=prob,

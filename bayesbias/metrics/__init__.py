@@ -1,15 +1,25 @@
 """Metrics: one class each, one registry."""
 
+# Names that are not in __all__ are for other rooms.
 from bayesbias.metrics.analogies import analogies, complete_analogy
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.direct_bias import DirectBias, IndirectBias
 from bayesbias.metrics.ect import ECT
 from bayesbias.metrics.generalized_weat import GeneralizedWEAT
 from bayesbias.metrics.mac import MAC
+from bayesbias.metrics.measurement import Measurement
 from bayesbias.metrics.nas import NAS
 from bayesbias.metrics.neighbourhood import Neighbourhood
+from bayesbias.metrics.nested_subsets import NestedSubsets
+from bayesbias.metrics.permutations import TESTS as TESTS
+from bayesbias.metrics.permutations import Test as Test
 from bayesbias.metrics.proximity import GIPE, ProximityBias
 from bayesbias.metrics.query_vectors import WordVectors
+from bayesbias.metrics.query_vectors import as_query as as_query
+from bayesbias.metrics.query_vectors import gather as gather
+from bayesbias.metrics.registry import METRICS
+from bayesbias.metrics.registry import MetricLike as MetricLike
+from bayesbias.metrics.registry import as_metrics as as_metrics
 from bayesbias.metrics.residual_bias import ClassificationTest, ClusterTest
 from bayesbias.metrics.ripa import RIPA
 from bayesbias.metrics.rnd import RND
@@ -18,32 +28,6 @@ from bayesbias.metrics.same import SAME
 from bayesbias.metrics.score import Score
 from bayesbias.metrics.semaxis import SemAxis
 from bayesbias.metrics.weat import WEAT, WEATEffectSize
-
-#: Every metric by its name; add a class of your own to use it by name.
-METRICS: dict[str, type[Metric]] = {
-    metric.name: metric
-    for metric in (
-        WEAT,
-        WEATEffectSize,
-        RND,
-        RNSB,
-        RNSBGroups,
-        MAC,
-        ECT,
-        RIPA,
-        DirectBias,
-        IndirectBias,
-        NAS,
-        SAME,
-        GeneralizedWEAT,
-        SemAxis,
-        Neighbourhood,
-        ClusterTest,
-        ClassificationTest,
-        ProximityBias,
-        GIPE,
-    )
-}
 
 __all__ = [
     "ECT",
@@ -61,8 +45,10 @@ __all__ = [
     "DirectBias",
     "GeneralizedWEAT",
     "IndirectBias",
+    "Measurement",
     "Metric",
     "Neighbourhood",
+    "NestedSubsets",
     "ProximityBias",
     "RNSBGroups",
     "Score",

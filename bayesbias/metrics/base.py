@@ -3,44 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from bayesbias._core.array_types import Array
-from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
-from bayesbias._core.validation import at_least, one_of
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.wording import did_you_mean, quoted
-from bayesbias.embeddings import Embedding, check_embedding
-from bayesbias.errors import SpecError, warn
-from bayesbias.metrics.bootstrap_correction import corrected, jackknife_error, why_no_interval
-from bayesbias.metrics.prefixes import number_counted
-from bayesbias.metrics.query_vectors import Gathered, Strategy, WordVectors, gather
-from bayesbias.metrics.resampling import (
-    MOST_PARTITIONS,
-    TESTS,
-    Method,
-    Partitions,
-    Test,
-    as_extreme,
-    bootstrap,
-    generator,
-    leave_one_out,
-)
+from bayesbias.embeddings import Embedding, Matching, check_embedding
+from bayesbias.errors import SpecError
+from bayesbias.metrics.measurement import Measurement
+from bayesbias.metrics.nested_subsets import NestedSubsets
+from bayesbias.metrics.permutations import Method, PermutationOptions, Test
+from bayesbias.metrics.query_vectors import WordVectors, as_query, gather
 from bayesbias.metrics.score import Score
 from bayesbias.metrics.weighting import ones
-from bayesbias.numerics.intervals import Kind, check_interval
+from bayesbias.numerics.intervals import Kind
 from bayesbias.wordlists import Query
 from bayesbias.wordlists.query import Template
 
 if TYPE_CHECKING:
     import pandas as pd
-
-# Weights handled at once, in numbers.
-_BLOCK = 4_000_000
-# Partitions of the targets that are tried first.
-_FEW = 50
 
 
 class Metric:
@@ -49,7 +33,8 @@ class Metric:
     From that one method it gets `run_query` with a permutation test, `posterior`, `influence`,
     `by_word`, rankings and silhouettes. A metric that also has `weighted` gets them faster, and a
     Bayesian bootstrap in place of an ordinary one. Options of a metric are the fields of a frozen
-    dataclass; they can be given to the class or to the call.
+    dataclass; they can be given to the class or to the call. Add the class to `METRICS` to use it
+    by its name.
 
     By the convention of all metrics here target sets are the groups and attribute sets the words
     whose closeness to the groups is looked at.
@@ -164,6 +149,32 @@ class Metric:
                 values[draw] = self.value(chosen[: len(targets)], chosen[len(targets) :])
         return values
 
+    def cumulative(
+        self,
+        targets: Sequence[WordVectors],
+        attributes: Sequence[WordVectors],
+        subsets: NestedSubsets,
+    ) -> Array:
+        """Return the value for subsets of the words that grow, as silhouettes ask for them.
+
+        This one gives words outside a subset the weight 0. A metric may implement it where sums
+        over growing subsets can be shared; it must then agree with `weighted`.
+
+        Parameters
+        ----------
+        targets, attributes : sequence of WordVectors
+            The words and vectors of each set of the query.
+        subsets : NestedSubsets
+            Which words of them are in at each size.
+
+        Returns
+        -------
+        ndarray
+            One value for each size.
+        """
+        weights = subsets.weights([*targets, *attributes])
+        return self.weighted(targets, attributes, weights[: len(targets)], weights[len(targets) :])
+
     def measure(
         self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
     ) -> tuple[float, dict[str, Any]]:
@@ -219,22 +230,19 @@ class Metric:
             has no method `value`.
         """
         # Not when the class is made: in another process it is empty at first.
-        own = type(self)
-        if own.value is Metric.value and own.weighted is Metric.weighted:
+        kind = type(self)
+        if kind.value is Metric.value and kind.weighted is Metric.weighted:
             raise SpecError(
-                f"the metric {own.__name__!r} has no method 'value(self, targets, attributes)'; "
+                f"the metric {kind.__name__!r} has no method 'value(self, targets, attributes)'; "
                 "write one that returns a number."
             )
-        if not isinstance(query, Query):
-            raise SpecError(
-                f"'query' is {type(query).__name__}; expected a Query: load_query('weat_7')."
-            )
+        as_query(query)
         sides = [
-            (there if wanted == "n" else wanted, there)
-            for wanted, there in zip(self.template, query.template, strict=True)
+            (given if taken == "n" else taken, given)
+            for taken, given in zip(self.template, query.template, strict=True)
         ]
-        if any(wanted != there for wanted, there in sides):
-            enough = all(wanted <= there for wanted, there in sides)
+        if any(taken != given for taken, given in sides):
+            enough = all(taken <= given for taken, given in sides)
             advice = f"query.subqueries({self.template}) gives queries that fit"
             raise SpecError(
                 f"the metric {self.name!r} takes {self.template} target and attribute sets, "
@@ -291,42 +299,124 @@ class Metric:
         """
         return targets, attributes
 
-    def run_query(
+    def tested_metric(self) -> Metric:
+        """Return the metric whose values a permutation test compares.
+
+        Returns
+        -------
+        Metric
+            The metric itself by default.
+        """
+        return self
+
+    def numbers_per_draw(
+        self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
+    ) -> int:
+        """Return how many numbers one draw of weights holds in memory.
+
+        Parameters
+        ----------
+        targets, attributes : sequence of WordVectors
+            The words and vectors of each set of the query.
+
+        Returns
+        -------
+        int
+            The number of words by default; blocks of draws go by it.
+        """
+        return sum(map(len, (*targets, *attributes)))
+
+    def on(
         self,
-        query: Query,
+        query: Query | str,
         embedding: Embedding,
         *,
+        matching: Matching | None = None,
         normalize: bool = False,
-        lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-        strategy: Strategy = "first",
+        seed: Seed = None,
+        **options: object,
+    ) -> Measurement:
+        """Apply the metric to a query in an embedding: words are matched, vectors are read.
+
+        Parameters
+        ----------
+        query : Query or str
+            The question, or the name of one; its template must fit.
+        embedding : Embedding
+            Where the vectors are from.
+        matching : Matching, optional
+            How words are matched with the vocabulary; by default as the embedding says. The value
+            is NaN if a word set, or the pairs, miss more words than its threshold allows.
+        normalize : bool, default False
+            Whether vectors are scaled to length one first.
+        seed : int or Generator, optional
+            Same seed, same result; by default that of the metric, or 0 if it has none.
+        **options : object
+            Options of the metric, for this call.
+
+        Returns
+        -------
+        Measurement
+            It has the value, the posterior, a permutation test, and the influence of words.
+
+        Raises
+        ------
+        SpecError
+            If the query does not fit the metric, or an option is not known.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> measurement = bb.metrics.WEATEffectSize().on("weat_7", bb.load_embedding("demo"))
+        >>> round(measurement.value(), 2)
+        1.54
+        """
+        metric, used_seed = self._configured(options, seed)
+        asked = as_query(query)
+        metric.check_query(asked)
+        check_embedding(embedding)
+        words = gather(
+            asked,
+            embedding,
+            matching,
+            normalize=normalize,
+            paired=metric.paired,
+            least=metric.least_words,
+        )
+        if words.reason is None:
+            targets, attributes = metric.expand(words.targets, words.attributes, embedding)
+            words = dataclasses.replace(words, targets=targets, attributes=attributes)
+        return Measurement(metric, asked, embedding.name, words, used_seed)
+
+    def run_query(
+        self,
+        query: Query | str,
+        embedding: Embedding,
+        *,
+        matching: Matching | None = None,
+        normalize: bool = False,
         calculate_p_value: bool = False,
         p_value_iterations: int = 10_000,
         p_value_test_type: Test = "right-sided",
         p_value_method: Method = "auto",
-        seed: int | None = None,
+        seed: Seed = None,
         **options: object,
     ) -> Score:
-        """Measure one query in one embedding.
+        """Measure one query in one embedding; short for `on` with `Measurement.score`.
 
         Parameters
         ----------
-        query : Query
-            The question; its template must fit.
+        query : Query or str
+            The question, or the name of one; its template must fit.
         embedding : Embedding
             Where the vectors are from.
+        matching : Matching, optional
+            How words are matched with the vocabulary; by default as the embedding says.
         normalize : bool, default False
             Whether vectors are scaled to length one first.
-        lost_vocabulary_threshold : float, default 0.2
-            The share of any one word set, or of the pairs, that may be lost; the value is NaN if it
-            is more.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Forms of a word to try, as in `Matching`.
-        strategy : {"first", "all"}, default "first"
-            Whether a word stands for the first of its spellings that is found, or for all.
         calculate_p_value : bool, default False
-            Whether to test by permutation that the two target sets do not differ: the value is
-            compared with those for words dealt out to the target sets at random.
+            Whether to test that the two target sets do not differ, as
+            `Measurement.permutation_test` does.
         p_value_iterations : int, default 10,000
             How many permutations are drawn where not all are enumerated.
         p_value_test_type : {"right-sided", "left-sided", "two-sided"}, default "right-sided"
@@ -334,7 +424,7 @@ class Metric:
         p_value_method : {"auto", "exact", "approximate"}, default "auto"
             ``exact`` enumerates all partitions, ``approximate`` draws some without replacement
             within each; ``auto`` enumerates up to 1,000,000.
-        seed : int, optional
+        seed : int or Generator, optional
             Same seed, same result; by default that of the metric, or 0 if it has none.
         **options : object
             Options of the metric, for this call.
@@ -353,39 +443,36 @@ class Metric:
         -----
         BayesBiasWarning
             If the value is not defined, or sets share words.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> bb.metrics.WEAT().run_query("weat_6", bb.load_embedding("demo"))
+        <Score weat = 2.32, Male names and Female names wrt Career and Family, demo>
         """
-        metric, seed = self._with(options, seed)
-        at_least("p_value_iterations", p_value_iterations, 1)
-        one_of("p_value_test_type", p_value_test_type, TESTS)
-        one_of("p_value_method", p_value_method, ("auto", "exact", "approximate"))
-        if calculate_p_value:
-            metric._check_two_targets(query)
-        found = metric._gather(
-            query, embedding, fallbacks, strategy, lost_vocabulary_threshold, normalize
+        # Refused also where no p-value is asked for.
+        test = PermutationOptions(p_value_iterations, p_value_test_type, p_value_method)
+        test.check("p_value_iterations", "p_value_test_type", "p_value_method")
+        measurement = self.on(
+            query, embedding, matching=matching, normalize=normalize, seed=seed, **options
         )
-        score = metric._score(query, embedding, found)
-        if calculate_p_value and score.reason is None:
-            p, note = metric._p_value(
-                found, p_value_iterations, p_value_test_type, p_value_method, generator(query, seed)
-            )
-            notes = score.notes if note is None else (*score.notes, note)
-            score = dataclasses.replace(score, p_value=p, notes=notes)
-        _tell(score)
-        return score
+        if not calculate_p_value:
+            return measurement.score()
+        return measurement.permutation_test(
+            iterations=test.iterations, test=test.test, method=test.method
+        )
 
     def posterior(
         self,
-        query: Query,
+        query: Query | str,
         embedding: Embedding,
         *,
         draws: int = 4000,
-        seed: int | None = None,
+        seed: Seed = None,
         prob: float = 0.89,
         kind: Kind = "eti",
+        matching: Matching | None = None,
         normalize: bool = False,
-        lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-        strategy: Strategy = "first",
         **options: object,
     ) -> Score:
         """Measure one query with the uncertainty that comes from how few words it has.
@@ -402,26 +489,22 @@ class Metric:
 
         Parameters
         ----------
-        query : Query
-            The question; its template must fit.
+        query : Query or str
+            The question, or the name of one; its template must fit.
         embedding : Embedding
             Where the vectors are from.
         draws : int, default 4000
             How many draws.
-        seed : int, optional
+        seed : int or Generator, optional
             Same seed, same result; by default that of the metric, or 0 if it has none.
         prob : float, default 0.89
             Probability of the interval.
         kind : {"hdi", "eti"}, default "eti"
             The narrowest interval, or one that leaves as much on either side.
+        matching : Matching, optional
+            How words are matched with the vocabulary; by default as the embedding says.
         normalize : bool, default False
             Whether vectors are scaled to length one first.
-        lost_vocabulary_threshold : float, default 0.2
-            The share of any one word set that may be lost; the value is NaN if it is more.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Forms of a word to try, as in `Matching`.
-        strategy : {"first", "all"}, default "first"
-            Whether a word stands for the first of its spellings that is found, or for all.
         **options : object
             Options of the metric, for this call.
 
@@ -429,53 +512,41 @@ class Metric:
         -------
         Score
             The value, with `draws`, `lower`, `upper` and `p_above`, or with `no_interval`.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> bb.metrics.WEAT().posterior("weat_6", bb.load_embedding("demo"), draws=500)
+        <Score weat = 2.32 [1.32, 3.18], Male names and Female names wrt Career and Family, demo>
         """
-        metric, seed = self._with(options, seed)
-        at_least("draws", draws, 2)
-        check_interval(prob, kind)
-        found = metric._gather(
-            query, embedding, fallbacks, strategy, lost_vocabulary_threshold, normalize
+        measurement = self.on(
+            query, embedding, matching=matching, normalize=normalize, seed=seed, **options
         )
-        score = metric._score(query, embedding, found)
-        if score.reason is None and metric.no_interval is not None:
-            score = dataclasses.replace(score, no_interval=metric.no_interval)
-        elif score.reason is None:
-            weights = bootstrap(
-                query, found, draws, seed, whole=not metric.takes_weights, paired=metric.paired
-            )
-            score = metric._with_draws(score, query, found, weights)
-        _tell(score)
-        return dataclasses.replace(score, prob=prob, kind=kind)
+        return measurement.posterior(draws=draws, prob=prob, kind=kind)
 
     def influence(
         self,
-        query: Query,
+        query: Query | str,
         embedding: Embedding,
         *,
+        matching: Matching | None = None,
         normalize: bool = False,
-        lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-        strategy: Strategy = "first",
-        seed: int | None = None,
+        seed: Seed = None,
         **options: object,
     ) -> pd.DataFrame:
-        """Tell how much each word changes the value, by leaving it out.
+        """Measure how much each word changes the value; short for `Measurement.influence`.
 
         Parameters
         ----------
-        query : Query
-            The question; its template must fit.
+        query : Query or str
+            The question, or the name of one; its template must fit.
         embedding : Embedding
             Where the vectors are from.
+        matching : Matching, optional
+            How words are matched with the vocabulary; by default as the embedding says.
         normalize : bool, default False
             Whether vectors are scaled to length one first.
-        lost_vocabulary_threshold : float, default 0.2
-            The share of any one word set that may be lost.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Forms of a word to try, as in `Matching`.
-        strategy : {"first", "all"}, default "first"
-            Whether a word stands for the first of its spellings that is found, or for all.
-        seed : int, optional
+        seed : int or Generator, optional
             For metrics with random parts: same seed, same result; by default that of the metric.
         **options : object
             Options of the metric, for this call.
@@ -483,72 +554,58 @@ class Metric:
         Returns
         -------
         DataFrame
-            One row a word, the most influential first: ``word_set``, ``word`` (a pair, for metrics
-            of pairs), ``value_without`` it, and ``influence``, the value less that. NaN where too
-            few words are left, as of a set of one.
-        """
-        import pandas as pd
+            One row per word, the most influential first.
 
-        metric, seed = self._with(options, seed)
-        found = metric._gather(
-            query, embedding, fallbacks, strategy, lost_vocabulary_threshold, normalize
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> table = bb.metrics.WEAT().influence("weat_6", bb.load_embedding("demo"))
+        >>> table[["word", "influence"]].round(2).head(2)
+            word  influence
+        0  Diana       0.39
+        1  Sarah       0.30
+        """
+        measurement = self.on(
+            query, embedding, matching=matching, normalize=normalize, seed=seed, **options
         )
-        if found.reason is not None:
-            raise SpecError(f"the influence of words cannot be told: {found.reason}.")
-        value = float(metric.value(found.targets, found.attributes))
-        weights, left_out = leave_one_out(found.sets, metric.paired)
-        without = metric._evaluate(found.targets, found.attributes, weights)
-        rows = []
-        for (i, j), rest in zip(left_out, without.tolist(), strict=True):
-            pair = metric.paired and i == 0
-            word, label = found.sets[i].words[j], found.labels[i]
-            if pair:
-                word = f"{word} – {found.sets[1].words[j]}"
-                label = f"target: {query.target_names[0]} – {query.target_names[1]}"
-            rows.append((label, word, rest, value - rest))
-        frame = pd.DataFrame(rows, columns=["word_set", "word", "value_without", "influence"])
-        order = frame["influence"].abs().sort_values(ascending=False, kind="stable").index
-        return frame.loc[order].reset_index(drop=True)
+        return measurement.influence()
 
     def by_word(
         self,
-        query: Query,
+        query: Query | str,
         embedding: Embedding,
         *,
         draws: int = 1000,
-        seed: int | None = None,
+        seed: Seed = None,
         prob: float = 0.89,
         kind: Kind = "eti",
+        matching: Matching | None = None,
         normalize: bool = False,
-        lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
         calculate_p_value: bool = False,
         p_value_iterations: int = 10_000,
         p_value_test_type: Test = "two-sided",
         **options: object,
     ) -> pd.DataFrame:
-        """Measure every attribute word by itself, with interval and, if asked for, p-value.
+        """Measure every attribute word by itself; short for `Measurement.by_word`.
 
         Parameters
         ----------
-        query : Query
-            The question, with one attribute set.
+        query : Query or str
+            The question, or the name of one, with one attribute set.
         embedding : Embedding
             Where the vectors are from.
         draws : int, default 1000
             How many draws of the target words.
-        seed : int, optional
+        seed : int or Generator, optional
             Same seed, same result; by default that of the metric, or 0 if it has none.
         prob : float, default 0.89
             Probability of the intervals.
         kind : {"hdi", "eti"}, default "eti"
             The narrowest interval, or one that leaves as much on either side.
+        matching : Matching, optional
+            How words are matched with the vocabulary; by default as the embedding says.
         normalize : bool, default False
             Whether vectors are scaled to length one first.
-        lost_vocabulary_threshold : float, default 0.2
-            The share of any one word set that may be lost.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Forms of a word to try, as in `Matching`.
         calculate_p_value : bool, default False
             Whether to test each word by permutation of the targets.
         p_value_iterations : int, default 10,000
@@ -561,258 +618,58 @@ class Metric:
         Returns
         -------
         DataFrame
-            One row an attribute word, by value: ``word``, ``value``, ``lower``, ``upper``,
-            ``p_above``, ``p_value``. ``attrs["no_interval"]`` says for which words there is no
-            interval, and why.
+            One row per attribute word, by value.
 
-        Raises
-        ------
-        SpecError
-            If the metric does not take one attribute set, or needs several words of it.
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> query = bb.load_query("weat_7").subqueries((2, 1))[0]
+        >>> table = bb.metrics.RND().by_word(query, bb.load_embedding("demo"), draws=100)
+        >>> table[["word", "value"]].round(2).head(2)
+           word  value
+        0  male   0.24
+        1   him   0.63
         """
-        import pandas as pd
-
-        metric, seed = self._with(options, seed)
-        at_least("draws", draws, 2)
-        check_interval(prob, kind)
-        at_least("p_value_iterations", p_value_iterations, 1)
-        one_of("p_value_test_type", p_value_test_type, TESTS)
-        if metric.template[1] != 1 or metric.least_words[1] > 1:
-            raise SpecError(
-                f"the metric {metric.name!r} cannot look at attribute words one by one; "
-                "use influence()."
-            )
-        found = metric._gather(
-            query, embedding, fallbacks, "first", lost_vocabulary_threshold, normalize
+        test = PermutationOptions(p_value_iterations, p_value_test_type)
+        test.check("p_value_iterations", "p_value_test_type", "p_value_method")
+        measurement = self.on(
+            query, embedding, matching=matching, normalize=normalize, seed=seed, **options
         )
-        if found.reason is not None:
-            raise SpecError(f"nothing can be measured: {found.reason}.")
-        if calculate_p_value:
-            metric._check_two_targets(query)
-        weights = bootstrap(
-            query, found, draws, seed, whole=not metric.takes_weights, paired=metric.paired
-        )[:-1]
-        rows = []
-        reasons: dict[str, str] = {}
-        for i, word in enumerate(found.attributes[0].words):
-            alone = dataclasses.replace(found, attributes=(found.attributes[0].take([i]),))
-            score = metric._score(query, embedding, alone)
-            if score.reason is None:
-                score = metric._with_draws(score, query, alone, [*weights, np.ones((1, 1))])
-            score = dataclasses.replace(score, prob=prob, kind=kind)
-            if score.no_interval is not None:
-                reasons[word] = score.no_interval
-            p = np.nan
-            if calculate_p_value and score.reason is None:
-                p, _ = metric._p_value(
-                    alone, p_value_iterations, p_value_test_type, "auto", generator(query, seed)
-                )
-            rows.append((word, score.value, score.lower, score.upper, score.p_above, p))
-        columns = ["word", "value", "lower", "upper", "p_above", "p_value"]
-        frame = pd.DataFrame(rows, columns=columns)
-        frame = frame.sort_values("value", kind="stable", ignore_index=True)
-        frame.attrs["no_interval"] = reasons
-        return frame
+        return measurement.by_word(
+            draws=draws,
+            prob=prob,
+            kind=kind,
+            p_values=calculate_p_value,
+            iterations=p_value_iterations,
+            test=p_value_test_type,
+        )
 
-    def _with(self, options: Mapping[str, Any], seed: int | None) -> tuple[Metric, int]:
-        """Return the metric with other options and the seed of a call, and that seed.
+    def _configured(self, options: Mapping[str, Any], seed: Seed) -> tuple[Metric, int]:
+        """Return the metric with the options and the seed of a call, and that seed.
 
         It is the one given, 0 included; without, that of the metric; without either, 0.
         """
-        known = [item.name for item in _fields(self)]
-        seeded = "seed" in known
+        names = option_names(self)
         if seed is None:
-            seed = self.seed if seeded else 0  # type: ignore[attr-defined]
-        at_least("seed", seed, 0)
-        if seeded:
-            options = {**options, "seed": seed}
+            seed = getattr(self, "seed", 0) if "seed" in names else 0
+        number = as_seed(seed)
+        if "seed" in names:
+            options = {**options, "seed": number}
         if not options:
-            return self, seed
+            return self, number
         for name in options:
-            if name not in known:
-                allowed = f"its options are {quoted(known)}" if known else "it has none of its own"
+            if name not in names:
+                allowed = f"its options are {quoted(names)}" if names else "it has none of its own"
                 raise SpecError(
                     f"the metric {self.name!r} has no option {name!r}; {allowed}."
-                    f"{did_you_mean(name, known)}"
+                    f"{did_you_mean(name, names)}"
                 )
         varied: Metric = dataclasses.replace(self, **options)  # type: ignore[type-var]
-        return varied, seed
-
-    def _gather(
-        self,
-        query: Query,
-        embedding: Embedding,
-        fallbacks: Iterable[str],
-        strategy: str,
-        threshold: float,
-        normalize: bool,
-    ) -> Gathered:
-        self.check_query(query)
-        check_embedding(embedding)
-        found = gather(
-            query,
-            embedding,
-            fallbacks=fallbacks,
-            strategy=strategy,
-            threshold=threshold,
-            normalize=normalize,
-            paired=self.paired,
-            least=self.least_words,
-        )
-        if found.reason is not None or type(self).expand is Metric.expand:
-            return found
-        targets, attributes = self.expand(found.targets, found.attributes, embedding)
-        return dataclasses.replace(found, targets=targets, attributes=attributes)
-
-    def _score(self, query: Query, embedding: Embedding, found: Gathered) -> Score:
-        value, details, reason = np.nan, {self.name: np.nan, **self.empty_details}, found.reason
-        notes = found.notes
-        if reason is None:
-            value, more = self.measure(found.targets, found.attributes)
-            details = {self.name: value, **more}
-            reason = None if np.isfinite(value) else self.undefined
-            notes = (*notes, *self.doubts(more))
-        sets = zip(found.labels, found.sets, strict=True)
-        return Score(
-            value=value,
-            metric=self.name,
-            query_name=query.name,
-            embedding=embedding.name,
-            details=details,
-            words={label: words.words for label, words in sets},
-            lost=found.lost,
-            reason=reason,
-            notes=notes,
-            neutral_value=self.neutral_value,
-            value_range=self.value_range,
-        )
-
-    def _with_draws(
-        self, score: Score, query: Query, found: Gathered, weights: Sequence[Array]
-    ) -> Score:
-        """Return the score with corrected draws, or with the reason why there is no interval."""
-        drawn = self._evaluate(found.targets, found.attributes, weights)
-        why = why_no_interval(drawn, score.value)
-        if why is not None:
-            return dataclasses.replace(score, no_interval=why)
-        lost = int((~np.isfinite(drawn)).sum())
-        notes = score.notes
-        if lost:
-            note = f"{lost} of {len(drawn)} draws are not defined and left out of the interval"
-            notes = (*notes, note)
-        error = 0.0
-        scale, back = (np.sqrt, np.square) if self.root_scale else (np.positive, np.positive)
-        if self.jackknife:
-            fewer, left_out = leave_one_out(found.sets, self.paired)
-            without = self._evaluate(found.targets, found.attributes, fewer)
-            error = jackknife_error(scale(without), [i for i, _ in left_out])
-        low, high = self.bounds(query)
-        drawn = corrected(
-            scale(drawn),
-            float(scale(score.value)),
-            [len(words) for i, words in enumerate(found.sets) if not (self.paired and i == 1)],
-            (float(scale(low)), float(scale(high))),
-            jackknife=error,
-            whole=not self.takes_weights,
-        )
-        return dataclasses.replace(score, draws=back(drawn), notes=notes)
-
-    def _numbers(self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]) -> int:
-        """Return how many numbers one draw holds in memory; blocks of draws go by it."""
-        return sum(map(len, (*targets, *attributes)))
-
-    def _evaluate(
-        self,
-        targets: Sequence[WordVectors],
-        attributes: Sequence[WordVectors],
-        weights: Sequence[Array],
-    ) -> Array:
-        """Return the values for weights of target and attribute sets, in blocks of draws.
-
-        NaN where the weights leave fewer words of a set than the metric needs.
-        """
-        draws = max(len(w) for w in weights)
-        least = [self.least_words[0]] * len(targets) + [self.least_words[1]] * len(attributes)
-        step = max(1, _BLOCK // self._numbers(targets, attributes))
-        parts = []
-        for start in range(0, draws, step):
-            block = [w if len(w) == 1 else w[start : start + step] for w in weights]
-            values = self.weighted(
-                targets, attributes, block[: len(targets)], block[len(targets) :]
-            )
-            for w, needed in zip(block, least, strict=True):
-                values = np.where(number_counted(w) >= needed, values, np.nan)
-            parts.append(np.broadcast_to(values, (min(step, draws - start),)))
-        return np.concatenate(parts)
-
-    def _check_two_targets(self, query: Query) -> None:
-        self.check_query(query)
-        if len(query.target_sets) != 2:
-            raise SpecError(
-                f"a permutation test compares two target sets, and the query {query.name!r} has "
-                f"{len(query.target_sets)}; use its subqueries."
-            )
-
-    def _tested(self) -> Metric:
-        """Return the metric whose values a permutation test compares."""
-        return self
-
-    def _p_value(
-        self,
-        found: Gathered,
-        iterations: int,
-        test: str,
-        method: str,
-        rng: np.random.Generator,
-    ) -> tuple[float, str | None]:
-        """Return the p-value, and why there is none if so."""
-        if self.no_p_value is not None:
-            return np.nan, f"no p-value: {self.no_p_value}"
-        metric = self._tested()
-        partitions = Partitions(found.targets, paired=self.paired)
-        fixed = ones(found.attributes)
-
-        def deviations(weights: list[Array]) -> Array:
-            values = metric._evaluate(partitions.targets, found.attributes, [*weights, *fixed])
-            return values - metric.neutral_value
-
-        if partitions.count == 1:
-            return np.nan, "no p-value: there is only one way to deal the words out"
-        most = MOST_PARTITIONS if self.takes_weights else iterations
-        exact = method == "exact" or (method == "auto" and partitions.count <= most)
-        if exact and partitions.count > 100 * MOST_PARTITIONS:
-            raise SpecError(
-                f"there are {partitions.count:.2g} partitions, too many for "
-                "p_value_method='exact'; use 'approximate'."
-            )
-        observed = float(deviations(partitions.observed())[0])
-        if not np.isfinite(observed):
-            return np.nan, f"no p-value: {metric.undefined}"
-        # A few partitions tell whether the metric sees them at all.
-        few = deviations(next(partitions.random(_FEW, np.random.default_rng(0))))
-        if np.ptp(np.append(few, observed)) <= 1e-9 * max(np.abs(few).max(), 1e-300):
-            return np.nan, "no p-value: it does not matter to the metric which set a word is in"
-        blocks: Iterator[list[Array]] = (
-            partitions.every() if exact else partitions.random(iterations, rng)
-        )
-        extreme = number = 0
-        for weights in blocks:
-            values = deviations(weights)
-            extreme += int(as_extreme(values, observed, test).sum())
-            number += len(values)
-        return (extreme / number if exact else (extreme + 1) / (number + 1)), None
+        return varied, number
 
 
-def _fields(metric: Metric) -> tuple[dataclasses.Field[Any], ...]:
-    return dataclasses.fields(metric) if dataclasses.is_dataclass(metric) else ()
-
-
-def _tell(score: Score) -> None:
-    """Warn of what a person should know before using the number."""
-    if score.reason is not None:
-        warn(f"{score.metric} of {score.query_name!r} is NaN: {score.reason}.")
-    notes = score.notes
-    if score.no_interval is not None:
-        notes = (*notes, f"no interval: {score.no_interval}")
-    for note in notes:
-        warn(f"{score.metric} of {score.query_name!r} in {score.embedding}: {note}.")
+def option_names(metric: Metric | type[Metric]) -> list[str]:
+    """Return the options of a metric: the fields of a dataclass."""
+    if not dataclasses.is_dataclass(metric):
+        return []
+    return [field.name for field in dataclasses.fields(metric)]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesbias._core.array_types import Array
+from bayesbias._core.array_types import Array, Codes
 from bayesbias.numerics.intervals import centred
 
 # Draws whose median is further from the value than so many of their standard deviations are draws
@@ -90,7 +90,7 @@ def _stretching(lengths: Sequence[int], whole: bool) -> tuple[float, float]:
     return short, float(np.sqrt((freedom + 1) / (freedom - 1)))
 
 
-def jackknife_error(without: Array, lists: Sequence[int]) -> float:
+def jackknife_error(without: Array, lists: Sequence[int] | Codes) -> float:
     """Return the standard error by the jackknife.
 
     Parameters

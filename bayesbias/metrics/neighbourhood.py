@@ -116,7 +116,10 @@ class Neighbourhood(Metric):
         by_word = {word: {"leaning": a, "share": b} for word, a, b in values}
         return self.value(targets, attributes), {"word_values": by_word}
 
-    def _numbers(self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]) -> int:
+    def numbers_per_draw(
+        self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
+    ) -> int:
+        """Return the number of neighbours that one draw looks at."""
         return surroundings(attributes[0]).near.size
 
 

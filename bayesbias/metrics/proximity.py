@@ -120,7 +120,10 @@ class ProximityBias(Metric):
         by_word = dict(zip(words.words, eta[0].tolist(), strict=True))
         return self.value(targets, attributes), {"word_values": by_word}
 
-    def _numbers(self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]) -> int:
+    def numbers_per_draw(
+        self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
+    ) -> int:
+        """Return the number of neighbours that one draw looks at."""
         return 4 * surroundings(attributes[0]).near.size
 
 

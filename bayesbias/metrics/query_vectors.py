@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
-from typing import Literal
 
 import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.validation import one_of, share
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding, MatchedWords, Matching, unit_rows
-from bayesbias.embeddings.matching import check_fallbacks, match_words
+from bayesbias.embeddings import Embedding, Matched, MatchedWords, Matching, match, unit_rows
 from bayesbias.errors import SpecError
-from bayesbias.wordlists import Query, WordSet
-
-Strategy = Literal["first", "all"]
+from bayesbias.wordlists import Query, load_query
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +76,13 @@ class WordVectors:
         """
         places = np.asarray(rows, dtype=np.intp)
         words = tuple(self.words[i] for i in places)
-        known = self.rows[places] if len(self.rows) else self.rows
-        return replace(self, words=words, vectors=self.vectors[places], rows=known)
+        chosen_rows = self.rows[places] if len(self.rows) else self.rows
+        return replace(self, words=words, vectors=self.vectors[places], rows=chosen_rows)
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered:
-    """What an embedding knows of a query."""
+class QueryVectors:
+    """The words of a query that an embedding has, with their vectors."""
 
     targets: tuple[WordVectors, ...]
     attributes: tuple[WordVectors, ...]
@@ -109,145 +103,98 @@ class Gathered:
         return (*self.targets, *self.attributes)
 
 
+def as_query(query: Query | str) -> Query:
+    """Return the query, or the one of that name."""
+    if isinstance(query, str):
+        return load_query(query)
+    if not isinstance(query, Query):
+        raise SpecError(
+            f"'query' is {type(query).__name__}; expected a Query or the name of one: 'weat_7'."
+        )
+    return query
+
+
 def gather(
     query: Query,
     embedding: Embedding,
+    matching: Matching | None,
     *,
-    fallbacks: Iterable[str],
-    strategy: str,
-    threshold: float,
-    normalize: bool,
-    paired: bool,
-    least: tuple[int, int],
-) -> Gathered:
-    """Look the words of a query up; a reason instead of vectors where too many are lost."""
-    ways = check_fallbacks(fallbacks)
-    share("lost_vocabulary_threshold", threshold)
-    how = Matching(ways, threshold, one_of("strategy", strategy, ("first", "all")))  # type: ignore[arg-type]
-    if how.strategy == "all" and paired:
-        raise SpecError("a metric of pairs takes one spelling of each word; use strategy='first'.")
-    labels = tuple(query.word_sets())
-    lists = [*query.target_sets, *query.attribute_sets]
+    normalize: bool = False,
+    paired: bool = False,
+    least: tuple[int, int] = (0, 0),
+) -> QueryVectors:
+    """Find the words of a query; a reason instead of a measurement where too many are missing.
+
+    `least` is the number of words that each target set and each attribute set needs.
+    """
+    matched = match(embedding, query.word_sets(), matching)
+    if paired and matched.matching.strategy == "all":
+        raise SpecError("a metric of pairs takes one entry for each word; use strategy='first'.")
+    problems = matched.problems()
+    used = _complete_pairs(matched, problems) if paired else matched.sets
+    used = {
+        label: words if paired and i < 2 else words.distinct()
+        for i, (label, words) in enumerate(used.items())
+    }
     n_targets = len(query.target_sets)
-    found: list[_Found] = []
-    lost = {}
-    for label, words in zip(labels, lists, strict=True):
-        result = match_words(embedding.index, words.words, how)
-        found.append(_places(words, result))
-        if result.missing:
-            lost[label] = result.missing
-    reasons = _too_many_lost(lists, labels, lost, threshold, embedding.name) if lost else []
-    if paired:
-        pairs, listed = _complete_pairs(found[:2]), len(lists[0])
-        complete = len(pairs[0][0])
-        if not reasons and listed - complete > threshold * listed:
-            reasons.append(
-                f"embedding {embedding.name!r} has both words of only {complete} of {listed} "
-                f"pairs, fewer than lost_vocabulary_threshold={threshold:g} allows"
-            )
-    else:
-        pairs = [_distinct(f) for f in found[:2]]
-    found = [*pairs, *map(_distinct, found[2:])]
-    sets = _take(embedding, lists, found)
+    names = (*query.target_names, *query.attribute_names)
+    sets = _with_vectors(embedding, names, list(used.values()))
     if normalize:
-        sets = [replace(chosen, vectors=chosen.unit) for chosen in sets]
-    for i, (label, chosen) in enumerate(zip(labels, sets, strict=True)):
-        needed = least[0] if i < n_targets else least[1]
-        if len(chosen) < needed and not reasons:
-            what = "pairs" if paired and i < n_targets else "words"
-            reasons.append(f"{label!r} is left with {len(chosen)} of the {needed} {what} needed")
-    return Gathered(
+        sets = [replace(words, vectors=words.unit) for words in sets]
+    for i, (label, words) in enumerate(zip(used, sets, strict=True)):
+        needed = least[i >= n_targets]
+        if len(words) < needed and not problems:
+            noun = "pairs" if paired and i < n_targets else "words"
+            problems.append(f"{label!r} is left with {len(words)} of the {needed} {noun} needed")
+    return QueryVectors(
         targets=tuple(sets[:n_targets]),
         attributes=tuple(sets[n_targets:]),
-        places=tuple(np.array(places, dtype=np.intp) for places, _ in found),
-        labels=labels,
-        lost=lost,
-        reason="; ".join(reasons) or None,
-        notes=tuple(_overlaps(embedding, labels, [rows for _, rows in found], n_targets)),
+        places=tuple(words.places for words in used.values()),
+        labels=tuple(used),
+        lost=matched.missing,
+        reason="; ".join(problems) or None,
+        notes=tuple(_shared_words(replace(matched, sets=used), n_targets)),
     )
 
 
-# Places of words in a list, and their rows in the vocabulary.
-_Found = tuple[list[int], list[int]]
-
-
-def _places(words: WordSet, result: MatchedWords) -> _Found:
-    rows = result.rows.tolist()
-    if result.found == words.words:
-        return list(range(len(rows))), rows
-    place = {word: i for i, word in enumerate(words.words)}
-    return [place[word] for word in result.found], rows
-
-
-def _distinct(found: _Found) -> _Found:
-    """Use a vector once that several words of a list have in common."""
-    places, rows = found
-    if len(set(rows)) == len(rows):
-        return found
-    first = {row: place for place, row in zip(places[::-1], rows[::-1], strict=True)}
-    kept = sorted((place, row) for row, place in first.items())
-    return [place for place, _ in kept], [row for _, row in kept]
-
-
-def _complete_pairs(found: Sequence[_Found]) -> list[_Found]:
-    """Keep the pairs of which both words were found."""
-    both = set(found[0][0]) & set(found[1][0])
-    kept = []
-    for places, rows in found:
-        pairs = [(p, row) for p, row in zip(places, rows, strict=True) if p in both]
-        kept.append(([p for p, _ in pairs], [row for _, row in pairs]))
-    return kept
-
-
-def _take(
-    embedding: Embedding, lists: Sequence[WordSet], found: Sequence[_Found]
-) -> list[WordVectors]:
-    """Read all vectors at once, and give each set its own."""
-    rows = np.array([row for _, some in found for row in some], dtype=np.intp)
-    vectors = np.asarray(embedding.vectors[rows], dtype=np.float64)
-    sets, start = [], 0
-    for words, (places, some) in zip(lists, found, strict=True):
-        part = slice(start, start + len(some))
-        start = part.stop
-        listed = words.words
-        used = listed if len(places) == len(listed) else tuple(listed[i] for i in places)
-        sets.append(WordVectors(words.name, used, vectors[part], embedding.name, rows[part]))
+def _complete_pairs(matched: Matched, problems: list[str]) -> dict[str, MatchedWords]:
+    """Keep the pairs of which both words were found; a problem if these are too few."""
+    sets = dict(matched.sets)
+    (first_label, first), (second_label, second) = list(sets.items())[:2]
+    sets[first_label] = first.take(np.flatnonzero(np.isin(first.places, second.places)))
+    sets[second_label] = second.take(np.flatnonzero(np.isin(second.places, first.places)))
+    listed, complete = len(first.words), len(sets[first_label])
+    threshold = matched.matching.threshold
+    if not problems and listed - complete > threshold * listed:
+        problems.append(
+            f"embedding {matched.embedding!r} has both words of only {complete} of {listed} "
+            f"pairs, fewer than threshold={threshold:g} allows"
+        )
     return sets
 
 
-def _too_many_lost(
-    lists: Sequence[WordSet],
-    labels: Sequence[str],
-    lost: dict[str, tuple[str, ...]],
-    threshold: float,
-    name: str,
-) -> list[str]:
-    reasons = []
-    for label, words in zip(labels, lists, strict=True):
-        missing = lost.get(label, ())
-        if len(missing) == len(words):
-            reasons.append(f"embedding {name!r} has no word of {label!r}")
-        elif len(missing) > threshold * len(words):
-            reasons.append(
-                f"embedding {name!r} lacks {len(missing)} of {len(words)} words of {label!r} "
-                f"({quoted(missing, 4)}), more than lost_vocabulary_threshold={threshold:g} allows"
-            )
-    return reasons
+def _with_vectors(
+    embedding: Embedding, names: Sequence[str], sets: Sequence[MatchedWords]
+) -> list[WordVectors]:
+    """Read all vectors at once, and give each set those of its words."""
+    rows = np.concatenate([words.rows for words in sets])
+    ends = np.cumsum([len(words) for words in sets])[:-1]
+    vectors = np.split(np.asarray(embedding.vectors[rows], dtype=np.float64), ends)
+    return [
+        WordVectors(name, words.found, part, embedding.name, words.rows)
+        for name, words, part in zip(names, sets, vectors, strict=True)
+    ]
 
 
-def _overlaps(
-    embedding: Embedding, labels: Sequence[str], rows: Sequence[list[int]], n_targets: int
-) -> list[str]:
-    """Say which words stand in several sets that are set against each other."""
-    notes = []
-    for (i, first), (j, second) in combinations(enumerate(map(set, rows)), 2):
-        shared = sorted(first & second)
-        if shared:
-            words = [embedding.words[row] for row in shared]
-            effect = (
-                "they are as close to one as to the other"
-                if (i < n_targets) == (j < n_targets)
-                else "each is at distance 0 from itself"
-            )
-            notes.append(f"{labels[i]!r} and {labels[j]!r} share {quoted(words, 5)}: {effect}")
-    return notes
+def _shared_words(matched: Matched, n_targets: int) -> list[str]:
+    """Return notes on the words that stand in several sets that are compared."""
+    side = {label: i < n_targets for i, label in enumerate(matched.sets)}
+    return [
+        f"{overlap.first!r} and {overlap.second!r} share {quoted(overlap.entries, 5)}: "
+        + (
+            "they are as close to one as to the other"
+            if side[overlap.first] == side[overlap.second]
+            else "each is at distance 0 from itself"
+        )
+        for overlap in matched.overlaps()
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from scipy.special import expit
 from bayesbias._core.array_types import Array
 from bayesbias._core.validation import at_least
 from bayesbias.metrics.base import Metric
-from bayesbias.metrics.prefixes import growing
+from bayesbias.metrics.nested_subsets import NestedSubsets
 from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import ones, shares, total
 from bayesbias.numerics.logistic import Classifier
@@ -113,6 +113,31 @@ class RNSB(Metric):
         attribute_weights: Sequence[Array],
     ) -> Array:
         """Return the value for each draw of weights of the words."""
+        weights = (target_weights, attribute_weights)
+        return self._values(targets, attributes, *weights, Classifier.coefficients)
+
+    def cumulative(
+        self,
+        targets: Sequence[WordVectors],
+        attributes: Sequence[WordVectors],
+        subsets: NestedSubsets,
+    ) -> Array:
+        """Return the value for subsets of the words that grow; each fit starts from the last."""
+        weights = subsets.weights([*targets, *attributes])
+        n_targets = len(targets)
+        attributes_grow = any(place >= n_targets for place in subsets.orders)
+        fit = Classifier.growing if attributes_grow else Classifier.coefficients
+        return self._values(targets, attributes, weights[:n_targets], weights[n_targets:], fit)
+
+    def _values(
+        self,
+        targets: Sequence[WordVectors],
+        attributes: Sequence[WordVectors],
+        target_weights: Sequence[Array],
+        attribute_weights: Sequence[Array],
+        fit: Callable[[Classifier, Array], Array],
+    ) -> Array:
+        """Return the value for each draw, with classifiers that `fit` fits."""
         values = np.zeros(max(map(len, (*target_weights, *attribute_weights))))
         weights = _side_by_side(attribute_weights)
         parts = self._training(attributes)
@@ -120,11 +145,9 @@ class RNSB(Metric):
             return values + np.nan
         positive, negative = (words.vectors for words in attributes)
         classifier = Classifier(positive, negative)
-        grow = any(map(growing, attribute_weights))
-        fitted = classifier.growing if grow else classifier.coefficients
         for part in parts:
             used = weights * part
-            coefficients = fitted(used)
+            coefficients = fit(classifier, used)
             value = _divergence(*self._entries(_log_odds(targets, coefficients), target_weights))
             for w in (*target_weights, *np.split(used, [len(positive)], axis=1)):
                 value = np.where(w.any(axis=1), value, np.nan)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
+from bayesbias.metrics.nested_subsets import NestedSubsets
 from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import check_ddof, cosines, ones, shares, total
 from bayesbias.wordlists.query import Query, Template
@@ -90,10 +91,32 @@ class WEAT(Metric):
         attribute_weights: Sequence[Array],
     ) -> Array:
         """Return the value for each draw of weights of the words."""
-        association = [_associations(words, attributes, attribute_weights) for words in targets]
+        associations = [_associations(words, attributes, attribute_weights) for words in targets]
+        return self._from_associations(associations, target_weights)
+
+    def cumulative(
+        self,
+        targets: Sequence[WordVectors],
+        attributes: Sequence[WordVectors],
+        subsets: NestedSubsets,
+    ) -> Array:
+        """Return the value for subsets of the words that grow; their cosines are summed up once."""
+        associations = []
+        for words in targets:
+            first, second = (
+                subsets.means(place, cosines(attribute, words))
+                for place, attribute in enumerate(attributes, start=len(targets))
+            )
+            associations.append(first - second)
+        return self._from_associations(associations, subsets.weights(targets))
+
+    def _from_associations(
+        self, associations: Sequence[Array], target_weights: Sequence[Array]
+    ) -> Array:
+        """Return the value from the association of each target word, draws × words."""
         if self.return_effect_size:
-            return _effect_size(association, target_weights, self.ddof)
-        first, second = (total(s, w) for s, w in zip(association, target_weights, strict=True))
+            return _effect_size(associations, target_weights, self.ddof)
+        first, second = (total(s, w) for s, w in zip(associations, target_weights, strict=True))
         result: Array = first - second
         return result
 
@@ -101,13 +124,14 @@ class WEAT(Metric):
         self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
     ) -> tuple[float, dict[str, Any]]:
         """Return the value, and both numbers with the place of the p-value."""
-        association = [_associations(words, attributes, ones(attributes)) for words in targets]
-        size = float(_effect_size(association, ones(targets), self.ddof)[0])
-        weat = float(association[0].sum() - association[1].sum())
+        associations = [_associations(words, attributes, ones(attributes)) for words in targets]
+        size = float(_effect_size(associations, ones(targets), self.ddof)[0])
+        weat = float(associations[0].sum() - associations[1].sum())
         value = size if self.return_effect_size else weat
         return value, {"weat": weat, "effect_size": size, "p_value": np.nan}
 
-    def _tested(self) -> Metric:
+    def tested_metric(self) -> Metric:
+        """Return the effect size: the p-value is that of the effect size for both."""
         return replace(self, return_effect_size=True)
 
 
@@ -143,7 +167,7 @@ class WEATEffectSize(WEAT):
 def _associations(
     words: WordVectors, attributes: Sequence[WordVectors], weights: Sequence[Array]
 ) -> Array:
-    """Return the mean cosine with the first attributes less that with the second, by word."""
+    """Return the mean cosine with the first attributes minus that with the second, by word."""
     first, second = (
         shares(w) @ cosines(words, a).T for a, w in zip(attributes, weights, strict=True)
     )

@@ -1,8 +1,17 @@
 """Many queries, metrics and embeddings at once: tables of scores, and rankings of embeddings."""
 
+# Names that are not in __all__ are for other rooms.
+from bayesbias.rankings.common_words import CommonWords as CommonWords
+from bayesbias.rankings.common_words import common_words as common_words
+from bayesbias.rankings.parallel_scores import Queries as Queries
+from bayesbias.rankings.parallel_scores import Settings as Settings
+from bayesbias.rankings.parallel_scores import as_queries as as_queries
+from bayesbias.rankings.parallel_scores import fitting as fitting
+from bayesbias.rankings.parallel_scores import measure as measure
 from bayesbias.rankings.rank_posterior import RankPosterior, rank_posterior
 from bayesbias.rankings.ranking import rank, rank_correlations
 from bayesbias.rankings.run_queries import query_scores, run_queries
+from bayesbias.rankings.study_queries import study_queries as study_queries
 
 __all__ = [
     "RankPosterior",

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesbias._core.array_types import Codes
-from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding
+from bayesbias._core.wording import counted, quoted
+from bayesbias.embeddings import Embedding, Matching, as_matching
 from bayesbias.errors import SpecError, VocabularyError
-from bayesbias.metrics import Metric
-from bayesbias.metrics.query_vectors import gather
+from bayesbias.metrics import Metric, gather
 from bayesbias.wordlists import Query, WordSet
 
 
@@ -34,7 +33,7 @@ def common_words(
     query: Query,
     embeddings: Sequence[Embedding],
     *,
-    fallbacks: tuple[str, ...],
+    matching: Matching | None,
     needed: Sequence[tuple[int, str]],
 ) -> CommonWords:
     """Return the query with the words that all embeddings have; an error if these are too few.
@@ -45,51 +44,45 @@ def common_words(
     kept = [np.ones(len(words), dtype=bool) for words in lists.values()]
     lacking = {}
     for embedding in embeddings:
-        found = gather(
-            query,
-            embedding,
-            fallbacks=fallbacks,
-            strategy="first",
-            threshold=1.0,
-            normalize=False,
-            paired=metric.paired,
-            least=(0, 0),
-        )
-        for there, places in zip(kept, found.places, strict=True):
-            there &= np.isin(np.arange(len(there)), places)
-        missing = tuple(dict.fromkeys(word for words in found.lost.values() for word in words))
+        how = as_matching(matching, embedding)
+        if how.strategy == "all":
+            raise SpecError("lists that grow take one entry for each word; use strategy='first'.")
+        words_found = gather(query, embedding, how.changed(threshold=1.0), paired=metric.paired)
+        for is_common, places in zip(kept, words_found.places, strict=True):
+            is_common &= np.isin(np.arange(len(is_common)), places)
+        lost_words = (word for words in words_found.lost.values() for word in words)
+        missing = tuple(dict.fromkeys(lost_words))
         if missing:
             lacking[embedding.name] = missing
     names = quoted([embedding.name for embedding in embeddings], 4)
-    for (label, words), there, (number, why) in zip(lists.items(), kept, needed, strict=True):
-        left = int(there.sum())
+    for (label, words), is_common, (number, why) in zip(lists.items(), kept, needed, strict=True):
+        left = int(is_common.sum())
         if left >= number:
             continue
         if len(words) < number:
             raise SpecError(
-                f"{label!r} has {len(words)} word{'s' * (len(words) > 1)} and needs {number}: "
-                f"{why}. Add words."
+                f"{label!r} has {counted(len(words), 'word')} and needs {number}: {why}. Add words."
             )
-        lost = [word for word, known in zip(words, there, strict=True) if not known]
+        lost = [word for word, common in zip(words, is_common, strict=True) if not common]
         raise VocabularyError(
             f"{label!r} is left with {left} of its {len(words)} words, those that {names} have in "
             f"common, and needs {number}: {why}. Lost are {quoted(lost, 5)}; give other words, or "
-            "other spellings by 'fallbacks'."
+            "other fallbacks by 'matching'."
         )
     sets = [
-        WordSet(words.name, np.array(words.words)[there], words.source, words.note)
-        for words, there in zip(lists.values(), kept, strict=True)
+        WordSet(words.name, np.array(words.words)[is_common], words.source, words.note)
+        for words, is_common in zip(lists.values(), kept, strict=True)
     ]
     n_targets = len(query.target_sets)
     dropped = dict.fromkeys(
         word
-        for words, there in zip(lists.values(), kept, strict=True)
-        for word, known in zip(words, there, strict=True)
-        if not known
+        for words, is_common in zip(lists.values(), kept, strict=True)
+        for word, common in zip(words, is_common, strict=True)
+        if not common
     )
     return CommonWords(
         query=Query(sets[:n_targets], sets[n_targets:]),
-        places=tuple(np.flatnonzero(there) for there in kept),
+        places=tuple(np.flatnonzero(is_common) for is_common in kept),
         lacking=lacking,
         dropped=tuple(dropped),
     )

@@ -12,18 +12,16 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._core.array_types import Array
-from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
+from bayesbias._core.random import Seed
 from bayesbias._core.validation import at_least, one_of
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding, as_embeddings
-from bayesbias.embeddings.matching import check_fallbacks
+from bayesbias.embeddings import Embedding, Matching, as_embeddings
 from bayesbias.errors import DataError, SpecError, warn
+from bayesbias.metrics import MetricLike, as_metrics
 from bayesbias.numerics.intervals import centred, interval_around
 from bayesbias.rankings.parallel_scores import (
-    MetricLike,
     Queries,
     Settings,
-    as_metrics,
     as_queries,
     fitting,
     measure,
@@ -230,12 +228,11 @@ def rank_posterior(
     *,
     aggregate: Aggregate = "abs_avg",
     draws: int = 4000,
-    seed: int | None = None,
+    seed: Seed = None,
     prob: float = 0.89,
     subqueries: bool = False,
     normalize: bool = False,
-    lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
-    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+    matching: Matching | None = None,
     n_jobs: int = 1,
     progress: bool = True,
     options: Mapping[str, object] | None = None,
@@ -250,8 +247,8 @@ def rank_posterior(
     ----------
     metric : str, Metric class or Metric
         The metric: a name in `METRICS`, a class, or an instance with its options.
-    queries : Query, list of Query or str
-        The queries, or the name of a published set, as in `run_queries`.
+    queries : Query, str, or list of them
+        The queries or their names, or the name of a published set, as in `run_queries`.
     embeddings : list of Embedding
         The embeddings, two or more; their names must differ.
     aggregate : {"abs_avg", "avg", "abs_sum", "sum"}, default "abs_avg"
@@ -259,7 +256,7 @@ def rank_posterior(
         signs, so that queries of opposite signs cancel out.
     draws : int, default 4000
         How many draws.
-    seed : int, optional
+    seed : int or Generator, optional
         Same seed, same result; by default that of the metric, or 0 if it has none.
     prob : float, default 0.89
         Probability of the intervals.
@@ -267,11 +264,10 @@ def rank_posterior(
         Whether queries with more sets than the metric takes are split.
     normalize : bool, default False
         Whether vectors are scaled to length one first.
-    lost_vocabulary_threshold : float, default 0.2
-        The share of any one word set that may be lost; a query that loses more in any embedding is
-        left out for all.
-    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Forms of a word to try, as in `Matching`.
+    matching : Matching, optional
+        How words are matched with the vocabulary; by default as each embedding says. A query of
+        which a word set misses more words than its threshold allows, in any embedding, is left out
+        for all.
     n_jobs : int, default 1
         How many processes work at once; -1 for one on each core.
     progress : bool, default True
@@ -321,8 +317,7 @@ def rank_posterior(
     taken, _ = fitting(chosen, as_queries(queries), subqueries=subqueries)
     settings = Settings(
         normalize=normalize,
-        lost_vocabulary_threshold=lost_vocabulary_threshold,
-        fallbacks=check_fallbacks(fallbacks),
+        matching=matching,
         seed=seed,
         draws=draws,
         prob=prob,

@@ -9,20 +9,16 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._core.array_types import Array
-from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
+from bayesbias._core.random import Seed
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding
-from bayesbias.embeddings.matching import check_fallbacks
+from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import SpecError, warn
-from bayesbias.metrics import Score
-from bayesbias.metrics.resampling import Test
+from bayesbias.metrics import MetricLike, Score, Test, as_metrics
 from bayesbias.numerics.intervals import Kind
 from bayesbias.rankings.parallel_scores import (
-    MetricLike,
     Queries,
     Settings,
-    as_metrics,
     as_queries,
     fitting,
     measure,
@@ -57,9 +53,8 @@ def run_queries(
     aggregate: Aggregate | Callable[[pd.DataFrame], Any] | None = None,
     only_aggregate: bool = False,
     normalize: bool = False,
-    lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
-    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    seed: int | None = None,
+    matching: Matching | None = None,
+    seed: Seed = None,
     n_jobs: int = 1,
     progress: bool = True,
     options: Mapping[str, object] | None = None,
@@ -72,10 +67,10 @@ def run_queries(
     ----------
     metric : str, Metric class or Metric
         The metric: a name in `METRICS`, a class, or an instance with its options.
-    queries : Query, list of Query or str
-        The queries, or the name of a published set: ``gender``, ``ethnicity``, ``religion``,
-        ``weat``. An equal query is measured once; of different queries with one name, the second
-        gets " (2)" behind it.
+    queries : Query, str, or list of them
+        The queries or their names (``weat_7``), or the name of a published set: ``gender``,
+        ``ethnicity``, ``religion``, ``weat``. An equal query is measured once; of different
+        queries with one name, the second gets " (2)" behind it.
     embeddings : Embedding or list of Embedding
         Where to measure them; their names must differ.
     name : str, optional
@@ -93,11 +88,10 @@ def run_queries(
         Whether to return that column only.
     normalize : bool, default False
         Whether vectors are scaled to length one first.
-    lost_vocabulary_threshold : float, default 0.2
-        The share of any one word set that may be lost; the value is NaN if it is more.
-    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Forms of a word to try, as in `Matching`.
-    seed : int, optional
+    matching : Matching, optional
+        How words are matched with the vocabulary; by default as each embedding says. A value is
+        NaN if a word set misses more words than its threshold allows.
+    seed : int or Generator, optional
         Same seed, same result; by default that of the metric, or 0 if it has none.
     n_jobs : int, default 1
         How many processes work at once; -1 for one on each core.
@@ -147,7 +141,7 @@ def run_queries(
     if only_aggregate and aggregate is None:
         raise SpecError("only_aggregate=True needs 'aggregate', such as 'abs_avg'.")
     taken, _ = fitting(chosen, as_queries(queries), subqueries=subqueries)
-    settings = Settings(normalize, lost_vocabulary_threshold, check_fallbacks(fallbacks), seed)
+    settings = Settings(matching=matching, normalize=normalize, seed=seed)
     scores = measure([(chosen, taken)], embeddings, settings, n_jobs=n_jobs, progress=progress)
     frame = values_of(scores)
     told = remarks(scores)
@@ -193,9 +187,8 @@ def query_scores(
     p_value_iterations: int = 10_000,
     p_value_test_type: Test = "two-sided",
     normalize: bool = False,
-    lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
-    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    seed: int | None = None,
+    matching: Matching | None = None,
+    seed: Seed = None,
     n_jobs: int = 1,
     progress: bool = True,
     options: Mapping[str, object] | None = None,
@@ -206,8 +199,8 @@ def query_scores(
     ----------
     metrics : str, Metric class, Metric, or list of them
         The metrics: names in `METRICS`, classes, or instances with their options.
-    queries : Query, list of Query or str
-        The queries, or the name of a published set, as in `run_queries`.
+    queries : Query, str, or list of them
+        The queries or their names, or the name of a published set, as in `run_queries`.
     embeddings : Embedding or list of Embedding
         Where to measure them; their names must differ.
     subqueries : bool, default False
@@ -227,11 +220,10 @@ def query_scores(
         Which values count against chance.
     normalize : bool, default False
         Whether vectors are scaled to length one first.
-    lost_vocabulary_threshold : float, default 0.2
-        The share of any one word set that may be lost; the value is NaN if it is more.
-    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Forms of a word to try, as in `Matching`.
-    seed : int, optional
+    matching : Matching, optional
+        How words are matched with the vocabulary; by default as each embedding says. A value is
+        NaN if a word set misses more words than its threshold allows.
+    seed : int or Generator, optional
         Same seed, same result; by default that of the metric, or 0 if it has none.
     n_jobs : int, default 1
         How many processes work at once; -1 for one on each core.
@@ -273,8 +265,7 @@ def query_scores(
     fits = [fitting(metric, given, subqueries=subqueries, skip=subqueries) for metric in chosen]
     settings = Settings(
         normalize=normalize,
-        lost_vocabulary_threshold=lost_vocabulary_threshold,
-        fallbacks=check_fallbacks(fallbacks),
+        matching=matching,
         seed=seed,
         draws=draws,
         prob=prob,

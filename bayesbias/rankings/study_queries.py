@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from bayesbias.errors import SpecError
-from bayesbias.metrics import MAC, Metric
-from bayesbias.rankings.parallel_scores import MetricLike, as_metrics, fitting
+from bayesbias.metrics import MAC, Metric, MetricLike, as_metrics
+from bayesbias.rankings.parallel_scores import fitting
 from bayesbias.wordlists import Query, Study
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
-from zlib import crc32
 
 import numpy as np
 
 from bayesbias._core.array_types import Codes
+from bayesbias._core.random import generator_for
 
 Growth: TypeAlias = Literal["proportional", "prefix"]
 
@@ -41,7 +41,7 @@ def orders(words: Sequence[str], places: Codes, runs: int, seed: int) -> Codes:
     embedding, whichever other words it lacks, and more runs leave the first as they are. `places`
     are those of the words that are there; the result refers to them.
     """
-    rng = np.random.default_rng([seed, crc32("\n".join(words).encode())])
+    rng = generator_for(seed, words)
     kept = np.full(len(words), -1, dtype=np.intp)
     kept[places] = np.arange(len(places))
     shuffled = np.array([kept[rng.permutation(len(words))] for _ in range(runs)])

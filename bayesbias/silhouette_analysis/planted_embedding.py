@@ -9,9 +9,11 @@ from numbers import Real
 import numpy as np
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least
 from bayesbias.embeddings import Embedding, check_embedding, unit_rows
 from bayesbias.errors import SpecError
+from bayesbias.metrics import as_query
 from bayesbias.wordlists import Query
 
 # The cosine of a target word with the direction of its group, and with that of all groups.
@@ -23,12 +25,12 @@ STRONGEST = 0.3
 
 
 def planted_embedding(
-    query: Query,
+    query: Query | str,
     strength: float,
     *,
     dim: int = 100,
     like: Embedding | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     name: str | None = None,
 ) -> Embedding:
     """Make an embedding of the words of a query in which the bias is known.
@@ -38,8 +40,8 @@ def planted_embedding(
 
     Parameters
     ----------
-    query : Query
-        The words. A word in several sets leans to none of them.
+    query : Query or str
+        The words, or the name of a query. A word in several sets leans to none of them.
     strength : float
         How much larger the cosine of a target word with an attribute word in the same place is
         expected to be than with one of another; from 0, no bias, to 0.3.
@@ -48,7 +50,7 @@ def planted_embedding(
     like : Embedding, optional
         Where to take random vectors from instead of drawing them from all directions: words get
         rows of it at random, so that lengths and angles are real and only the meaning is gone.
-    seed : int, default 0
+    seed : int or Generator, default 0
         Same seed, same result; embeddings of different strength with the same seed differ in
         their bias alone.
     name : str, optional
@@ -85,19 +87,15 @@ def planted_embedding(
     >>> round(score.value / 16, 1)  # both groups have 8 words, and lean to their side by 0.2
     0.2
     """
-    if not isinstance(query, Query):
-        raise SpecError(
-            f"'query' is {type(query).__name__}; expected a Query: load_query('weat_7')."
-        )
+    query = as_query(query)
     if not isinstance(strength, Real) or not 0 <= strength <= STRONGEST:
         raise SpecError(f"'strength' is {strength!r}; expected a number from 0 to {STRONGEST}.")
-    at_least("seed", seed, 0)
     if like is not None:
         check_embedding(like, "like")
         dim = like.dim
     n_directions = max(query.template) + 1
     at_least("dim", dim, n_directions + 2)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(as_seed(seed))
     directions = np.linalg.qr(rng.standard_normal((dim, n_directions)))[0].T
     words = list(dict.fromkeys(word for words in query.word_sets().values() for word in words))
     n = len(words)

@@ -1,4 +1,4 @@
-"""The runs of silhouettes: measured in parallel, kept in a folder, their time told before."""
+"""The runs of silhouettes: measured in parallel, kept in a folder, their time announced."""
 
 from __future__ import annotations
 
@@ -20,10 +20,8 @@ from threadpoolctl import ThreadpoolController
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.files import atomic, make_folder
 from bayesbias._core.progress import progress_bar
-from bayesbias.metrics import Metric
-from bayesbias.metrics.prefixes import prefixes
-from bayesbias.metrics.query_vectors import Gathered
-from bayesbias.metrics.weighting import ones
+from bayesbias._core.wording import counted, plural
+from bayesbias.metrics import Measurement, Metric
 
 _log = logging.getLogger(__name__)
 # Each run is measured in one thread, so that it does not matter how many work at once.
@@ -38,8 +36,7 @@ _SHORT = 2.0
 class Growing:
     """The lists of one embedding, and how they grow."""
 
-    metric: Metric
-    found: Gathered
+    measurement: Measurement
     #: Which of the sets grow.
     places: tuple[int, ...]
     #: For each of these sets, the order of its words in each run.
@@ -49,11 +46,11 @@ class Growing:
 
     def run(self, number: int) -> Array:
         """Return the values of one run."""
-        weights = ones(self.found.sets)
-        for place, order, counts in zip(self.places, self.orders, self.counts.T, strict=True):
-            weights[place] = prefixes(order[number], counts)
+        orders = {
+            place: order[number] for place, order in zip(self.places, self.orders, strict=True)
+        }
         with _BLAS.limit(limits=1, user_api="blas"):
-            return self.metric._evaluate(self.found.targets, self.found.attributes, weights)
+            return self.measurement.grow(orders, dict(zip(self.places, self.counts.T, strict=True)))
 
     def only(self, number: int) -> Growing:
         """Return the lists with one of the runs."""
@@ -75,23 +72,24 @@ class Growing:
 
     def names(self) -> list[str]:
         """Return for each run a name that changes with anything that its values depend on."""
-        own = type(self.metric)
-        sets = [dataclasses.asdict(words) for words in self.found.sets]
-        metric = [own.__module__, own.__qualname__, _code(own), vars(self.metric)]
-        common = joblib.hash([version("bayesbias"), metric, sets, self.places, self.counts])
+        metric = self.measurement.metric
+        kind = type(metric)
+        sets = [dataclasses.asdict(words) for words in self.measurement.words.sets]
+        written = [kind.__module__, kind.__qualname__, _code(kind), vars(metric)]
+        common = joblib.hash([version("bayesbias"), written, sets, self.places, self.counts])
         return [joblib.hash([common, list(orders)]) for orders in zip(*self.orders, strict=True)]
 
 
 def _code(kind: type[Metric]) -> list[object]:
     """Return how a metric and those it is made from are written."""
     parts: list[object] = []
-    for own in kind.__mro__[: kind.__mro__.index(Metric)]:
+    for base in kind.__mro__[: kind.__mro__.index(Metric)]:
         try:
-            parts.append(inspect.getsource(own))
+            parts.append(inspect.getsource(base))
         except (OSError, TypeError):  # written in a console or notebook
             parts += [
                 (name, _compiled(value.__code__) if inspect.isfunction(value) else repr(value))
-                for name, value in vars(own).items()
+                for name, value in vars(base).items()
                 if inspect.isfunction(value) or not name.startswith("__")
             ]
     return parts
@@ -125,8 +123,8 @@ def measure_runs(
     what = "Silhouettes"
     if seconds > _SHORT:
         what += f", about {in_words(seconds)}"
-        amount = f"{len(left)} run{'s take' if len(left) > 1 else ' takes'}"
-        where = f"{workers} process{'es' if workers > 1 else ''}"
+        amount = f"{counted(len(left), 'run')} {plural(len(left), 'takes', 'take')}"
+        where = counted(workers, "process", "processes")
         _log.info("%s about %s in %s.", amount, in_words(seconds), where)
     tasks = (joblib.delayed(_measure)(lists[i].only(run), files[i][run]) for i, run in left)
     with progress_bar(what, total=len(left), show=progress, unit="steps") as advance:

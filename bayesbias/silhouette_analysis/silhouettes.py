@@ -11,20 +11,18 @@ from pathlib import Path
 from typing import Literal, Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, check_jobs, one_of
-from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding, as_embeddings
-from bayesbias.embeddings.matching import check_fallbacks
+from bayesbias._core.wording import counted, plural, quoted
+from bayesbias.embeddings import Embedding, Matching, as_embeddings, as_matching
 from bayesbias.errors import DataError, SpecError, warn
-from bayesbias.metrics import Metric
-from bayesbias.metrics.query_vectors import Gathered
+from bayesbias.metrics import Measurement, Metric, MetricLike, as_metrics, as_query
 from bayesbias.numerics.intervals import check_interval
-from bayesbias.rankings.common_words import CommonWords, common_words
-from bayesbias.rankings.parallel_scores import MetricLike, as_metrics
+from bayesbias.rankings import CommonWords, common_words
 from bayesbias.silhouette_analysis.growing_lists import Growth, counts, orders
 from bayesbias.silhouette_analysis.robustness import (
     jackknife,
@@ -174,18 +172,18 @@ class Silhouettes:
     def robustness(self) -> pd.Series[float]:
         """How little the value depends on which of the words are used, by embedding.
 
-        1 less the area between the smallest and the largest value of the runs, as a share of the
+        1 minus the area between the smallest and the largest value of the runs, as a share of the
         range of the metric times the number of words: 1 if all runs agree at all sizes.
         """
         return self.robustness_table.set_index("embedding")["robustness"]
 
     @cached_property
     def robustness_table(self) -> pd.DataFrame:
-        """One row an embedding: the robustness in three ways, each with its interval.
+        """One row per embedding: the robustness in three ways, each with its interval.
 
         ``robustness`` from the smallest to the largest run; ``band_robustness`` from the band that
         holds a run with probability `prob`, which more runs do not widen; ``length_adjusted``, 1
-        less the ratio of the area to that of as many words that disagree as much as the range of
+        minus the ratio of the area to that of as many words that disagree as much as the range of
         the metric allows: 1 if all words agree, 0 if they disagree as much. Longer lists are more
         robust, and more runs less, by their number alone; the adjusted value is not.
         """
@@ -221,7 +219,7 @@ class Silhouettes:
         *,
         normalisation: Normalisation = "paper",
     ) -> Estimate:
-        """Tell how well the metric tells a biased embedding from an unbiased one.
+        """Estimate how well the metric distinguishes a biased embedding from an unbiased one.
 
         Parameters
         ----------
@@ -257,7 +255,7 @@ class Silhouettes:
         return Estimate(float(accuracy(both)), float(lower), float(upper), self.prob)
 
     def influence(self) -> pd.DataFrame:
-        """Tell which words matter.
+        """Estimate which words matter.
 
         Returns
         -------
@@ -265,8 +263,8 @@ class Silhouettes:
             One row for each embedding and word of the growing lists (or pair), the most
             influential first: ``embedding``, ``word_set``, ``word``; ``contribution``, how much
             the value changes on average when the word comes in, with ``standard_error`` and the
-            number of ``runs`` that tell; ``value_without`` the word and ``influence``, the value
-            of the complete lists less that.
+            number of ``runs`` that it is estimated from; ``value_without`` the word and
+            ``influence``, the value of the complete lists minus that.
         """
         frame = pd.concat(
             [
@@ -379,19 +377,19 @@ class Silhouettes:
 
 def silhouettes(
     metric: MetricLike,
-    query: Query,
+    query: Query | str,
     embeddings: Embedding | Iterable[Embedding],
     *,
     side: Side = "targets",
     runs: int = 100,
-    seed: int | None = None,
+    seed: Seed = None,
     growth: Growth = "proportional",
     step: int | None = None,
     start: int | None = None,
     prob: float = 0.89,
     value_range: tuple[float, float] | None = None,
     normalize: bool = False,
-    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+    matching: Matching | None = None,
     n_jobs: int = 1,
     progress: bool = True,
     resume: str | PathLike[str] | None = None,
@@ -400,22 +398,23 @@ def silhouettes(
     """Grow random parts of the lists and see how the value of a metric settles.
 
     Each run shuffles the lists of one side and takes more and more of their words, up to all; the
-    other side stays complete. Where the runs agree early, the value does not hang on single words.
-    The words, and their orders, are the same in all embeddings: those that any lacks are dropped.
+    other side stays complete. Where the runs agree early, the value does not depend on single
+    words. The words, and their orders, are the same in all embeddings: those that any lacks are
+    dropped.
 
     Parameters
     ----------
     metric : str, Metric class or Metric
         The metric: a name in `METRICS`, a class, or an instance with its options.
-    query : Query
-        The query; its template must fit.
+    query : Query or str
+        The query, or its name; its template must fit.
     embeddings : Embedding or list of Embedding
         Where to measure it; their names must differ.
     side : {"targets", "attributes"}, default "targets"
         Which lists grow: the groups or the concepts.
     runs : int, default 100
         How many random orders of the words; the first of them do not change with more.
-    seed : int, optional
+    seed : int or Generator, optional
         Same seed, same result; by default that of the metric, or 0 if it has none.
     growth : {"proportional", "prefix"}, default "proportional"
         Whether lists of different lengths end together, or get as many words each until the
@@ -432,8 +431,9 @@ def silhouettes(
         The smallest and the largest value possible; by default that of the metric.
     normalize : bool, default False
         Whether vectors are scaled to length one first.
-    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Forms of a word to try, as in `Matching`.
+    matching : Matching, optional
+        How words are matched with the vocabulary; by default as each embedding says. Words that
+        an embedding misses are dropped for all, whatever the threshold.
     n_jobs : int, default 1
         How many processes work at once; -1 for one on each core. The result is the same.
     progress : bool, default True
@@ -510,48 +510,44 @@ def silhouettes(
     Accuracy: 0.74 [0.73, 0.75], where 0.5 is a metric that cannot tell the embedding ...
     """
     [chosen] = as_metrics([metric], options)
-    chosen, seed = chosen._with({}, seed)
-    chosen.check_query(query)
+    asked = as_query(query)
+    chosen.check_query(asked)
     at_least("runs", runs, 2)
     one_of("side", side, ("targets", "attributes"))
     one_of("growth", growth, ("proportional", "prefix"))
     check_interval(prob, "eti")
     check_jobs(n_jobs)
     several = as_embeddings(embeddings)
-    if side == "attributes" and not query.attribute_sets:
-        raise SpecError(f"the query {query.name!r} has no attribute sets; use side='targets'.")
     least = chosen.least_words[side == "attributes"]
     # With the fewest words possible effect sizes and correlations are always at their bounds.
     first = least + 1 if start is None else at_least("start", start, least)
     by = _STEPS[side] if step is None else at_least("step", step, 1)
-    n_targets, n_sets = len(query.target_sets), sum(query.template)
-    grown = range(n_targets) if side == "targets" else range(n_targets, n_sets)
-    why = f"the {side} grow from {first} words of each list"
-    if first > least:
-        why += f", or from {least} with start={least}"
-    ways = check_fallbacks(fallbacks)
-    common = common_words(
-        chosen,
-        query,
-        several,
-        fallbacks=ways,
-        needed=[
-            (first + 1, why)
-            if i in grown
-            else (max(1, chosen.least_words[i >= n_targets]), f"{chosen.name} takes no fewer")
-            for i in range(n_sets)
-        ],
-    )
+    grown = _growing_sets(asked, side)
+    needed = _words_needed(chosen, asked, side, first)
+    common = common_words(chosen, asked, several, matching=matching, needed=needed)
     span = _range_of(chosen, common.query, value_range)
-    found = [chosen._gather(common.query, e, ways, "first", 1.0, normalize) for e in several]
-    given = list(query.word_sets().values())
-    shuffled = [orders(given[i], common.places[i], runs, seed) for i in grown]
+    number = None if seed is None else as_seed(seed)  # once: the same in all embeddings
+    measurements = [
+        chosen.on(
+            common.query,
+            embedding,
+            matching=as_matching(matching, embedding).changed(threshold=1.0),
+            normalize=normalize,
+            seed=number,
+        )
+        for embedding in several
+    ]
+    used_seed = measurements[0].seed
+    listed = list(asked.word_sets().values())
+    shuffled = [orders(listed[i], common.places[i], runs, used_seed) for i in grown]
     if chosen.paired and side == "targets":
         shuffled[1] = shuffled[0]
-    numbers = counts([len(common.places[i]) for i in grown], start=first, step=by, growth=growth)
-    complete = np.array([_complete(chosen, f, e.name) for f, e in zip(found, several, strict=True)])
+    sizes = counts([len(common.places[i]) for i in grown], start=first, step=by, growth=growth)
+    complete = np.array([_complete_value(measurement) for measurement in measurements])
     in_runs = tuple(shuffled)
-    lists = [Growing(chosen, f, tuple(grown), in_runs, numbers[:-1]) for f in found]
+    lists = [
+        Growing(measurement, tuple(grown), in_runs, sizes[:-1]) for measurement in measurements
+    ]
     folder = None if resume is None else Path(resume)
     values = measure_runs(lists, n_jobs=n_jobs, progress=progress, folder=folder)
     # All runs end with the same words, if not with the same rounding of their sums.
@@ -561,39 +557,76 @@ def silhouettes(
         raise DataError(
             f"{chosen.name} is not defined for parts of the lists of any size: {chosen.undefined}."
         )
-    values, numbers = values[:, :, defined], numbers[defined]
-    told = [_of_dropped(common)] if common.dropped else []
-    told += dict.fromkeys(note for f in found for note in f.notes)
-    if not defined.all():
-        told.append(
-            f"{(~defined).sum()} of {len(defined)} sizes are left out, as in some runs "
-            f"{chosen.undefined}"
-        )
-    slack = 1e-9 * (span[1] - span[0])
-    outside = ((values < span[0] - slack) | (values > span[1] + slack)).mean()
-    if outside:
-        told.append(
-            f"{outside:.1%} of the values are outside the range {span[0]:g} to {span[1]:g}, which "
-            "robustness and accuracy are relative to; they go from "
-            f"{values.min():.2g} to {values.max():.2g}: give a wider 'value_range'"
-        )
-    if told:
-        warn(f"{chosen.name} of {query.name!r}: {'; '.join(told)}.")
+    notes = [_dropped_words(common)] if common.dropped else []
+    notes += dict.fromkeys(note for one in measurements for note in one.words.notes)
+    notes += _notes_on_values(values, defined, span, chosen)
+    if notes:
+        warn(f"{chosen.name} of {asked.name!r}: {'; '.join(notes)}.")
     return Silhouettes(
         metric=chosen.name,
         query=common.query,
         side=side,
         embeddings=tuple(embedding.name for embedding in several),
-        values=values,
-        counts=numbers,
+        values=values[:, :, defined],
+        counts=sizes[defined],
         value_range=span,
         neutral_value=float(chosen.neutral_value),
         prob=prob,
         growth=growth,
-        seed=seed,
+        seed=used_seed,
         dropped=common.dropped,
-        lists=tuple(replace(growing, counts=numbers) for growing in lists),
+        lists=tuple(replace(growing, counts=sizes[defined]) for growing in lists),
     )
+
+
+def _growing_sets(query: Query, side: Side) -> range:
+    """Return the places of the sets that grow."""
+    n_targets = len(query.target_sets)
+    if side == "targets":
+        return range(n_targets)
+    if not query.attribute_sets:
+        raise SpecError(f"the query {query.name!r} has no attribute sets; use side='targets'.")
+    return range(n_targets, sum(query.template))
+
+
+def _words_needed(metric: Metric, query: Query, side: Side, first: int) -> list[tuple[int, str]]:
+    """Return how many words each set needs, and why."""
+    grown, n_targets = _growing_sets(query, side), len(query.target_sets)
+    least = metric.least_words[side == "attributes"]
+    why = f"the {side} grow from {first} words of each list"
+    if first > least:
+        why += f", or from {least} with start={least}"
+    return [
+        (first + 1, why)
+        if i in grown
+        else (max(1, metric.least_words[i >= n_targets]), f"{metric.name} takes no fewer")
+        for i in range(sum(query.template))
+    ]
+
+
+def _notes_on_values(
+    values: Array,
+    defined: npt.NDArray[np.bool_],
+    span: tuple[float, float],
+    metric: Metric,
+) -> list[str]:
+    """Return what to know of values that are not defined or outside the range."""
+    notes = []
+    if not defined.all():
+        notes.append(
+            f"{(~defined).sum()} of {len(defined)} sizes are left out, as in some runs "
+            f"{metric.undefined}"
+        )
+    used = values[:, :, defined]
+    slack = 1e-9 * (span[1] - span[0])
+    outside = ((used < span[0] - slack) | (used > span[1] + slack)).mean()
+    if outside:
+        notes.append(
+            f"{outside:.1%} of the values are outside the range {span[0]:g} to {span[1]:g}, which "
+            "robustness and accuracy are relative to; they go from "
+            f"{used.min():.2g} to {used.max():.2g}: give a wider 'value_range'"
+        )
+    return notes
 
 
 def _range_of(
@@ -630,18 +663,21 @@ def _range_of(
     return low, high
 
 
-def _complete(metric: Metric, found: Gathered, name: str) -> float:
+def _complete_value(measurement: Measurement) -> float:
     """Return the value of the complete lists."""
-    value, _ = metric.measure(found.targets, found.attributes)
+    value = measurement.value()
     if not np.isfinite(value):
-        raise DataError(f"{metric.name} has no value in {name!r}: {metric.undefined}.")
+        metric = measurement.metric
+        raise DataError(
+            f"{metric.name} has no value in {measurement.embedding!r}: {metric.undefined}."
+        )
     return value
 
 
-def _of_dropped(common: CommonWords) -> str:
+def _dropped_words(common: CommonWords) -> str:
     number = len(common.dropped)
     lacking = [f", {name!r} lacks {len(words)}" for name, words in common.lacking.items()]
     return (
-        f"{number} word{'s' * (number > 1)} of the query {'are' if number > 1 else 'is'} dropped "
+        f"{counted(number, 'word')} of the query {plural(number, 'is', 'are')} dropped "
         f"for all embeddings ({quoted(common.dropped, 4)}){''.join(lacking)}"
     )

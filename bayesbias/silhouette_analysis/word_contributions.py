@@ -9,33 +9,24 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias.metrics.weighting import ones
 from bayesbias.silhouette_analysis.silhouette_runs import Growing
-
-# Numbers in the weights that leave words out, handled at once.
-_BLOCK = 4_000_000
 
 
 def influence(growing: Growing, values: Array) -> pd.DataFrame:
-    """Return one row a word (or pair): what it adds, with its error, and the value without it."""
-    found = growing.found
-    paired = growing.metric.paired and 0 in growing.places
-    if paired:  # the second word of a pair comes in with the first
+    """Return one row per word (or pair): what it adds, with its error, and the value without it."""
+    measurement = growing.measurement
+    if measurement.metric.paired and 0 in growing.places:
+        # The second word of a pair comes in with the first.
         growing = replace(
             growing, places=(0,), orders=growing.orders[:1], counts=growing.counts[:, :1]
         )
-    told = _contributions(values, growing.orders, growing.counts)
+    contributions = _contributions(values, growing.orders, growing.counts)
     frames = []
-    for place, (mean, error, runs) in zip(growing.places, told, strict=True):
-        words, label = found.sets[place].words, found.labels[place]
-        if paired:
-            first, second = found.targets
-            words = tuple(map(" – ".join, zip(first.words, second.words, strict=True)))
-            label = f"target: {first.name} – {second.name}"
-        without = _without_each(growing, place, also=1 if paired else place)
+    for place, (mean, error, runs) in zip(growing.places, contributions, strict=True):
+        without = measurement.without_each(place)
         frame = {
-            "word_set": label,
-            "word": words,
+            "word_set": measurement.label(place),
+            "word": measurement.words_at(place),
             "contribution": mean,
             "standard_error": error,
             "runs": runs,
@@ -61,24 +52,10 @@ def _contributions(
     credit = np.pad(steps - average + average / together, ((0, 0), (1, 0)))
     for order, grown in zip(orders, counts.T, strict=True):
         came_in = np.searchsorted(grown, np.argsort(order, axis=1), side="right")
-        told = came_in > 0
-        runs: Codes = told.sum(axis=0)
-        own = np.where(told, np.take_along_axis(credit, came_in, axis=1), 0.0)
-        with np.errstate(invalid="ignore", divide="ignore"):  # words that hardly any run tells of
-            mean = own.sum(axis=0) / runs
-            squares = np.where(told, (own - mean) ** 2, 0.0).sum(axis=0)
+        joined = came_in > 0
+        runs: Codes = joined.sum(axis=0)
+        of_word = np.where(joined, np.take_along_axis(credit, came_in, axis=1), 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):  # words that hardly any run adds
+            mean = of_word.sum(axis=0) / runs
+            squares = np.where(joined, (of_word - mean) ** 2, 0.0).sum(axis=0)
             yield mean, np.sqrt(squares / (runs - 1) / runs), runs
-
-
-def _without_each(growing: Growing, place: int, also: int) -> Array:
-    """Return the value of the complete lists without each word of one, and that in its place."""
-    found = growing.found
-    n = len(found.sets[place])
-    step = max(1, _BLOCK // n)
-    parts = []
-    for first in range(0, n, step):
-        rows = np.arange(first, min(first + step, n))
-        weights = ones(found.sets)
-        weights[place] = weights[also] = 1.0 - (rows[:, None] == np.arange(n))
-        parts.append(growing.metric._evaluate(found.targets, found.attributes, weights))
-    return np.concatenate(parts)

@@ -13,8 +13,9 @@ import pytest
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias.errors import BayesBiasWarning, DataError, SpecError
-from bayesbias.metrics.resampling import Partitions
+from bayesbias.embeddings import Matching
+from bayesbias.errors import BayesBiasWarning, DataError, NotFoundError, SpecError
+from bayesbias.metrics.permutations import Partitions
 from bayesbias.metrics.weighting import ranks
 
 # Random attributes teach a classifier nothing, and RNSB says so.
@@ -126,7 +127,7 @@ def test_whole_weights_repeat_words(name: str, emb: bb.Embedding) -> None:
     metric = bb.metrics.METRICS[name]()
     q = query(metric.template)
     rng = np.random.default_rng(1)
-    found = metric._gather(q, emb, ("exact",), "first", 0.2, False)
+    found = metric.on(q, emb).words
     weights = [rng.integers(0, 4, size=(30, len(s))).astype(float) for s in found.sets]
     for w in weights:
         w[:, 0] += 1
@@ -145,7 +146,7 @@ def test_whole_weights_repeat_words(name: str, emb: bb.Embedding) -> None:
 @pytest.mark.parametrize("name", CLOSED)
 def test_one_row_of_weights_serves_all_draws(name: str, emb: bb.Embedding) -> None:
     metric = bb.metrics.METRICS[name]()
-    found = metric._gather(query(metric.template), emb, ("exact",), "first", 0.2, False)
+    found = metric.on(query(metric.template), emb).words
     rng = np.random.default_rng(2)
     n = len(found.targets)
     full = [rng.exponential(size=(7, len(s))) for s in found.sets]
@@ -419,7 +420,7 @@ def test_same_targets_have_no_p_value(emb: bb.Embedding) -> None:
     with pytest.warns(BayesBiasWarning) as told:
         score = bb.metrics.WEAT().run_query(q, emb, calculate_p_value=True)
     assert "share 'p0', 'p1': they are as close to one as to the other" in str(told[0].message)
-    assert "no p-value: there is only one way to deal the words out" in str(told[1].message)
+    assert "no p-value: there is only one way to assign the words" in str(told[1].message)
     assert np.isnan(score.p_value)
     assert score.value == pytest.approx(0, abs=1e-12)
 
@@ -442,7 +443,7 @@ def test_too_many_partitions_for_exact(emb: bb.Embedding) -> None:
 
 def test_partitions_are_all_different(emb: bb.Embedding) -> None:
     metric = bb.metrics.WEAT()
-    found = metric._gather(query((2, 2), targets=3), emb, ("exact",), "first", 0.2, False)
+    found = metric.on(query((2, 2), targets=3), emb).words
     partitions = Partitions(found.targets, paired=False)
     weights = np.vstack([block[0] for block in partitions.every()])
     assert len(np.unique(weights, axis=0)) == partitions.count == 20
@@ -484,8 +485,14 @@ def test_template(emb: bb.Embedding) -> None:
 
 def test_arguments(emb: bb.Embedding) -> None:
     q = query((2, 2))
-    with pytest.raises(SpecError, match="'query' is str; expected a Query: load_query"):
-        bb.metrics.WEAT().run_query("weat_7", emb)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'query' is int; expected a Query or the name of one"):
+        bb.metrics.WEAT().run_query(7, emb)  # type: ignore[arg-type]
+    with pytest.raises(NotFoundError, match="weat_77"):
+        bb.metrics.WEAT().run_query("weat_77", emb)
+    with pytest.raises(SpecError, match="'iterations' is 0"):
+        bb.metrics.WEAT().on(q, emb).permutation_test(iterations=0)
+    with pytest.raises(SpecError, match="'p_value_iterations' is 0"):
+        bb.metrics.WEAT().run_query(q, emb, p_value_iterations=0)
     with pytest.raises(SpecError, match="'embedding' is str; expected an Embedding"):
         bb.metrics.WEAT().run_query(q, "demo")  # type: ignore[arg-type]
     with pytest.raises(
@@ -514,8 +521,8 @@ def test_arguments(emb: bb.Embedding) -> None:
         bb.metrics.NAS().by_word(query((2, 1)), emb, draws=0)
     with pytest.raises(SpecError, match="'p_value_test_type' is 'both'"):
         bb.metrics.NAS().by_word(query((2, 1)), emb, p_value_test_type="both")  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="takes one spelling of each word; use strategy='first'"):
-        bb.metrics.RIPA().run_query(query((2, 1)), emb, strategy="all")
+    with pytest.raises(SpecError, match="takes one entry for each word; use strategy='first'"):
+        bb.metrics.RIPA().run_query(query((2, 1)), emb, matching=Matching(strategy="all"))
     with pytest.raises(SpecError, match="'weat' cannot look at attribute words one by one"):
         bb.metrics.WEAT().by_word(q, emb)
 
@@ -554,7 +561,7 @@ def test_lost_words(emb: bb.Embedding) -> None:
     with pytest.warns(
         BayesBiasWarning,
         match="weat of .* is NaN: embedding 'random' lacks 1 of "
-        "4 words of 'target: Target set 0' .'lost'., more than lost_vocabulary_thr",
+        "4 words of 'target: Target set 0' .'lost'., more than thr",
     ):
         score = bb.metrics.WEAT().run_query(q, emb)
     assert np.isnan(score.value)
@@ -570,14 +577,18 @@ def test_lost_words(emb: bb.Embedding) -> None:
         },
         nan_ok=True,
     )
-    kept = bb.metrics.WEAT().run_query(q, emb, lost_vocabulary_threshold=0.25)
+    kept = bb.metrics.WEAT().run_query(q, emb, matching=Matching(threshold=0.25))
     rest = bb.Query([["p0", "p1", "p2"], ["q0", "q1"]], sets((6, 6), "ab"))
     assert kept.value == bb.metrics.WEAT().run_query(rest, emb).value
     assert kept.words["target: Target set 0"] == ("p0", "p1", "p2")
     gone = bb.Query([["no", "none"], ["q0", "q1"]], sets((6, 6), "ab"))
     with pytest.warns(BayesBiasWarning, match="has no word of 'target: Target set 0'"):
-        assert np.isnan(bb.metrics.WEAT().posterior(gone, emb, lost_vocabulary_threshold=1).lower)
-    with pytest.raises(SpecError, match="influence of words cannot be told: embedding 'random'"):
+        assert np.isnan(
+            bb.metrics.WEAT().posterior(gone, emb, matching=Matching(threshold=1)).lower
+        )
+    with pytest.raises(
+        SpecError, match="influence of words cannot be measured: embedding 'random'"
+    ):
         bb.metrics.WEAT().influence(gone, emb)
 
 
@@ -587,15 +598,17 @@ def test_a_set_left_with_one_word_where_two_are_needed(emb: bb.Embedding) -> Non
         BayesBiasWarning,
         match="'attribute: Attribute set 0' is left with 1 of the 2 words needed",
     ):
-        score = bb.metrics.ECT().run_query(q, emb, lost_vocabulary_threshold=0.5)
+        score = bb.metrics.ECT().run_query(q, emb, matching=Matching(threshold=0.5))
     assert np.isnan(score.value)
 
 
 def test_pairs_that_lose_a_word_are_lost_words(emb: bb.Embedding) -> None:
     q = bb.Query([["p0", "p1", "p2", "no"], ["q0", "q1", "none", "q3"]], sets((6,), "a"))
-    with pytest.warns(BayesBiasWarning, match="both words of only 2 of 4 pairs, fewer than lost"):
-        assert np.isnan(bb.metrics.RIPA().run_query(q, emb, lost_vocabulary_threshold=0.25).value)
-    kept = bb.metrics.RIPA().run_query(q, emb, lost_vocabulary_threshold=0.5)
+    with pytest.warns(BayesBiasWarning, match="both words of only 2 of 4 pairs, fewer than thr"):
+        assert np.isnan(
+            bb.metrics.RIPA().run_query(q, emb, matching=Matching(threshold=0.25)).value
+        )
+    kept = bb.metrics.RIPA().run_query(q, emb, matching=Matching(threshold=0.5))
     whole = bb.Query([["p0", "p1"], ["q0", "q1"]], sets((6,), "a"))
     assert kept.value == bb.metrics.RIPA().run_query(whole, emb).value
 
@@ -653,7 +666,7 @@ def test_spellings() -> None:
     emb = bb.Embedding(words, np.random.default_rng(1).normal(size=(6, 5)), "cased")
     q = bb.Query([["Anna"], ["otto"]], [["good"], ["bad"]])
     every = bb.metrics.WEAT().run_query(
-        q, emb, strategy="all", fallbacks=["exact", "lower", "upper"]
+        q, emb, matching=Matching(("exact", "lower", "upper"), strategy="all")
     )
     one_each = bb.Query([["Anna", "anna", "ANNA"], ["otto"]], [["good"], ["bad"]])
     assert every.value == bb.metrics.WEAT().run_query(one_each, emb).value

@@ -69,7 +69,7 @@ def made(
 def gathered(
     metric: bb.metrics.Metric, query: bb.Query, emb: bb.Embedding
 ) -> tuple[list[bb.metrics.WordVectors], list[bb.metrics.WordVectors]]:
-    found = metric._gather(query, emb, ("exact",), "first", 0.2, False)
+    found = metric.on(query, emb).words
     return list(found.targets), list(found.attributes)
 
 
@@ -169,7 +169,7 @@ def test_blocks_of_draws_change_nothing(
 def test_value_and_probabilities(metric: type[bb.metrics.RNSB], normalize: bool) -> None:
     query, emb = made((4, 3, 5), (12, 10))
     score = metric().run_query(query, emb, normalize=normalize)
-    found = metric()._gather(query, emb, ("exact",), "first", 0.2, normalize)
+    found = metric().on(query, emb, normalize=normalize).words
     targets, attributes = list(found.targets), list(found.attributes)
     assert score.value == pytest.approx(expected(metric(), targets, attributes), rel=1e-6)
     assert score.value == score[metric.name]

@@ -37,7 +37,7 @@ def test_every_number(oracle: list[dict[str, Any]], wefe_model: bb.Embedding) ->
             normalize=record["normalize"],
             holdout=record["holdout"],
             seed=record["random_state"],
-            fallbacks=("exact",),
+            matching=bb.embeddings.Matching(("exact",)),
         )
         theirs = record["result"]
         assert score["result"] == pytest.approx(theirs["result"], rel=2e-4)

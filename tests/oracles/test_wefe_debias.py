@@ -42,7 +42,7 @@ def compare(after: bb.Embedding, expected: dict[str, Any]) -> None:
     for name, lists in QUERIES.items():
         sets = [bb.word_sets("weat")[key] for key in lists]
         score = bb.metrics.WEAT().run_query(
-            bb.Query(sets[:2], sets[2:]), after, fallbacks=["exact"]
+            bb.Query(sets[:2], sets[2:]), after, matching=bb.embeddings.Matching(("exact",))
         )
         for key in ("weat", "effect_size"):
             assert score[key] == pytest.approx(expected["weat"][name][key], abs=1e-5), name

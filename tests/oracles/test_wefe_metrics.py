@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
+from bayesbias.embeddings import Matching
 
 pytestmark = [
     pytest.mark.oracle,
@@ -58,13 +59,13 @@ def query(name: str) -> bb.Query:
 
 
 def options(record: dict[str, Any]) -> dict[str, Any]:
-    chosen: dict[str, Any] = {
-        "fallbacks": [WAYS[next(iter(p))] if p else "exact" for p in record["preprocessors"]]
-    }
-    for key in ("normalize", "distance", "strategy", "lost_vocabulary_threshold"):
-        if key in record:
-            chosen[key] = record[key]
-    return chosen
+    matching = Matching().changed(
+        fallbacks=[WAYS[next(iter(p))] if p else "exact" for p in record["preprocessors"]],
+        strategy=record.get("strategy"),
+        threshold=record.get("lost_vocabulary_threshold"),
+    )
+    chosen = {key: record[key] for key in ("normalize", "distance") if key in record}
+    return {"matching": matching, **chosen}
 
 
 def leaves(expected: Any, found: Any) -> Iterator[tuple[float, float]]:
@@ -117,7 +118,9 @@ def test_nothing_where_wefe_has_nothing(
 
 def test_ripa_keeps_pairs_together_where_wefe_does_not(wefe_model: bb.Embedding) -> None:
     # WEFE raises an IndexError here, as a weapon is missing and an instrument is not.
-    score = bb.metrics.RIPA().run_query(query("WEAT2_2x1"), wefe_model, fallbacks=["exact"])
+    score = bb.metrics.RIPA().run_query(
+        query("WEAT2_2x1"), wefe_model, matching=Matching(("exact",))
+    )
     first, second = (words for label, words in score.words.items() if "target" in label)
     pairs = list(zip(*(bb.word_sets("weat")[key] for key in LISTS["WEAT2"][:2]), strict=True))
     kept = [p for p in pairs if p[0] in wefe_model and p[1] in wefe_model]
@@ -141,7 +144,7 @@ def test_p_values(oracle: list[dict[str, Any]], wefe_model: bb.Embedding, name: 
         score = bb.metrics.WEAT().run_query(
             query(name),
             wefe_model,
-            fallbacks=["exact"],
+            matching=Matching(("exact",)),
             calculate_p_value=True,
             p_value_iterations=100_000,
             p_value_test_type=test,

@@ -53,7 +53,7 @@ def test_run_queries(run: str, tables: dict[str, pd.DataFrame], wefe_model: bb.E
         name="gender",
         aggregate=aggregate,  # type: ignore[arg-type]
         subqueries=bool(parts),
-        fallbacks=("exact",),
+        matching=bb.embeddings.Matching(("exact",)),
     )
     expected = tables[run].loc[["test_w2v"]]
     assert list(found.columns) == list(expected.columns)
@@ -67,7 +67,7 @@ def test_run_queries(run: str, tables: dict[str, pd.DataFrame], wefe_model: bb.E
         aggregate=aggregate,  # type: ignore[arg-type]
         only_aggregate=True,
         subqueries=bool(parts),
-        fallbacks=("exact",),
+        matching=bb.embeddings.Matching(("exact",)),
     )
     pd.testing.assert_frame_equal(alone, found.iloc[:, [-1]])
 

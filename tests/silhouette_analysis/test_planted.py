@@ -133,7 +133,7 @@ def test_accuracy_rises_with_the_bias(
 
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"query": "weat_6"}, SpecError, "'query' is str; expected a Query"),
+    ({"query": 6}, SpecError, "'query' is int; expected a Query"),
     ({"strength": 0.4}, SpecError, "'strength' is 0.4; expected a number from 0 to 0.3"),
     ({"strength": -0.1}, SpecError, "'strength' is -0.1"),
     ({"strength": "strong"}, SpecError, "'strength' is 'strong'"),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.integrate import trapezoid
 
 import bayesbias as bb
+from bayesbias.embeddings import Matching
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError, VocabularyError
 from bayesbias.silhouette_analysis.growing_lists import counts
 
@@ -93,11 +94,11 @@ def test_values_are_those_of_the_subsets(name: str, side: str, growth: str) -> N
     for growing, values in zip(found.lists, found.values, strict=True):
         for run in range(found.runs):
             for i, number in enumerate(found.counts):
-                sets = list(growing.found.sets)
+                sets = list(growing.measurement.words.sets)
                 for place, order, n in zip(growing.places, growing.orders, number, strict=True):
                     sets[place] = sets[place].take(np.sort(order[run][:n]))
                 n_targets = len(query.target_sets)
-                expected = growing.metric.value(sets[:n_targets], sets[n_targets:])
+                expected = growing.measurement.metric.value(sets[:n_targets], sets[n_targets:])
                 assert values[run, i] == pytest.approx(expected, abs=1e-10, rel=1e-8)
 
 
@@ -263,7 +264,7 @@ def test_fallbacks_and_normalize() -> None:
         found.complete["e"] == bb.metrics.RIPA().run_query(query, embedding, normalize=True).value
     )
     with pytest.raises(VocabularyError, match="is left with 0 of its 3 words"):
-        bb.silhouettes("ripa", query, embedding, value_range=(-1, 1), fallbacks=["exact"])
+        bb.silhouettes("ripa", query, embedding, value_range=(-1, 1), matching=Matching(("exact",)))
 
 
 def test_accuracy_of_a_hand_computed_case() -> None:
@@ -387,7 +388,7 @@ def test_effect_sizes_of_unequal_lists_go_beyond_two() -> None:
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"metric": "wat"}, SpecError, "'metric' is 'wat'.*Did you mean 'weat'"),
     ({"metric": 3}, SpecError, "'metric' is int; expected a name"),
-    ({"query": "weat_6"}, SpecError, "'query' is str; expected a Query"),
+    ({"query": 6}, SpecError, "'query' is int; expected a Query"),
     ({"metric": "rnd"}, SpecError, "takes \\(2, 1\\) target and attribute sets"),
     ({"metric": "indirect_bias"}, SpecError, "pairs the words of the target sets"),
     ({"side": "target"}, SpecError, "'side' is 'target'.*Did you mean 'targets'"),
@@ -416,8 +417,8 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ),
     ({"embeddings": []}, SpecError, "embedding"),
     ({"start": 6}, SpecError, "has 6 words and needs 7: the targets grow from 6 words"),
-    ({"distance": "cos"}, SpecError, "'distance' is no option of 'weat_es'"),
-    ({"fallbacks": ["wrong"]}, SpecError, "wrong"),
+    ({"distance": "cos"}, SpecError, "'distance' is not an option of 'weat_es'"),
+    ({"matching": Matching(strategy="all")}, SpecError, "strategy='first'"),
 ]
 
 
@@ -452,8 +453,8 @@ def test_no_common_vocabulary() -> None:
     assert str(caught.value) == (
         "'target: Target set 0' is left with 2 of its 6 words, those that 'emb0', 'emb1' have in "
         "common, and needs 3: the targets grow from 2 words of each list, or from 1 with start=1. "
-        "Lost are 't0_0', 't0_1', 't0_2', 't0_3'; give other words, or other spellings by "
-        "'fallbacks'."
+        "Lost are 't0_0', 't0_1', 't0_2', 't0_3'; give other words, or other fallbacks by "
+        "'matching'."
     )
 
 
@@ -548,13 +549,13 @@ def test_options_and_seed_reach_the_metric() -> None:
     found = bb.silhouettes(
         "rnsb_groups", query, embeddings, runs=2, seed=3, holdout=True, n_iterations=2
     )
-    metric = found.lists[0].metric
+    metric = found.lists[0].measurement.metric
     assert isinstance(metric, bb.metrics.RNSBGroups)
     assert (metric.holdout, metric.n_iterations, metric.seed) == (True, 2, 3)
     own = bb.metrics.RNSBGroups(seed=5)
     for seed, expected in ((None, 5), (0, 0)):
         found = bb.silhouettes(own, query, embeddings, runs=2, seed=seed)
-        metric = found.lists[0].metric
+        metric = found.lists[0].measurement.metric
         assert isinstance(metric, bb.metrics.RNSBGroups)
         assert metric.seed == found.seed == expected
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import pickle
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,77 +16,50 @@ from sklearn.linear_model import LogisticRegression
 
 import bayesbias as bb
 from bayesbias.errors import DataError
-from bayesbias.metrics.prefixes import number_counted, prefixes
-from bayesbias.metrics.weighting import bilinear, ranks, shares, total
 from bayesbias.numerics.logistic import Classifier
 from bayesbias.silhouette_analysis import silhouette_runs as module
 from bayesbias.silhouette_analysis.silhouette_runs import Growing, in_words
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 12), draws=st.integers(1, 6))
-def test_prefixes_act_like_the_array(seed: int, n: int, draws: int) -> None:
+def test_nested_subsets(seed: int, n: int, draws: int) -> None:
+    """Weights and means, beside a plain loop; a set that does not grow counts as a whole."""
     rng = np.random.default_rng(seed)
-    order = rng.permutation(n)
-    counts = np.sort(rng.integers(1, n + 1, draws))
-    weights: Any = prefixes(order, counts)
-    dense = np.zeros((draws, n))
-    for row, count in zip(dense, counts, strict=True):
-        row[order[:count]] = 1
+    order, counts = rng.permutation(n), np.sort(rng.integers(1, n + 1, draws))
     matrix = rng.normal(size=(n, 3))
-    assert weights.shape == dense.shape
-    assert len(weights) == draws
-    pairs: list[tuple[Any, Any]] = [
-        (weights, dense),
-        (weights[1:], dense[1:]),
-        (weights[0], dense[0]),
-        (weights[:, 0], dense[:, 0]),
-        (weights.T, dense.T),
-        (weights.astype(int), dense),
-        (weights.any(axis=1), dense.any(axis=1)),
-        (weights.sum(), dense.sum()),
-        (weights.sum(axis=0), dense.sum(axis=0)),
-        (weights.sum(axis=1, dtype=int), dense.sum(axis=1)),
-        (np.sum(weights, axis=1), dense.sum(axis=1)),
-        (np.sum(weights, axis=1, keepdims=True), dense.sum(axis=1, keepdims=True)),
-        (weights @ np.stack([matrix, 2 * matrix]), dense @ np.stack([matrix, 2 * matrix])),
-        (weights.sum(axis=1, keepdims=True), dense.sum(axis=1, keepdims=True)),
-        (weights @ matrix, dense @ matrix),
-        (weights @ matrix[:, 0], dense @ matrix[:, 0]),
-        (matrix.T @ weights.T, matrix.T @ dense.T),
-        (weights * 2 - 1, dense * 2 - 1),
-        (2 / (weights + 1), 2 / (dense + 1)),
-        (weights / 2, dense / 2),
-        (np.sqrt(weights), np.sqrt(dense)),
-        (np.hstack([weights, weights]), np.hstack([dense, dense])),
-        (np.maximum.reduce(weights, axis=1), dense.max(axis=1)),
-        (shares(weights), shares(dense)),
-        (shares(weights).sum(axis=1), np.ones(draws)),
-        (shares(weights) @ matrix, shares(dense) @ matrix),
-        (shares(weights)[:2] @ matrix, shares(dense)[:2] @ matrix),
-        (total(matrix[:, :1].T, weights), dense @ matrix[:, 0]),
-        (bilinear(weights, matrix, np.ones((1, 3))), dense @ matrix.sum(axis=1)),
-        (ranks(matrix[:, :1].T, weights), ranks(np.repeat(matrix[:, :1].T, draws, 0), dense)),
-        (number_counted(weights), dense.sum(axis=1)),
-        (pickle.loads(pickle.dumps(weights)), dense),
-    ]
-    for ours, expected in pairs:
-        np.testing.assert_allclose(np.asarray(ours), expected, atol=1e-12)
+    sets = [bb.metrics.WordVectors(name, tuple(map(str, range(n))), matrix) for name in ("a", "b")]
+    subsets = bb.metrics.NestedSubsets({1: order}, {1: counts})
+    assert len(subsets) == draws
+    fixed, grown = subsets.weights(sets)
+    np.testing.assert_array_equal(fixed, np.ones((1, n)))
+    np.testing.assert_allclose(subsets.means(0, matrix), [matrix.mean(axis=0)])
+    for row, mean, count in zip(grown, subsets.means(1, matrix), counts, strict=True):
+        np.testing.assert_array_equal(np.flatnonzero(row), np.sort(order[:count]))
+        np.testing.assert_allclose(mean, matrix[order[:count]].mean(axis=0), atol=1e-12)
+    part = subsets.part(slice(1, None))
+    np.testing.assert_array_equal(part.weights(sets)[1], grown[1:])
+    assert len(subsets.weights(sets[:1])) == 1, "attribute sets may be left out"
 
 
-def test_weights_change_in_place_only_by_name() -> None:
-    """As a metric of a user may write it; the next metric finds them as they were."""
-    given: Any = prefixes(np.array([1, 0]), np.array([1, 2]))
-    weights = given
-    weights /= weights.sum(axis=1, keepdims=True)
-    np.testing.assert_array_equal(weights, [[0.0, 1.0], [0.5, 0.5]])
-    weights *= 2
-    np.testing.assert_array_equal(weights, [[0.0, 2.0], [1.0, 1.0]])
-    np.testing.assert_array_equal(given, [[0.0, 1.0], [1.0, 1.0]])
+@pytest.mark.parametrize("name", ["weat", "weat_es", "rnsb", "rnsb_groups"])
+@pytest.mark.parametrize("grown", [(0, 1), (2, 3)])
+def test_metrics_of_their_own_cumulative_agree_with_weights(
+    name: str, grown: tuple[int, int]
+) -> None:
+    query, [embedding] = made((6, 7), (8, 9), number=1)
+    measurement = bb.metrics.METRICS[name]().on(query, embedding)
+    rng = np.random.default_rng(0)
+    orders = {i: rng.permutation(len(measurement.words.sets[i])) for i in grown}
+    counts = {i: np.arange(2, 6) for i in grown}
+    weights = bb.metrics.NestedSubsets(orders, counts).weights(measurement.words.sets)
+    np.testing.assert_allclose(
+        measurement.grow(orders, counts), measurement.evaluate(weights), rtol=1e-6
+    )
 
 
-def test_a_draw_without_words() -> None:
-    weights: Any = prefixes(np.array([1, 0]), np.array([0, 1]))
-    np.testing.assert_array_equal(weights @ np.array([[1.0], [2.0]]), [[0.0], [2.0]])
+def growing_weights(order: Any, counts: Any) -> Any:
+    """Weights 1 for the first words of an order, as many as each count says."""
+    return (np.argsort(order) < counts[:, None]).astype(float)
 
 
 @pytest.mark.parametrize(("sizes", "dim"), [((40, 60), 8), ((12, 9), 30)])
@@ -98,7 +70,7 @@ def test_warm_starts_find_the_same_optimum(sizes: tuple[int, int], dim: int) -> 
     n = sum(sizes)
     order = rng.permutation(n)
     counts = np.arange(3, n + 1, 4)
-    weights = np.asarray(prefixes(order, counts))
+    weights = growing_weights(order, counts)
     classifier = Classifier(positive, negative)
     found = classifier.growing(weights)
     np.testing.assert_allclose(found, classifier.coefficients(weights), atol=1e-7)
@@ -120,7 +92,7 @@ def test_warm_starts_from_long_vectors() -> None:
         rng.normal(mean, 1, (n, dim)) * 3000 for mean, n in zip((0.1, -0.1), sizes, strict=True)
     ]
     order, counts = rng.permutation(110), np.arange(6, 111, 3)
-    found = Classifier(*sets).growing(np.asarray(prefixes(order, counts)))
+    found = Classifier(*sets).growing(growing_weights(order, counts))
     rows, y = np.column_stack([np.vstack(sets), np.ones(110)]), np.repeat([1, -1], sizes)
     told = rng.normal(size=(10, dim)) * 3000
     for count, coefficients in zip(counts, found, strict=True):
@@ -341,11 +313,12 @@ def test_opinion_lexicon(demo: bb.Embedding) -> None:
     for _ in range(60):
         e, run, size = (int(rng.integers(n)) for n in found.values.shape)
         growing = found.lists[e]
+        words = growing.measurement.words
         parts = [
-            words.take(order[run][:n])
-            for words, order, n in zip(
-                growing.found.attributes, growing.orders, found.counts[size], strict=True
+            part.take(order[run][:n])
+            for part, order, n in zip(
+                words.attributes, growing.orders, found.counts[size], strict=True
             )
         ]
-        expected = growing.metric.value(growing.found.targets, parts)
+        expected = growing.measurement.metric.value(words.targets, parts)
         assert found.values[e, run, size] == pytest.approx(expected, abs=1e-10)

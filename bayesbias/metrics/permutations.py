@@ -1,0 +1,176 @@
+"""Permutation tests: the value beside those for words randomly reassigned to two target sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations, islice
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias._core.array_types import Array
+from bayesbias._core.blocks import blocks
+from bayesbias._core.random import generator_for
+from bayesbias._core.validation import at_least, one_of
+from bayesbias.errors import SpecError
+from bayesbias.metrics.query_vectors import WordVectors
+from bayesbias.wordlists import Query
+
+Test = Literal["right-sided", "left-sided", "two-sided"]
+Method = Literal["auto", "exact", "approximate"]
+TESTS = ("right-sided", "left-sided", "two-sided")
+
+# Partitions are enumerated up to this number, beyond it they are drawn.
+_MOST_PARTITIONS = 1_000_000
+# Partitions handled at once.
+_BLOCK = 20_000
+# Partitions that are tried first.
+_FEW = 50
+# Two statistics that differ by less than this share of the largest are the same.
+_TIE = 1e-9
+
+
+@dataclass(frozen=True)
+class PermutationOptions:
+    """How to test: the number of permutations drawn, the side, and whether all are enumerated."""
+
+    iterations: int = 10_000
+    test: Test = "right-sided"
+    method: Method = "auto"
+
+    def check(self, iterations: str, test: str, method: str) -> PermutationOptions:
+        """Return the options if they make sense; messages call them as the arguments are called."""
+        at_least(iterations, self.iterations, 1)
+        one_of(test, self.test, TESTS)
+        one_of(method, self.method, ("auto", "exact", "approximate"))
+        return self
+
+
+class Partitions:
+    """The ways to reassign the words of two target sets, the observed one first.
+
+    Words in both sets stay in both. For pairs, the words of each pair are swapped or not.
+    """
+
+    def __init__(self, targets: Sequence[WordVectors], *, paired: bool) -> None:
+        first, second = targets
+        if paired:
+            self.n = len(first)
+            self.count = 2**self.n
+            self.targets = [_joined(first, second), _joined(second, first)]
+            self.fixed = 0
+        else:
+            in_both = [np.isin(first.rows, second.rows), np.isin(second.rows, first.rows)]
+            one, other = (np.flatnonzero(~both) for both in in_both)
+            shared = first.take(np.flatnonzero(in_both[0]))
+            self.n, self.first = len(one) + len(other), len(one)
+            self.count = math.comb(self.n, self.first)
+            pool = _joined(_joined(first.take(one), second.take(other)), shared)
+            self.targets = [pool, pool]
+            self.fixed = len(shared)
+        self.paired = paired
+
+    def observed(self) -> list[Array]:
+        """Return the weights of the sets as they are."""
+        if self.paired:
+            return self._weights(np.ones((1, self.n), dtype=bool))
+        return self._weights(np.arange(self.n)[None] < self.first)
+
+    def every(self) -> Iterator[list[Array]]:
+        """Yield the weights of all partitions, block by block."""
+        if self.paired:
+            for part in blocks(self.count, budget=_BLOCK):
+                codes = np.arange(part.start, part.stop)
+                yield self._weights((codes[:, None] >> np.arange(self.n) & 1).astype(bool))
+            return
+        chosen = combinations(range(self.n), self.first)
+        while some := list(islice(chosen, _BLOCK)):
+            places = np.fromiter(chain.from_iterable(some), np.intp).reshape(len(some), -1)
+            mask = np.zeros((len(some), self.n), dtype=bool)
+            np.put_along_axis(mask, places, True, axis=1)
+            yield self._weights(mask)
+
+    def random(self, number: int, rng: np.random.Generator) -> Iterator[list[Array]]:
+        """Yield the weights of random partitions, block by block."""
+        for part in blocks(number, budget=_BLOCK):
+            size = (part.stop - part.start, self.n)
+            if self.paired:
+                yield self._weights(rng.random(size) < 0.5)
+            else:
+                order = np.argsort(rng.random(size), axis=1)
+                yield self._weights(order < self.first)
+
+    def _weights(self, mask: npt.NDArray[np.bool_]) -> list[Array]:
+        if self.paired:
+            both = np.hstack([mask, ~mask]).astype(np.float64)
+            return [both, both]
+        rest = np.ones((len(mask), self.fixed))
+        return [np.hstack([side, rest]).astype(np.float64) for side in (mask, ~mask)]
+
+
+def _joined(first: WordVectors, second: WordVectors) -> WordVectors:
+    return replace(
+        first,
+        words=first.words + second.words,
+        vectors=np.vstack([first.vectors, second.vectors]),
+        rows=np.concatenate([first.rows, second.rows]),
+    )
+
+
+def permutation_generator(query: Query, seed: int) -> np.random.Generator:
+    """Return a generator of permutations that depends on the query and the seed only.
+
+    Embeddings and metrics that are asked the same query get the same permutations.
+    """
+    words = (word for listed in query.word_sets().values() for word in ("", *listed))
+    return generator_for(seed, words)
+
+
+def p_value(
+    partitions: Partitions,
+    deviations: Callable[[list[Array]], Array],
+    options: PermutationOptions,
+    rng: np.random.Generator,
+    *,
+    quick: bool,
+) -> tuple[float, str | None]:
+    """Return the p-value, and why there is none if so.
+
+    `deviations` returns how far the values for weights of the targets are from the neutral value;
+    `quick` says that many partitions can be enumerated.
+    """
+    if partitions.count == 1:
+        return np.nan, "there is only one way to assign the words to the sets"
+    most = _MOST_PARTITIONS if quick else options.iterations
+    exact = options.method == "exact" or (options.method == "auto" and partitions.count <= most)
+    if exact and partitions.count > 100 * _MOST_PARTITIONS:
+        raise SpecError(
+            f"there are {partitions.count:.2g} partitions, too many for p_value_method='exact'; "
+            "use 'approximate'."
+        )
+    observed = float(deviations(partitions.observed())[0])
+    if not np.isfinite(observed):
+        return np.nan, None
+    # A few partitions tell whether the metric sees them at all.
+    few = deviations(next(partitions.random(_FEW, np.random.default_rng(0))))
+    if np.ptp(np.append(few, observed)) <= 1e-9 * max(np.abs(few).max(), 1e-300):
+        return np.nan, "it does not matter to the metric which set a word is in"
+    extreme = number = 0
+    for weights in partitions.every() if exact else partitions.random(options.iterations, rng):
+        values = deviations(weights)
+        extreme += int(_as_extreme(values, observed, options.test).sum())
+        number += len(values)
+    return (extreme / number if exact else (extreme + 1) / (number + 1)), None
+
+
+def _as_extreme(values: Array, observed: float, test: Test) -> npt.NDArray[np.bool_]:
+    """Return which values are at least as extreme as the observed one; ties count."""
+    slack = _TIE * max(abs(observed), float(np.nanmax(np.abs(values), initial=0.0)), 1e-300)
+    if test == "right-sided":
+        return values >= observed - slack
+    if test == "left-sided":
+        return values <= observed + slack
+    return np.abs(values) >= abs(observed) - slack
