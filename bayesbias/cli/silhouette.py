@@ -210,10 +210,10 @@ def silhouette(
         quiet=quiet,
     )
     several = as_embeddings([*loaded, *references])
-    there = [embedding.name for embedding in several]
+    names_loaded = [embedding.name for embedding in several]
     for name, given in (("--biased", biased), ("--unbiased", unbiased)):
         if given is not None:
-            one_of(name, given, there)
+            one_of(name, given, names_loaded)
     settings: dict[str, Any] = {
         "growth": growth,
         "start": start,
@@ -337,9 +337,9 @@ def _robustness(
     table.insert(2, "value", found.complete.to_numpy())
     if biased is not None and unbiased is not None:
         value = found.accuracy(biased, unbiased, normalisation=normalisation)
-        own = table["embedding"] == biased
+        of_biased = table["embedding"] == biased
         for name, number in (("", value), ("_lower", value.lower), ("_upper", value.upper)):
-            table.loc[own, f"accuracy{name}"] = float(number)
+            table.loc[of_biased, f"accuracy{name}"] = float(number)
     return table
 
 

@@ -161,7 +161,7 @@ class MatchedWords:
     @property
     def found(self) -> tuple[str, ...]:
         """The words that were found, as they were given."""
-        if len(self.rows) == len(self.words) and not self.missing:
+        if np.array_equal(self.places, np.arange(len(self.words))):
             return self.words
         return tuple(self.words[place] for place in self.places.tolist())
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.blocks import blocks
 from bayesbias._core.validation import at_least, word_list
 from bayesbias.embeddings import Embedding, nearest, unit_vectors
 from bayesbias.errors import SpecError
@@ -170,8 +171,8 @@ def complete_analogy(
     query = _rows(embedding, a, b, c)
     from_a, to_b, from_c = unit_vectors(embedding, query)
     unwanted = query if exclude else query[:0]
-    found, cosines = nearest(embedding, (to_b - from_a + from_c)[None], n, exclude=[unwanted])
-    words = [embedding.words[row] for row in found[0]]
+    answers, cosines = nearest(embedding, (to_b - from_a + from_c)[None], n, exclude=[unwanted])
+    words = [embedding.words[row] for row in answers[0]]
     return pd.DataFrame({"word": words, "cosine": cosines[0]})
 
 
@@ -195,11 +196,10 @@ def _parallel(
     # Along the axis, x comes before y: half of all pairs need no look.
     order = np.argsort(-along, kind="stable")
     rows, unit, along = rows[order], unit[order], along[order]
-    found: list[tuple[Codes, Codes]] = []
-    step = max(1, _NUMBERS // max(len(rows), 1))
-    for start in range(0, len(rows), step):
-        block = unit[start : start + step]
-        cosines = block @ unit[start:].T
+    pairs: list[tuple[Codes, Codes]] = []
+    for part in blocks(len(rows), len(rows), _NUMBERS):
+        start = part.start
+        cosines = unit[part] @ unit[start:].T
         near = np.flatnonzero(cosines >= 1 - delta**2 / 2)
         distance = np.sqrt(np.maximum(2 - 2 * cosines.ravel()[near], 0))
         x, y = np.divmod(near, cosines.shape[1])
@@ -207,10 +207,10 @@ def _parallel(
             score = (along[start + x] - along[start + y]) / distance
         score[distance < _SAME] = 0
         x, y = _best(x, y, score)
-        found.append((rows[start + x], rows[start + y]))
-    if not found:
+        pairs.append((rows[start + x], rows[start + y]))
+    if not pairs:
         return np.empty(0, np.intp), np.empty(0, np.intp)
-    xs, ys = zip(*found, strict=True)
+    xs, ys = zip(*pairs, strict=True)
     return np.concatenate(xs), np.concatenate(ys)
 
 

@@ -86,32 +86,32 @@ def surround(
     """
     unwanted = [np.append(exclude, row) for row in words.rows]
     rows, _ = nearest(embedding, words.unit, k, exclude=unwanted)
-    found, near = np.unique(rows, return_inverse=True)
+    crowd_rows, near = np.unique(rows, return_inverse=True)
     near = near.reshape(rows.shape)
-    spelling = [embedding.words[row] for row in found]
+    spelling = [embedding.words[row] for row in crowd_rows]
     places = np.array([original.index.get(word, -1) for word in spelling], dtype=np.intp)
     vectors = np.asarray(original.vectors[places], dtype=np.float64)
-    there = (places >= 0) & vectors.any(axis=1)
-    if not there.any():
+    in_both = (places >= 0) & vectors.any(axis=1)
+    if not in_both.any():
         raise VocabularyError(
             f"the original embedding {original.name!r} has no neighbour that the words of "
             f"{words.name!r} have in {embedding.name!r}; give the embedding before debiasing."
         )
     crowd = WordVectors(
         "neighbours",
-        tuple(word for word, known in zip(spelling, there, strict=True) if known),
-        vectors[there],
+        tuple(word for word, known in zip(spelling, in_both, strict=True) if known),
+        vectors[in_both],
         original.name,
-        found[there],
+        crowd_rows[in_both],
     )
-    own = in_original(words, embedding, original)
+    moved = in_original(words, embedding, original)
     return Surrounded(
-        own.name,
-        own.words,
-        own.vectors,
-        own.embedding,
-        own.rows,
+        moved.name,
+        moved.words,
+        moved.vectors,
+        moved.embedding,
+        moved.rows,
         crowd=crowd,
-        near=(np.cumsum(there) - 1)[near],
-        known=there[near],
+        near=(np.cumsum(in_both) - 1)[near],
+        known=in_both[near],
     )

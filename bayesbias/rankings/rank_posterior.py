@@ -14,7 +14,7 @@ import pandas as pd
 from bayesbias._core.array_types import Array
 from bayesbias._core.random import Seed
 from bayesbias._core.validation import at_least, one_of
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import counted, quoted
 from bayesbias.embeddings import Embedding, Matching, as_embeddings
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.metrics import MetricLike, as_metrics
@@ -93,9 +93,9 @@ class RankPosterior:
         places = np.arange(n)
         rows = []
         for i in range(n):
-            own = sizes[:, i, None]
-            before = (sizes < own).sum(axis=1)[:, None]
-            tied = (sizes == own).sum(axis=1)[:, None]
+            size = sizes[:, i, None]
+            before = (sizes < size).sum(axis=1)[:, None]
+            tied = (sizes == size).sum(axis=1)[:, None]
             rows.append((((places >= before) & (places < before + tied)) / tied).mean(axis=0))
         return pd.DataFrame(
             rows, index=self.draws.columns, columns=pd.RangeIndex(1, n + 1, name="place")
@@ -107,14 +107,14 @@ class RankPosterior:
         sizes = self._sizes
         names = self.draws.columns
         rows = [
-            ((own < sizes) + (own == sizes) / 2).mean(axis=0)
-            for own in (sizes[:, i, None] for i in range(len(names)))
+            ((size < sizes) + (size == sizes) / 2).mean(axis=0)
+            for size in (sizes[:, i, None] for i in range(len(names)))
         ]
         return pd.DataFrame(rows, index=names, columns=names)
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """One row an embedding, the least biased first.
+        """One row per embedding, the least biased first.
 
         ``score`` with its interval from ``lower`` to ``upper``, ``expected_rank`` with the places
         from ``rank_lower`` to ``rank_upper`` (the fewest that hold the probability), ``p_best``
@@ -153,7 +153,7 @@ class RankPosterior:
         names = list(table["embedding"])
         number = len(self.queries)
         text = [
-            f"{self.metric} over {number} quer{'y' if number == 1 else 'ies'} "
+            f"{self.metric} over {counted(number, 'query', 'queries')} "
             f"({self.aggregate}), {len(names)} embeddings"
         ]
         # Of two, the one that is not the least biased is the most biased.
@@ -326,19 +326,18 @@ def rank_posterior(
     if len(several) < 2:
         raise SpecError("a ranking needs at least two embeddings; give another.")
     scores = measure([(chosen, taken)], several, settings, n_jobs=n_jobs, progress=progress)
-    told = remarks(scores)
+    notes = remarks(scores)
     values = values_of(scores)
     unsure = {score.query_name for score in scores if score.draws is None}
     kept = values.loc[:, [query not in unsure for query in values]]
     skipped = tuple(query for query in taken if query not in kept)
     if kept.empty:
         raise DataError(
-            f"no query has a value and an interval in every embedding, so there is nothing to rank "
-            f"by: "
-            f"{'; '.join(told)}."
+            "no query has a value and an interval in every embedding, so there is nothing to rank "
+            f"by: {'; '.join(notes)}."
         )
     if skipped:
-        told.append(f"left out of the ranking: {quoted(skipped, 5)}")
+        notes.append(f"left out of the ranking: {quoted(skipped, 5)}")
     drawn = np.stack(
         [score.draws for score in scores if score.query_name in kept and score.draws is not None],
         axis=-1,
@@ -347,16 +346,16 @@ def rank_posterior(
     if not defined.any():
         raise DataError(f"{chosen.name} is not defined for any draw: {chosen.undefined}.")
     if not defined.all():
-        told.append(f"{int((~defined).sum())} of {draws} draws are not defined and left out")
-    if told:
-        warn(f"{'; '.join(told)}.")
+        notes.append(f"{int((~defined).sum())} of {draws} draws are not defined and left out")
+    if notes:
+        warn(f"{'; '.join(notes)}.")
     combine = AGGREGATES[aggregate]
     neutral = chosen.neutral_value
     names = [embedding.name for embedding in several]
     points = combine(kept.to_numpy() - neutral)
     combined = combine(drawn[defined].transpose(0, 2, 1) - neutral)
     combined = np.column_stack(
-        [centred(own, point) for own, point in zip(combined.T, points, strict=True)]
+        [centred(of_one, point) for of_one, point in zip(combined.T, points, strict=True)]
     )
     if aggregate.startswith("abs_"):
         combined = np.maximum(combined, 0.0)

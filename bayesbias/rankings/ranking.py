@@ -8,7 +8,7 @@ from typing import Literal
 import pandas as pd
 
 from bayesbias._core.validation import one_of
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import plural, quoted
 from bayesbias.errors import DataError, SpecError
 
 Ties = Literal["first", "average", "min", "max", "dense"]
@@ -77,7 +77,7 @@ def rank(
             odd = sorted(map(str, set(frame.index) ^ set(embeddings)))
             raise DataError(
                 f"the results are not of the same embeddings: {quoted(odd)} "
-                f"{'is' if len(odd) == 1 else 'are'} not in all of them; run the same embeddings."
+                f"{plural(len(odd), 'is', 'are')} not in all of them; run the same embeddings."
             )
     columns = [frame.iloc[:, -1].loc[embeddings] for frame in frames]
     if by == "bias":
@@ -121,7 +121,7 @@ def _neutral(frame: pd.DataFrame) -> float:
 def rank_correlations(
     ranking: pd.DataFrame, *, method: Literal["spearman", "kendall", "pearson"] = "spearman"
 ) -> pd.DataFrame:
-    """Tell how much metrics (or sets of queries) agree on the order of embeddings.
+    """Measure how much metrics (or sets of queries) agree on the order of embeddings.
 
     Parameters
     ----------

@@ -144,7 +144,7 @@ def run_queries(
     settings = Settings(matching=matching, normalize=normalize, seed=seed)
     scores = measure([(chosen, taken)], embeddings, settings, n_jobs=n_jobs, progress=progress)
     frame = values_of(scores)
-    told = remarks(scores)
+    notes = remarks(scores)
     summed: dict[str, Any] | None = None
     if aggregate is not None:
         group = name or (queries if isinstance(queries, str) else "queries")
@@ -156,7 +156,7 @@ def run_queries(
             "neutral_value": _neutral(aggregate, chosen.neutral_value, kept.shape[1]),
             "skipped": [query for query in frame if query not in kept],
         }
-        told += _of_aggregate(summed, kept, chosen.neutral_value)
+        notes += _of_aggregate(summed, kept, chosen.neutral_value)
         column = pd.Series(_aggregated(kept, aggregate), frame.index, name=summed["column"])
         frame = column.to_frame() if only_aggregate else pd.concat([frame, column], axis=1)
     frame.attrs = {
@@ -169,8 +169,8 @@ def run_queries(
         "notes": _by_place(scores, lambda score: list(score.notes)),
         "aggregate": summed,
     }
-    if told:
-        warn(f"{'; '.join(told)}; see the attrs of the frame.")
+    if notes:
+        warn(f"{'; '.join(notes)}; see the attrs of the frame.")
     return frame
 
 
@@ -279,11 +279,11 @@ def query_scores(
     frame = pd.DataFrame([score.row() for score in scores])
     skipped = {metric.name: left for metric, (_, left) in zip(chosen, fits, strict=True) if left}
     frame.attrs = {"skipped": skipped}
-    told = remarks(scores) + [
+    notes = remarks(scores) + [
         f"{name} cannot take {quoted(left, 3)}" for name, left in skipped.items()
     ]
-    if told:
-        warn(f"{'; '.join(told)}.")
+    if notes:
+        warn(f"{'; '.join(notes)}.")
     return frame
 
 
@@ -299,11 +299,11 @@ def _by_place(
     scores: Sequence[Score], pick: Callable[[Score], object]
 ) -> dict[str, dict[str, object]]:
     """Return what there is to say, by embedding and query."""
-    found: dict[str, dict[str, object]] = {}
+    result: dict[str, dict[str, object]] = {}
     for score in scores:
         if pick(score):
-            found.setdefault(score.embedding, {})[score.query_name] = pick(score)
-    return found
+            result.setdefault(score.embedding, {})[score.query_name] = pick(score)
+    return result
 
 
 def _aggregated(kept: pd.DataFrame, aggregate: str | Callable[[pd.DataFrame], Any]) -> Array:
@@ -341,21 +341,21 @@ def _of_aggregate(summed: Mapping[str, Any], kept: pd.DataFrame, neutral: float)
     """Say what an aggregate leaves out or hides."""
     if kept.empty:
         return ["no query has a value in every embedding, so the aggregate is NaN"]
-    found = []
+    result = []
     if summed["skipped"]:
-        found.append(f"left out of the aggregate: {quoted(summed['skipped'], 5)}")
+        result.append(f"left out of the aggregate: {quoted(summed['skipped'], 5)}")
     if not neutral or not summed["function"].startswith("abs_"):
-        return found
+        return result
     values = kept.to_numpy()
     if (values < 0).any():
         plain = summed["function"].removeprefix("abs_")
-        found.append(
+        result.append(
             f"without bias the metric is {neutral:g}, so absolute values hide what values below 0 "
             f"say; use aggregate={plain!r}"
         )
     if (values < neutral).any() and (values > neutral).any():
-        found.append(
+        result.append(
             f"without bias the metric is {neutral:g}, and values above and below it cancel out in "
             "the aggregate; rank_posterior() sums up how far from it they are"
         )
-    return found
+    return result

@@ -66,3 +66,10 @@ def test_what_is_not_a_matching(embedding: bb.Embedding) -> None:
         Matching(threshold=2)
     with pytest.raises(SpecError, match="'strategy' is 'any'"):
         embedding.with_matching(strategy="any")  # type: ignore[arg-type]
+
+
+def test_words_of_distinct_entries_keep_their_names() -> None:
+    """As many rows as words, but two of them are forms of the first word."""
+    both = bb.Embedding(["nasa", "NASA"], np.eye(2))
+    matched = both.match(["nasa", "NASA"], Matching(("exact", "upper"), strategy="all"))
+    assert matched.distinct().found == ("nasa", "nasa")
