@@ -80,7 +80,7 @@ def row(label: str, lists: dict[str, list[str]], embedding: bb.Embedding) -> dic
         "lists": label,
         "words": " + ".join(str(len(words)) for words in found.query.target_sets),
         "effect size": f"{score.value:.2f} [{score.lower:.2f}, {score.upper:.2f}]",
-        "own less other": f"{gap['mean']:.3f} [{gap['lower']:.3f}, {gap['upper']:.3f}]",
+        "own minus other": f"{gap['mean']:.3f} [{gap['lower']:.3f}, {gap['upper']:.3f}]",
         "robustness": f"{robust['robustness']:.2f}",
         "length-adjusted": f"{robust['length_adjusted']:.2f} "
         f"[{robust['length_adjusted_lower']:.2f}, {robust['length_adjusted_upper']:.2f}]",
