@@ -192,12 +192,12 @@ def by_design(models: Iterable[str], tables: int, folder: Path, jobs: int) -> st
             by_group.append(row)
     error = (groups["upper"] - groups["lower"]).max() / 2
     return (
-        f"From the lowest to the highest coverage of {len(designs)} designs, {tables} tables each; "
-        f"in brackets the mean width as a ratio to that of the t-interval.\n\n"
+        f"Lowest to highest coverage over {len(designs)} designs, {tables} tables each; in "
+        f"parentheses, the mean width relative to the t-interval.\n\n"
         f"{markdown(pd.DataFrame(rows))}\n\n"
-        f"Design by design, at the level of groups. The Monte Carlo error (95%) is at most "
-        f"±{error:.2f}. The designs with * were looked at when models were chosen; the others were "
-        f"kept for checking.\n\n{markdown(pd.DataFrame(by_group))}"
+        f"Results by design, at the level of groups. The Monte Carlo error (95%) is at most "
+        f"±{error:.2f}. Designs marked with * were used to choose the model; the others were held "
+        f"out for validation.\n\n{markdown(pd.DataFrame(by_group))}"
     )
 
 

@@ -153,17 +153,17 @@ def reference(room: str) -> str:
     data = [name for name in names if name in DATA]
     classes = [name for name in names if isinstance(things[name], type)]
     functions = [name for name in names if name not in (*data, *classes)]
-    lines = ["```{eval-rst}", ".. currentmodule:: bayesbias", ""]
+    lines = ["```{eval-rst}"]
     if functions or classes:
         lines += [".. autosummary::", "   :nosignatures:", ""]
-        lines += [f"   {name}" for name in (*functions, *classes)]
+        lines += [f"   bayesbias.{name}" for name in (*functions, *classes)]
         lines += [""]
     for name in data:
-        lines += [f".. py:data:: {name}", "", f"   {DATA[name]}", ""]
+        lines += [f".. py:data:: bayesbias.{name}", "", f"   {DATA[name]}", ""]
     for name in functions:
-        lines += [f".. autofunction:: {name}", ""]
+        lines += [f".. autofunction:: bayesbias.{name}", ""]
     for name in classes:
-        lines += [f".. autoclass:: {name}"]
+        lines += [f".. autoclass:: bayesbias.{name}"]
         if any(base.__module__.startswith("bayesbias.") for base in things[name].__bases__):
             lines += ["   :show-inheritance:"]
         # What a metric implements is of interest to those who write one.

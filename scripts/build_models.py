@@ -31,8 +31,8 @@ The model [{lead}](../{lead}.md) fitted to the distances of the study `{study}` 
 
 ## Results
 
-Differences between connections, with 89% intervals. Negative: protected words are closer to the
-stereotypes of their own group.
+Differences between connections, with 89% intervals. Negative values mean that protected words are
+closer to the stereotypes of their own group.
 
 {contrasts}
 
@@ -40,8 +40,8 @@ By group:
 
 {by_group}
 
-The same attributes compared between groups (`by="attribute_group"`). Negative: the stereotypes of
-a group are closer to its own words than to the words of the other groups.
+The same attributes compared between groups (`by="attribute_group"`). Negative values mean that the
+stereotypes of a group are closer to its own words than to the words of the other groups.
 
 {same}
 
@@ -49,13 +49,13 @@ a group are closer to its own words than to the words of the other groups.
 
 {comparison}
 
-WAIC is doubtful where the log likelihood of some rows varies a lot. With whole attributes left
-out, which is what matters if the lists are samples of attributes:
+WAIC is unreliable if the log likelihood of some rows varies a lot. The next table leaves out whole
+attributes, which is the relevant comparison if the lists are samples of attributes:
 
 {left_out}
 
-Both tables are about prediction. The lead model was chosen by the coverage of its intervals, not
-by these tables: see [calibration](../../docs/concepts/calibration.md).
+Both tables measure prediction. The lead model was chosen by the coverage of its intervals, not by
+these tables: see [calibration](../../docs/concepts/calibration.md).
 
 ## Table
 
@@ -63,8 +63,8 @@ by these tables: see [calibration](../../docs/concepts/calibration.md).
 
 ## Diagnostics
 
-{diagnostics} The draws are kept in single
-precision, those of `u` and `v` rounded to four decimals.
+{diagnostics} The draws are stored in single
+precision; those of `u` and `v` are rounded to four decimals.
 
 ## How to rebuild
 
@@ -77,8 +77,8 @@ table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("{study}"))
 fit = bb.fit(table, "{lead}", engine="exact", chains={chains}, draws={draws}, seed={seed})
 ```
 
-Seed {seed}, {versions}. The file `{study}.nc` has the draws, the table, the model and all versions
-in it.
+Seed {seed}, {versions}. The file `{study}.nc` contains the draws, the table, the model and all
+versions.
 """
 
 

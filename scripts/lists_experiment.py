@@ -4,7 +4,7 @@
     python scripts/lists_experiment.py glove-6b-50d
 
 Are women closer to family and men to career (WEAT 6)? For each pair of lists: the effect size with
-its Bayesian bootstrap, the contrast of the hierarchical model (how much closer words are to the
+its Bayesian bootstrap, the contrast of the model `interaction` (how much closer words are to the
 stereotype of their own gender than to that of the other), and the silhouette of the lists.
 """
 
@@ -72,7 +72,7 @@ def row(label: str, lists: dict[str, list[str]], embedding: bb.Embedding) -> dic
         {"female": weat["family"], "male": weat["career"]},
         {kind: [w for w in controls[kind] if w not in taken] for kind in ("human", "neutral")},
     )
-    fit = bb.fit(bb.distance_table(embedding, study), "hierarchical", engine="exact", seed=SEED)
+    fit = bb.fit(bb.distance_table(embedding, study), "interaction", engine="exact", seed=SEED)
     gap = fit.contrasts("associated - different").iloc[0]
     found = bb.silhouettes("weat_es", query, embedding, side="targets", seed=SEED, progress=False)
     robust = found.robustness_table.iloc[0]
@@ -80,7 +80,7 @@ def row(label: str, lists: dict[str, list[str]], embedding: bb.Embedding) -> dic
         "lists": label,
         "words": " + ".join(str(len(words)) for words in found.query.target_sets),
         "effect size": f"{score.value:.2f} [{score.lower:.2f}, {score.upper:.2f}]",
-        "own less other": f"{gap['mean']:.3f} [{gap['lower']:.3f}, {gap['upper']:.3f}]",
+        "own minus other": f"{gap['mean']:.3f} [{gap['lower']:.3f}, {gap['upper']:.3f}]",
         "robustness": f"{robust['robustness']:.2f}",
         "length-adjusted": f"{robust['length_adjusted']:.2f} "
         f"[{robust['length_adjusted_lower']:.2f}, {robust['length_adjusted_upper']:.2f}]",

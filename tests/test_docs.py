@@ -54,7 +54,9 @@ def staged(build: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_public_name_is_in_the_reference_once(build: ModuleType, staged: Path) -> None:
     text = "".join(page.read_text("utf-8") for page in (staged / "api").glob("*.md"))
-    entries = re.findall(r"^\.\. (?:autofunction|autoclass|py:data):: ([\w.]+)$", text, re.M)
+    entries = re.findall(
+        r"^\.\. (?:autofunction|autoclass|py:data):: bayesbias\.([\w.]+)$", text, re.M
+    )
     assert sorted(entries) == sorted(["__version__", *build.public_names()])
 
 

@@ -199,7 +199,7 @@ def test_progress_shows_and_goes(widgets: str) -> None:
     from nbclient import NotebookClient
     from nbformat.v4 import new_code_cell, new_notebook
 
-    setup = widgets + "from bayesbias import _progress\n_progress._PATIENCE = 0"
+    setup = widgets + "from bayesbias._core import progress as _progress\n_progress._PATIENCE = 0"
     known = (
         "with _progress.progress_bar('counting', total=3, show=True) as advance:\n"
         "    advance(1)\n    print('busy')"

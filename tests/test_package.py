@@ -232,6 +232,10 @@ def test_wheel_holds_the_data(tmp_path: Path) -> None:
         "bayesbias/corpus/data/austen.txt.bz2",
         "bayesbias/corpus/data/README.md",
         *(f"bayesbias/html/{name}" for name in ("page.css", "dark.css", "page.js")),
+        *(
+            f"bayesbias/html/templates/{path.name}"
+            for path in (PACKAGE / "html" / "templates").glob("*.html")
+        ),
     ):
         assert name in names
     data = sum(

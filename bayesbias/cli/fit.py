@@ -33,7 +33,7 @@ def fitting_options(command: F) -> F:
         click.option(
             "--where",
             metavar="QUERY",
-            help="Fit only these rows, such as \"protected_group == 'islam'\".",
+            help="Fit only these rows, such as \"protected_group == 'muslim'\".",
         ),
         click.option(
             "--sampler",

@@ -5,7 +5,7 @@ from bayesbias.html.html_tables import Table
 from bayesbias.html.markup import literal
 from bayesbias.html.page import Page, Section, write_page
 from bayesbias.html.page_blocks import Choice, Code, Definitions, Fold, Notice, References
-from bayesbias.html.page_context import Block, Blocks, Place
+from bayesbias.html.page_context import Block, Blocks, PageContext
 from bayesbias.html.pictures import Figure, figure_svg
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
     "Fold",
     "Notice",
     "Page",
-    "Place",
+    "PageContext",
     "References",
     "Section",
     "Table",

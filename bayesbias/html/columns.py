@@ -12,15 +12,13 @@ import pandas as pd
 
 from bayesbias._core.array_types import Array
 from bayesbias.errors import SpecError
-from bayesbias.html.markup import escape
 from bayesbias.html.number_format import MISSING, decimals, number, probability
-from bayesbias.html.page_context import Place
+from bayesbias.html.page_context import PageContext
 
-# The drawing of an interval, in pixels: its width, and the room left at both sides.
-_WIDTH, _ROOM = 96, 4
-_VIEW = f'viewBox="0 0 {_WIDTH} 16" aria-hidden="true"'
+# The drawing of an interval, in pixels: its width, and the margin at both sides.
+DRAWING_WIDTH, _MARGIN = 96, 4
 _LONG = 40  # characters of a text that is not squeezed into a narrow column
-_SPACE = "\u2007"  # as wide as a digit
+_FIGURE_SPACE = "\u2007"  # as wide as a digit
 # The reference is written above the drawings if it is so far from both ends, as a part of all.
 _APART = 0.28
 
@@ -92,11 +90,52 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """A column as HTML: its heading, and what stands between ``<td`` and ``</td>`` in each row."""
+class DrawnInterval:
+    """An interval beside a number: its ends as text, and where they lie in the drawing.
 
-    heading: str
-    cells: list[str]
+    Without a text of its ends, because a number is missing, nothing is drawn.
+    """
+
+    ends: str = ""
+    padding: str = ""
+    classes: str = ""
+    lower: str = ""
+    value: str = ""
+    upper: str = ""
+    reference: str = ""
+    is_vague: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a cell shows, and the key by which its row is sorted; None for the text itself."""
+
+    text: str
+    sort_key: str | None = None
+    classes: str = ""
+    bar: str = ""
+    dot: str = ""
+    interval: DrawnInterval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A number above the drawings of a column."""
+
+    x: str
+    anchor: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnColumn:
+    """A column as the template shows it: its heading, and its cells from top to bottom."""
+
+    title: str
+    cells: list[Cell]
+    classes: str = ""
+    can_choose: bool = False
+    ticks: list[Tick] = field(default_factory=list)
 
 
 def title_of(name: object, column: Column) -> str:
@@ -110,13 +149,17 @@ def is_number(values: pd.Series[Any]) -> bool:
     return kinds.is_numeric_dtype(values) and not kinds.is_bool_dtype(values)
 
 
-def draw(frame: pd.DataFrame, name: str, column: Column, place: Place) -> Drawn:
-    """Return a column of a frame as HTML."""
+def draw(frame: pd.DataFrame, name: str, column: Column, context: PageContext) -> DrawnColumn:
+    """Return a column of a frame as it is shown."""
     if not is_number(frame[name]):
-        return _draw_text(frame[name], name, column, place)
+        return _draw_text(frame[name], name, column, context)
     if column.interval:
         return _draw_intervals(frame, name, column)
-    values = _floats(frame[name])
+    return _draw_numbers(frame[name], name, column)
+
+
+def _draw_numbers(series: pd.Series[Any], name: str, column: Column) -> DrawnColumn:
+    values = _floats(series)
     places = _places(values, column)
     texts = [
         probability(value, places)
@@ -124,42 +167,46 @@ def draw(frame: pd.DataFrame, name: str, column: Column, place: Place) -> Drawn:
         else number(value, places, percent=column.percent)
         for value in values
     ]
-    looks = [' class="n"'] * len(values)
+    classes, bars = "n", [""] * len(values)
     if column.bar:
-        widest = (0.0, 1.0) if column.percent else _range(values, 0.0)
-        low, high = column.scale or widest
+        low, high = column.scale or ((0.0, 1.0) if column.percent else _range(values, 0.0))
         parts = np.nan_to_num(np.clip((values - low) / (high - low), 0, 1))
-        looks = [f' class="n bar" style="--part:{part:.0%}"' for part in parts]
+        classes, bars = "n bar", [f"{part:.0%}" for part in parts]
     cells = [
-        f"{_key(value)}{look}>{escape(text)}"
-        for value, look, text in zip(values, looks, texts, strict=True)
+        Cell(text, _sort_key(value), classes, bar)
+        for value, text, bar in zip(values, texts, bars, strict=True)
     ]
-    return Drawn(_heading(name, column, "n"), cells)
+    return DrawnColumn(title_of(name, column), cells, "n")
 
 
-def _draw_text(values: pd.Series[Any], name: str, column: Column, place: Place) -> Drawn:
-    texts = [MISSING if _is_missing(value) else _text(value) for value in values]
-    keys = [' data-v=""' if _is_missing(value) else "" for value in values]
+def _draw_text(
+    values: pd.Series[Any], name: str, column: Column, context: PageContext
+) -> DrawnColumn:
+    is_missing = [_is_missing(value) for value in values]
+    texts = [
+        MISSING if missing else _text(value)
+        for value, missing in zip(values, is_missing, strict=True)
+    ]
+    sort_keys = ["" if missing else None for missing in is_missing]
     kind = values.dtype
+    is_category = isinstance(kind, pd.CategoricalDtype)
     if isinstance(kind, pd.CategoricalDtype) and kind.ordered:
         # Sorted by the order of the categories, not by their letters; missing ones are -1.
-        keys = [
-            key or f' data-v="{code}"' for key, code in zip(keys, values.cat.codes, strict=True)
-        ]
-    dots = {
-        text: f'<i class="dot" style="--dot:{place.color(color)}"></i>'
-        for text, color in column.colors.items()
-    }
+        sort_keys = ["" if code < 0 else str(code) for code in values.cat.codes]
+    dots = {text: context.color(color) for text, color in column.colors.items()}
     cells = [
-        f"{key}>{dots.get(text, '')}{escape(text)}" for key, text in zip(keys, texts, strict=True)
+        Cell(text, sort_key, dot=dots.get(text, ""))
+        for text, sort_key in zip(texts, sort_keys, strict=True)
     ]
-    width = "long" if max(map(len, texts), default=0) > _LONG else ""
-    is_category = isinstance(kind, pd.CategoricalDtype)
-    choose = is_category if column.choose is None else column.choose
-    return Drawn(_heading(name, column, width, choose=choose), cells)
+    return DrawnColumn(
+        title_of(name, column),
+        cells,
+        classes="long" if max(map(len, texts), default=0) > _LONG else "",
+        can_choose=is_category if column.choose is None else column.choose,
+    )
 
 
-def _draw_intervals(frame: pd.DataFrame, name: str, column: Column) -> Drawn:
+def _draw_intervals(frame: pd.DataFrame, name: str, column: Column) -> DrawnColumn:
     values, lower, upper = (_floats(frame[each]) for each in (name, *(column.interval or ())))
     ends = np.concatenate([values, lower, upper])
     scale = _Scale(*(column.scale or _range(ends, column.reference)))
@@ -170,24 +217,24 @@ def _draw_intervals(frame: pd.DataFrame, name: str, column: Column) -> Drawn:
 
     ranges = [f"[{shown(a)}, {shown(b)}]" for a, b in zip(lower, upper, strict=True)]
     width = max(map(len, ranges), default=0)
-    looks = "ends heard" if column.brief else "ends"
-    mark = "" if column.reference is None else f'<path d="M{scale.at(column.reference)} 0v16"/>'
     cells = []
-    for row, (value, least, most) in enumerate(zip(values, lower, upper, strict=True)):
-        text, drawing, state = escape(shown(value)), "", "clear"
+    for value, least, most, text in zip(values, lower, upper, ranges, strict=True):
+        interval = DrawnInterval()
         if not np.isnan([value, least, most]).any():
-            # Room before a short one, so that the numbers before it stand below each other.
-            room = _SPACE * (width - len(ranges[row]))
-            text += f' {room}<span class="{looks}">{escape(ranges[row])}</span>'
-            drawing = (
-                f'{mark}<path d="M{scale.at(least)} 8H{scale.at(most)}"/>'
-                f'<circle cx="{scale.at(value)}" cy="8" r="3"/>'
+            reference = column.reference
+            interval = DrawnInterval(
+                text,
+                # Before a short one, so that the numbers before it stand below each other.
+                padding=_FIGURE_SPACE * (width - len(text)),
+                classes="ends heard" if column.brief else "ends",
+                lower=scale.x(least),
+                value=scale.x(value),
+                upper=scale.x(most),
+                reference="" if reference is None else scale.x(reference),
+                is_vague=reference is not None and bool(least <= reference <= most),
             )
-            if column.reference is not None and least <= column.reference <= most:
-                state = "vague"
-        svg = f'<svg class="{state}" {_VIEW}>{drawing}</svg>'
-        cells.append(f'{_key(value)} class="n interval">{text}{svg}')
-    return Drawn(_heading(name, column, "n interval", scale.axis(column)), cells)
+        cells.append(Cell(shown(value), _sort_key(value), "n interval", interval=interval))
+    return DrawnColumn(title_of(name, column), cells, "n interval", ticks=scale.ticks(column))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,35 +244,27 @@ class _Scale:
     low: float
     high: float
 
-    def at(self, value: float) -> str:
-        """Return the place of a value; one beyond an end is put there."""
+    def x(self, value: float) -> str:
+        """Return where a value is drawn; one beyond an end is put there."""
         part = min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
-        return f"{_ROOM + part * (_WIDTH - 2 * _ROOM):.1f}"
+        return f"{_MARGIN + part * (DRAWING_WIDTH - 2 * _MARGIN):.1f}"
 
-    def axis(self, column: Column) -> str:
-        """Return the ends and, if there is room for it, the reference, written at their places."""
-        ticks = [(self.low, "start"), (self.high, "end")]
+    def ticks(self, column: Column) -> list[Tick]:
+        """Return the ends and, if there is room for it, the reference."""
+        anchors = {self.low: "start", self.high: "end"}
         room = _APART * (self.high - self.low)
         if column.reference is not None and self.low + room < column.reference < self.high - room:
-            ticks.append((column.reference, "middle"))
+            anchors[column.reference] = "middle"
         kind = ".0%" if column.percent else ".2g"
-        texts = (
-            f'<text x="{self.at(value)}" y="12" text-anchor="{anchor}">'
-            f"{format(value, kind).replace('-', '−')}</text>"
-            for value, anchor in ticks
-        )
-        return f"<svg {_VIEW}>{''.join(texts)}</svg>"
+        return [
+            Tick(self.x(value), anchor, format(value, kind).replace("-", "−"))
+            for value, anchor in anchors.items()
+        ]
 
 
-def _heading(name: str, column: Column, kind: str, more: str = "", *, choose: bool = False) -> str:
-    attributes = f' class="{kind}"' * bool(kind) + " data-choose" * choose
-    title = escape(title_of(name, column))
-    return f'<th scope="col"{attributes}><span class="title">{title}</span>{more}</th>'
-
-
-def _key(value: float) -> str:
-    """Return the attribute by which rows are sorted: the number itself, unless it is missing."""
-    return ' data-v=""' if np.isnan(value) else f' data-v="{value:.7g}"'
+def _sort_key(value: float) -> str:
+    """Return the number by which rows are sorted; nothing if it is missing."""
+    return "" if np.isnan(value) else f"{value:.7g}"
 
 
 def _places(values: Array, column: Column) -> int:
@@ -238,8 +277,8 @@ def _places(values: Array, column: Column) -> int:
 
 def _range(values: Array, reference: float | None) -> tuple[float, float]:
     """Return the least and the greatest of all values and the reference, never the same."""
-    known = [*values[np.isfinite(values)], *([] if reference is None else [reference])]
-    low, high = min(known, default=0.0), max(known, default=1.0)
+    numbers = [*values[np.isfinite(values)], *([] if reference is None else [reference])]
+    low, high = min(numbers, default=0.0), max(numbers, default=1.0)
     return (float(low), float(high)) if low < high else (low - 0.5, high + 0.5)
 
 

@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
+from markupsafe import Markup
 
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import SpecError
-from bayesbias.html.columns import Column, draw, is_number, title_of
-from bayesbias.html.markup import escape, inline
-from bayesbias.html.page_context import Blocks, Place, render
+from bayesbias.html.columns import DRAWING_WIDTH, Column, draw, is_number, title_of
+from bayesbias.html.page_context import Blocks, PageContext, render
+from bayesbias.html.page_templates import fill
 
 # Tables with more rows than this have a box to find rows with, unless they say otherwise.
 _MANY = 12
-# Between the details of two rows; no text can hold it, as text is escaped.
-_BETWEEN = "<!--row-->"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,13 +65,13 @@ class Table:
     details: Sequence[Blocks] | None = None
 
     def __post_init__(self) -> None:
-        known = list(self.frame.columns)
+        available = list(self.frame.columns)
         for name, column in self._columns().items():
             for wanted in (name, *(column.interval or ())):
-                if wanted not in known:
+                if wanted not in available:
                     raise SpecError(
-                        f"the table has no column {wanted!r}; it has {quoted(known, limit=20)}."
-                        f"{did_you_mean(wanted, map(str, known))}"
+                        f"the table has no column {wanted!r}; it has {quoted(available, limit=20)}."
+                        f"{did_you_mean(wanted, map(str, available))}"
                     )
             numbers = [name, *column.interval] if column.interval else [name] * column.bar
             for wanted in numbers:
@@ -92,52 +91,37 @@ class Table:
             for name, column in self.columns.items()
         }
 
-    def html(self, place: Place) -> str:
+    def html(self, context: PageContext) -> str:
         """Return the table as HTML."""
-        columns = self._columns()
-        drawn = [draw(self.frame, name, column, place) for name, column in columns.items()]
+        shown = self._columns()
+        columns = [draw(self.frame, name, column, context) for name, column in shown.items()]
         filterable = len(self.frame) > _MANY if self.filterable is None else self.filterable
-        features = " ".join(["sortable"] * self.sortable + ["filterable"] * filterable)
-        caption = named = region = ""
-        if self.caption:
-            name = place.new_id("caption")
-            text = place.number("Table") + inline(self.caption)
-            caption = f'<figcaption id="{name}">{text}</figcaption>'
-            named = f' aria-labelledby="{name}"'
-            region = f' role="region"{named}'
-        notes = "".join(
-            f"<dt>{escape(title_of(name, column))}</dt><dd>{inline(column.note)}</dd>"
-            for name, column in columns.items()
-            if column.note
-        )
-        if notes:
-            notes = f'<dl class="notes">{notes}</dl>'
-        return (
-            f'<figure class="table">{caption}<div class="box" tabindex="0"{region}>'
-            f'<table class="{features}"{named}>\n'
-            f"<thead><tr>{''.join(column.heading for column in drawn)}</tr></thead>\n"
-            f"<tbody>\n{''.join(map(_row, zip(*(column.cells for column in drawn), strict=True)))}"
-            f"</tbody></table></div>"
-            f"{notes}{self._details(place)}</figure>\n"
+        return fill(
+            "table.html",
+            caption=self.caption,
+            caption_id=context.new_id("caption") if self.caption else "",
+            number=context.number("Table") if self.caption else "",
+            features=" ".join(["sortable"] * self.sortable + ["filterable"] * filterable),
+            columns=columns,
+            rows=zip(*(column.cells for column in columns), strict=True),
+            notes=[
+                (title_of(name, column), column.note)
+                for name, column in shown.items()
+                if column.note
+            ],
+            details=self._details(context),
+            drawing_width=DRAWING_WIDTH,
         )
 
-    def _details(self, place: Place) -> str:
-        """Return what rows open, where a reader without scripts sees it and scripts can read it."""
+    def _details(self, context: PageContext) -> list[tuple[str, Markup]]:
+        """Return the name of each row and what it opens."""
         if self.details is None:
-            return ""
-        if place.is_aside:
+            return []
+        if context.is_aside:
             raise SpecError("the detail of a row holds a table with details; they go one deep.")
-        below = place.below(aside=True)
+        below = context.below(aside=True)
         names = self.frame[next(iter(self._columns()))]
-        parts = [
-            f"<details><summary>{escape(name)}</summary>{render(blocks, below)}</details>"
-            if blocks
-            else ""
+        return [
+            (str(name), render(blocks, below) if blocks else Markup(""))
             for name, blocks in zip(names, self.details, strict=True)
         ]
-        return f"<noscript>{_BETWEEN.join(parts)}</noscript>"
-
-
-def _row(cells: Sequence[str]) -> str:
-    name, *rest = cells
-    return f'<tr><th scope="row"{name}</th>{"".join(f"<td{cell}</td>" for cell in rest)}</tr>\n'

@@ -16,10 +16,10 @@ MISSING = "–"
 
 def decimals(values: Array, *, percent: bool = False) -> int:
     """Return the digits after the point that show three digits of the largest number."""
-    known = values[np.isfinite(values)]
-    if percent or (known == np.round(known)).all():
+    finite = values[np.isfinite(values)]
+    if percent or (finite == np.round(finite)).all():
         return 0
-    magnitude = math.floor(math.log10(np.abs(known).max()))
+    magnitude = math.floor(math.log10(np.abs(finite).max()))
     return min(max(_SIGNIFICANT - 1 - magnitude, 0), 6)
 
 

@@ -12,12 +12,14 @@ from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 
+from markupsafe import Markup
+
 from bayesbias._core.files import atomic, check_folder
 from bayesbias._core.wording import quoted
 from bayesbias.errors import SpecError
-from bayesbias.html.markup import escape, inline
 from bayesbias.html.page_blocks import check_name
-from bayesbias.html.page_context import Blocks, Place, render
+from bayesbias.html.page_context import Blocks, PageContext, render
+from bayesbias.html.page_templates import fill
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,9 @@ class Page:
 
     Titles, names, cells and code are plain text. Sentences may have a little markup: ``**bold**``,
     ``*emphasis*``, ```` `code` ````, ``[links](https://…)``; and text that stands as a block of its
-    own may have paragraphs, apart by an empty line, bullets (lines that begin with ``-``) and
-    headings (paragraphs that begin with ``#``). Words that were not written for the page go through
-    `literal`.
+    own may have paragraphs, apart by an empty line, lists (lines that begin with ``-`` or ``1.``)
+    and headings (lines that begin with ``#``). It is Markdown without HTML; in code, too, a
+    backslash escapes. Words that were not written for the page go through `literal`.
 
     Parameters
     ----------
@@ -101,33 +103,28 @@ class Page:
         SpecError
             If two parts have the same id, or a link leads to an id that no part has.
         """
-        place = Place()
+        context = PageContext()
         for name in ("content", "dark", *(section.id for section in self.sections)):
-            place.claim(name)
-        main = "".join(_section(section, place) for section in self.sections)
-        header = f"<h1>{escape(self.title)}</h1>\n"
-        if self.subtitle:
-            header += f'<p class="subtitle">{inline(self.subtitle)}</p>\n'
-        if self.facts:
-            facts = (
-                f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
-                for name, value in self.facts.items()
-            )
-            header += f'<dl class="facts">{"".join(facts)}</dl>\n'
-        footer = f"<footer><p>{inline(self.footer)}</p></footer>\n" if self.footer else ""
-        contents = "".join(
-            f'<li><a href="#{section.id}">{escape(section.title)}</a></li>\n'
-            for section in self.sections
+            context.claim(name)
+        sections = []
+        for section in self.sections:
+            context.claim(f"{section.id}-title")
+            sections.append((section, render(section.blocks, context)))
+        body = fill("body.html", page=self, sections=sections)
+        _check_links(body, context.ids)
+        script = _asset("page.js")
+        digest = hashlib.sha256(script.encode()).digest()
+        html = fill(
+            "page.html",
+            page=self,
+            body=body,
+            script=script,
+            script_digest=base64.b64encode(digest).decode("ascii"),
+            style=_asset("page.css"),
+            dark_style=_asset("dark.css"),
+            lighter_colors=sorted(context.lighter.items()),
         )
-        _check_links(header + main + footer, place.ids)
-        return (
-            f"{_head(self.title, place)}<body>\n"
-            '<a class="skip" href="#content">Skip to the content</a>\n'
-            '<nav aria-label="Contents"><details open><summary>Contents</summary>\n'
-            f"<ol>\n{contents}</ol></details></nav>\n"
-            f'<div class="sheet">\n<header>\n{header}</header>\n'
-            f'<main id="content" tabindex="-1">\n{main}</main>\n{footer}</div>\n</body>\n</html>\n'
-        )
+        return str(html)
 
 
 def write_page(page: Page, path: str | PathLike[str]) -> Path:
@@ -168,46 +165,16 @@ def write_page(page: Page, path: str | PathLike[str]) -> Path:
     return target
 
 
-def _section(section: Section, place: Place) -> str:
-    heading = place.claim(f"{section.id}-title")
-    return (
-        f'<section id="{section.id}" aria-labelledby="{heading}">\n'
-        f'<h2 id="{heading}">{escape(section.title)}</h2>\n'
-        f"{render(section.blocks, place)}</section>\n"
-    )
-
-
-def _head(title: str, place: Place) -> str:
-    lighter = "".join(f"  --dark-{was[1:]}: {now};\n" for was, now in sorted(place.lighter.items()))
-    script = _part("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    # Nothing is fetched, and no script runs but this one, whatever may have slipped in.
-    policy = (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f'<title>{escape(title)}</title>\n<link rel="icon" href="data:,">\n'
-        f"<style>\n{_part('page.css')}</style>\n"
-        '<style id="dark" media="screen and (prefers-color-scheme: dark)">\n'
-        f"{_part('dark.css')}:root {{\n{lighter}}}\n</style>\n<script>{script}</script>\n</head>\n"
-    )
-
-
 @cache
-def _part(name: str) -> str:
-    return (files("bayesbias.html") / name).read_text("utf-8")
+def _asset(name: str) -> Markup:
+    return Markup((files("bayesbias.html") / name).read_text("utf-8"))
 
 
 def _check_links(text: str, ids: set[str]) -> None:
-    lost = [
+    broken = [
         name for name in dict.fromkeys(re.findall('<a href="#([^"]*)"', text)) if name not in ids
     ]
-    if lost:
+    if broken:
         raise SpecError(
-            f"links of the page lead to {quoted(lost)}, ids that no section or reference has."
+            f"links of the page lead to {quoted(broken)}, ids that no section or reference has."
         )

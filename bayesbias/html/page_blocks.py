@@ -9,8 +9,9 @@ from typing import Literal
 
 from bayesbias._core.validation import one_of
 from bayesbias.errors import SpecError
-from bayesbias.html.markup import escape, inline, paragraphs
-from bayesbias.html.page_context import Blocks, Place, render
+from bayesbias.html.markup import paragraphs
+from bayesbias.html.page_context import Blocks, PageContext, render
+from bayesbias.html.page_templates import fill
 
 _NAME = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
 
@@ -51,12 +52,13 @@ class Notice:
     def __post_init__(self) -> None:
         one_of("kind", self.kind, ("note", "warning"))
 
-    def html(self, place: Place) -> str:
+    def html(self, context: PageContext) -> str:
         """Return the notice as HTML."""
-        title = escape(self.title or self.kind.capitalize())
-        return (
-            f'<div class="notice {self.kind}" role="note"><p class="title">{title}</p>'
-            f"{paragraphs(self.text, place.level)}</div>\n"
+        return fill(
+            "notice.html",
+            kind=self.kind,
+            title=self.title or self.kind.capitalize(),
+            text=paragraphs(self.text, context.level),
         )
 
 
@@ -79,12 +81,9 @@ class Definitions:
 
     terms: Mapping[str, str]
 
-    def html(self, place: Place) -> str:
+    def html(self, context: PageContext) -> str:
         """Return the list as HTML."""
-        rows = (
-            f"<dt>{escape(key)}</dt><dd>{inline(text)}</dd>" for key, text in self.terms.items()
-        )
-        return f'<dl class="definitions">{"".join(rows)}</dl>\n'
+        return fill("definitions.html", terms=self.terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +104,9 @@ class Code:
 
     text: str
 
-    def html(self, place: Place) -> str:
+    def html(self, context: PageContext) -> str:
         """Return the text as HTML."""
-        return f'<div class="code"><pre><code>{escape(self.text)}</code></pre></div>\n'
+        return fill("code.html", text=self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,19 +143,13 @@ class Choice:
         if not self.options:
             raise SpecError(f"the choice {self.label!r} has no options; give one or more.")
 
-    def html(self, place: Place) -> str:
+    def html(self, context: PageContext) -> str:
         """Return all options as HTML."""
-        level, panels = place.level, []
-        places = {name: place.instead() for name in self.options}
-        for name, blocks in self.options.items():
-            inside = render(blocks, places[name])
-            panels.append(
-                f'<section class="option" data-name="{escape(name)}">'
-                f"<h{level}>{escape(name)}</h{level}>\n{inside}</section>\n"
-            )
-        for own in places.values():
-            place.numbers.update(own.numbers - place.numbers)
-        return f'<div class="choice" data-label="{escape(self.label)}">{"".join(panels)}</div>\n'
+        contexts = {name: context.instead() for name in self.options}
+        options = [(name, render(blocks, contexts[name])) for name, blocks in self.options.items()]
+        for option_context in contexts.values():
+            context.numbers.update(option_context.numbers - context.numbers)
+        return fill("choice.html", label=self.label, level=context.level, options=options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +174,9 @@ class Fold:
     title: str
     blocks: Blocks
 
-    def html(self, place: Place) -> str:
+    def html(self, context: PageContext) -> str:
         """Return the title and what it opens as HTML."""
-        inside = render(self.blocks, place.below())
-        return f'<details class="fold"><summary>{escape(self.title)}</summary>{inside}</details>\n'
+        return fill("fold.html", title=self.title, blocks=render(self.blocks, context.below()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,10 +203,7 @@ class References:
         for name in self.works:
             check_name("the name of a reference", name)
 
-    def html(self, place: Place) -> str:
+    def html(self, context: PageContext) -> str:
         """Return the list as HTML."""
-        items = (
-            f'<li id="{place.claim(f"ref-{name}")}">{inline(text)}</li>'
-            for name, text in self.works.items()
-        )
-        return f'<ol class="references">{"".join(items)}</ol>\n'
+        works = [(context.claim(f"ref-{name}"), text) for name, text in self.works.items()]
+        return fill("references.html", works=works)

@@ -1,4 +1,4 @@
-"""Where a block stands on a page: what a block needs to know of the rest."""
+"""What a block needs to know of the page around it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
+from markupsafe import Markup
+
 from bayesbias.errors import SpecError
 from bayesbias.html.colors import light_enough
 from bayesbias.html.markup import paragraphs
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageContext:
     """The ids that the page has given out, and the level of the headings here.
 
     Parameters
@@ -22,7 +24,7 @@ class Place:
         All ids of the page so far.
     numbers : Counter
         How many figures and tables the page has so far.
-    made : Counter
+    id_counts : Counter
         How many ids of each kind the page has made so far.
     lighter : dict
         For colours of data that are too dark for dark paper, those used there.
@@ -34,7 +36,7 @@ class Place:
 
     ids: set[str] = field(default_factory=set)
     numbers: Counter[str] = field(default_factory=Counter)
-    made: Counter[str] = field(default_factory=Counter)
+    id_counts: Counter[str] = field(default_factory=Counter)
     lighter: dict[str, str] = field(default_factory=dict)
     level: int = 3
     is_aside: bool = False
@@ -48,16 +50,16 @@ class Place:
 
     def new_id(self, kind: str) -> str:
         """Return an id that nothing else on the page has."""
-        self.made[kind] += 1
-        name = f"{kind}-{self.made[kind]}"
+        self.id_counts[kind] += 1
+        name = f"{kind}-{self.id_counts[kind]}"
         return self.new_id(kind) if name in self.ids else self.claim(name)
 
     def number(self, kind: str) -> str:
-        """Return ``Figure 3`` for the third figure, as HTML; nothing for one that is an aside."""
+        """Return ``Figure 3`` for the third figure; nothing for one that is an aside."""
         if self.is_aside:
             return ""
         self.numbers[kind] += 1
-        return f'<b class="number">{kind} {self.numbers[kind]}</b> '
+        return f"{kind} {self.numbers[kind]}"
 
     def color(self, color: str) -> str:
         """Return a colour of data, such as ``"#332288"``, for a style: lighter on dark paper."""
@@ -68,12 +70,12 @@ class Place:
         self.lighter[color] = lighter
         return f"var(--dark-{color[1:]}, {color})"
 
-    def below(self, *, aside: bool = False) -> Place:
-        """Return the place of blocks inside a block here."""
+    def below(self, *, aside: bool = False) -> PageContext:
+        """Return the context of blocks inside a block here."""
         return replace(self, level=min(self.level + 1, 6), is_aside=self.is_aside or aside)
 
-    def instead(self) -> Place:
-        """Return the place of blocks that stand instead of others, which count from the same."""
+    def instead(self) -> PageContext:
+        """Return the context of blocks that stand instead of others, which count from the same."""
         return replace(self.below(), numbers=self.numbers.copy())
 
 
@@ -84,18 +86,18 @@ class Block(Protocol):
     --------
     >>> from bayesbias.html import Page, Section
     >>> class Line:
-    ...     def html(self, place):
+    ...     def html(self, context):
     ...         return "<hr>"
     >>> "<hr>" in Page("Two parts", [Section("All", ["One.", Line(), "Two."])]).html()
     True
     """
 
-    def html(self, place: Place) -> str:
+    def html(self, context: PageContext) -> str:
         """Return the block as HTML.
 
         Parameters
         ----------
-        place : Place
+        context : PageContext
             Where it stands: it gives out ids, numbers and the level of headings.
 
         Returns
@@ -110,10 +112,10 @@ class Block(Protocol):
 Blocks: TypeAlias = str | Block | Sequence[str | Block]
 
 
-def render(blocks: Blocks, place: Place) -> str:
+def render(blocks: Blocks, context: PageContext) -> Markup:
     """Return blocks as HTML."""
     if isinstance(blocks, str):
-        return paragraphs(blocks, place.level)
+        return paragraphs(blocks, context.level)
     if isinstance(blocks, Sequence):
-        return "".join(render(block, place) for block in blocks)
-    return blocks.html(place)
+        return Markup("").join(render(block, context) for block in blocks)
+    return Markup(blocks.html(context))

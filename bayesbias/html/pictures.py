@@ -12,9 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from bayesbias.errors import SpecError
-from bayesbias.html.markup import escape, inline, printable
-from bayesbias.html.page_context import Place
+from bayesbias.html.markup import printable
+from bayesbias.html.page_context import PageContext
+from bayesbias.html.page_templates import fill
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,17 +93,17 @@ def _halos_named(figure: Any) -> Iterator[None]:
     from matplotlib.patheffects import withStroke
     from matplotlib.text import Text
 
-    found = [
+    with_halo = [
         (text, text.get_path_effects(), text.get_gid())
         for text in figure.findobj(Text)
         if any(isinstance(effect, withStroke) for effect in text.get_path_effects() or ())
     ]
     try:
-        for text, _, _ in found:
+        for text, _, _ in with_halo:
             text.set(path_effects=None, gid=_HALO)
         yield
     finally:
-        for text, effects, name in found:
+        for text, effects, name in with_halo:
             text.set(path_effects=effects, gid=name)
 
 
@@ -147,29 +150,31 @@ class Figure:
         else:
             _parse(self.picture)
 
-    def html(self, place: Place) -> str:
+    def html(self, context: PageContext) -> str:
         """Return the figure as HTML."""
-        if isinstance(self.picture, bytes):
-            shown, width = _png(self.picture, self.alt)
-        else:
-            shown, width = _svg(self.picture, self.alt, place)
-        below = ""
-        if self.caption:
-            text = place.number("Figure") + inline(self.caption)
-            below = f"<figcaption>{text}</figcaption>"
-        return (
-            f'<figure class="picture" style="--width:{width:.0f}px">'
-            f'<div class="box" tabindex="0">{shown}</div>{below}</figure>\n'
+        picture = _png(self.picture) if isinstance(self.picture, bytes) else _svg(self, context)
+        number = context.number("Figure") if self.caption else ""
+        return fill(
+            "figure.html", alt=self.alt, caption=self.caption, number=number, picture=picture
         )
 
 
-def _png(data: bytes, alt: str) -> tuple[str, float]:
+@dataclass(frozen=True, slots=True)
+class _Picture:
+    """What the template needs of a picture: its width on the screen, and an SVG or a source."""
+
+    width: float
+    svg: str = ""
+    source: str = ""
+    size: tuple[int, int] = (0, 0)
+
+
+def _png(data: bytes) -> _Picture:
     # The header of the file, after its name: the length and name of the first chunk.
-    width, height = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
+    width, height = (int.from_bytes(data[start : start + 4], "big") for start in (16, 20))
     source = f"data:image/png;base64,{base64.b64encode(data).decode('ascii')}"
     # Figures are drawn with about two dots for each of the screen, to be sharp on paper.
-    image = f'<img src="{source}" alt="{escape(alt)}" width="{width}" height="{height}">'
-    return image, width / 2
+    return _Picture(width / 2, source=source, size=(width, height))
 
 
 def _parse(svg: str) -> ET.Element:
@@ -184,27 +189,27 @@ def _parse(svg: str) -> ET.Element:
     return root
 
 
-def _svg(svg: str, alt: str, place: Place) -> tuple[str, float]:
-    """Return an SVG for a page with others, and its width in pixels."""
-    root = _parse(svg)
-    used = {name for part in root.iter() for name in _references(part)}
-    prefix = place.new_id("picture")
+def _svg(figure: Figure, context: PageContext) -> _Picture:
+    """Return an SVG for a page with others."""
+    root = _parse(str(figure.picture))
+    referred = {name for part in root.iter() for name in _references(part)}
+    prefix = context.new_id("picture")
     # Short names, all different on the page; an id that nothing refers to is left out.
-    names = {name: f"{prefix}-{number}" for number, name in enumerate(sorted(used), 1)}
+    names = {name: f"{prefix}-{number}" for number, name in enumerate(sorted(referred), 1)}
     width, view = _width(root), root.get("viewBox", "")
-    _clean(root, names, place)
-    root.attrib = {"viewBox": view, "role": "img", "aria-label": printable(alt)}
-    return ET.tostring(root, encoding="unicode"), width
+    _clean(root, names, context)
+    root.attrib = {"viewBox": view, "role": "img", "aria-label": printable(figure.alt)}
+    return _Picture(width, Markup(ET.tostring(root, encoding="unicode")))
 
 
-def _clean(part: ET.Element, names: dict[str, str], place: Place) -> None:
+def _clean(part: ET.Element, names: dict[str, str], context: PageContext) -> None:
     """Make a part of an SVG and all in it small, harmless and fit for the page."""
     part.tag = _local(part.tag)
     has_halo = part.get("id") == _HALO
     part.attrib = {
         name: kept
         for name, value in ((_local(key), value) for key, value in part.attrib.items())
-        if (kept := _attribute(name, value, names, place))
+        if (kept := _attribute(name, value, names, context))
     }
     if has_halo:
         part.set("class", _HALO)
@@ -214,7 +219,7 @@ def _clean(part: ET.Element, names: dict[str, str], place: Place) -> None:
         if _local(child.tag) in _DROPPED:
             part.remove(child)
         else:
-            _clean(child, names, place)
+            _clean(child, names, context)
         if part.tag not in ("text", "tspan"):
             child.tail = None
     styles = {child.get("style") for child in part}
@@ -227,7 +232,7 @@ def _clean(part: ET.Element, names: dict[str, str], place: Place) -> None:
                 del child.attrib["style"]
 
 
-def _attribute(name: str, value: str, names: dict[str, str], place: Place) -> str:
+def _attribute(name: str, value: str, names: dict[str, str], context: PageContext) -> str:
     """Return the value of an attribute as it goes into the page; nothing leaves it out."""
     if name == "id":
         return names.get(value, "")
@@ -245,26 +250,26 @@ def _attribute(name: str, value: str, names: dict[str, str], place: Place) -> st
     # The page names the font, once.
     value = re.sub(r"font-family:[^;]*;?\s*", "", value)
     value = re.sub(r"(font:[^;]*?px) [^;]*", r"\1 var(--figure)", value)
-    return _COLOR.sub(lambda match: _page_color(match[0], place), value)
+    return _COLOR.sub(lambda match: _page_color(match[0], context), value)
 
 
 def _references(part: ET.Element) -> list[str]:
     """Return the ids that the attributes of a part refer to."""
-    found = []
+    names = []
     for key, value in part.attrib.items():
         if _local(key) == "href" and value.startswith("#"):
-            found.append(value[1:])
-        found += _URL.findall(value)
-    return found
+            names.append(value[1:])
+        names += _URL.findall(value)
+    return names
 
 
-def _page_color(color: str, place: Place) -> str:
+def _page_color(color: str, context: PageContext) -> str:
     """Return the colour of the page that a grey of a figure stands for, or that of data."""
     red, green, blue = bytes.fromhex(color[1:])
     name = ""
     if red == green == blue:
         name = next(name for least, name in _GREYS.items() if red >= least)
-    return f"var(--{name})" if name else place.color(color)
+    return f"var(--{name})" if name else context.color(color)
 
 
 def _rounded(match: re.Match[str]) -> str:

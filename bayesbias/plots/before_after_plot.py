@@ -85,17 +85,17 @@ def plot_before_after(
     check_interval(prob, "hdi")
     before = means_of(paired.before, by, prob)
     after = paired.means_after(by=by, prob=prob)
-    order, there = by_group(before, paired.before, by)
-    rows = Rows.of(order, len(there), between=_BETWEEN, headed=by == "protected_word")
+    order, connections = by_group(before, paired.before, by)
+    rows = Rows.of(order, len(connections), between=_BETWEEN, headed=by == "protected_word")
     many = len(rows.names) >= MANY
     # Inches of a lane, points of a bar, and the area of a mark.
     lane, bar, mark = (0.065, 3.0, 8) if many else (0.115, 4.5, 15)
     ax = new_axes(6.4, lane * rows.end + 1.15) if ax is None else ax
-    for lane_of, name in enumerate(there):
+    for lane, name in enumerate(connections):
         style = CONNECTION_STYLES[name]
         first = before[before["connection"] == name].set_index(by).loc[rows.names]
         then = after[after["connection"] == name].set_index(by).loc[rows.names]
-        y = [place + lane_of for place in rows.places]
+        y = [place + lane for place in rows.places]
         ax.hlines(y, first["lower"], first["upper"], color=style.color, alpha=0.28, linewidth=bar)
         ax.hlines(y, then["lower"], then["upper"], color=style.color, linewidth=1.1)
         for means, face, edge in ((first["mean"], "white", 1.0), (then["mean"], style.color, 0.5)):
@@ -106,7 +106,7 @@ def plot_before_after(
     ax.tick_params(axis="x", top=many, labeltop=many)
     rows.label(ax)
     label_below(ax, f"expected cosine distance, {prob:.0%} intervals (1: unrelated)")
-    handles = keys(CONNECTION_STYLES[name] for name in there)
+    handles = keys(CONNECTION_STYLES[name] for name in connections)
     legend_above(ax, [*handles, *_states()], columns=3, space=2.4 if many else 0.5)
     return ax
 

@@ -63,8 +63,8 @@ def plot_calibration(calibration: Calibration) -> npt.NDArray[np.object_]:
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> found = bb.calibrate("separate", table, simulations=20, draws=99)
-    >>> axes = bb.plot_calibration(found)
+    >>> calibration = bb.calibrate("separate", table, simulations=20, draws=99)
+    >>> axes = bb.plot_calibration(calibration)
     >>> [ax.get_title(loc="left") for ax in axes[:-1]]
     ['whole table', 'groups', 'protected words', 'parameters']
     """
@@ -73,8 +73,8 @@ def plot_calibration(calibration: Calibration) -> npt.NDArray[np.object_]:
             f"'calibration' is {type(calibration).__name__}; expected what calibrate() returned."
         )
     look = _looks(calibration)
-    there = set(calibration.ranks["level"])
-    levels = [level for level in _LEVELS if level in there]
+    drawn_levels = set(calibration.ranks["level"])
+    levels = [level for level in _LEVELS if level in drawn_levels]
     panels, coverage = _new_panels(levels)
     _draw_ranks(panels, calibration, look)
     _draw_coverage(coverage, calibration, look)
@@ -127,13 +127,13 @@ def _columns(levels: Collection[str]) -> int:
 
 def _looks(calibration: Calibration) -> dict[str, Style]:
     """Return a style for each contrast; parameters, which are many, share one."""
-    own = calibration.ranks.drop_duplicates("quantity")[["quantity", "level"]]
-    contrasts = own.loc[own["level"] != "parameter", "quantity"]
+    quantities = calibration.ranks.drop_duplicates("quantity")[["quantity", "level"]]
+    contrasts = quantities.loc[quantities["level"] != "parameter", "quantity"]
     result = {
         name: Style(style.color, "", name.replace("none", "neutral").replace(" - ", " − "))
         for name, style in styles(contrasts).items()
     }
-    parameters = own.loc[own["level"] == "parameter", "quantity"]
+    parameters = quantities.loc[quantities["level"] == "parameter", "quantity"]
     return result | dict.fromkeys(parameters, _PARAMETER)
 
 

@@ -90,9 +90,9 @@ def plot_coefficients(fit: Fit, *, prob: float = 0.89, ax: Axes | None = None) -
     ax = new_axes(6.4, _LANE * rows.end + 0.75) if ax is None else ax
     everything = pd.concat(parts.values())
     for connection, style in CONNECTION_STYLES.items():
-        own = np.flatnonzero(everything.index == connection)
-        y = [rows.places[i] for i in own]
-        draw_intervals(ax, everything.iloc[own], y, style, width=2.2, size=36)
+        indices = np.flatnonzero(everything.index == connection)
+        y = [rows.places[i] for i in indices]
+        draw_intervals(ax, everything.iloc[indices], y, style, width=2.2, size=36)
     digits = 2 if spec.outcome == "distance" else 3
     for mean, place in zip(everything["mean"], rows.places, strict=True):
         write_above(ax, number(mean, digits), (mean, place), 4)
@@ -103,7 +103,7 @@ def plot_coefficients(fit: Fit, *, prob: float = 0.89, ax: Axes | None = None) -
     note = f" ({outcome.meaning})" if outcome.label in meanings else ""
     tidy(ax)
     rows.label(ax)
-    label_below(ax, f"{', '.join(names)}: {' or '.join(meanings)}, {prob:.0%} intervals{note}")
+    label_below(ax, f"{' or '.join(meanings)}, {prob:.0%} intervals{note}")
     return ax
 
 

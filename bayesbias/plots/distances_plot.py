@@ -28,7 +28,7 @@ def plot_distances(
     duplicates: Duplicates = "drop",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw every cosine distance as a dot, one row a kind of connection, with the means.
+    """Draw every cosine distance as a dot, one row per kind of connection, with the means.
 
     Parameters
     ----------
@@ -70,27 +70,27 @@ def plot_distances(
     if group is not None:
         in_table("group", group, rows["protected_group"].cat.categories)
         rows = rows[rows["protected_group"] == group]
-    there = [name for name in CONNECTIONS if name in wanted and (rows["connection"] == name).any()]
-    if not there:
+    shown = [name for name in CONNECTIONS if name in wanted and (rows["connection"] == name).any()]
+    if not shown:
         raise DataError(f"no rows of {quoted(wanted)} in the table; there is nothing to draw.")
-    ax = new_axes(6.4, 0.62 * len(there) + 0.9) if ax is None else ax
+    ax = new_axes(6.4, 0.62 * len(shown) + 0.9) if ax is None else ax
     # The same places each time: a figure of the same table is the same figure.
     rng = np.random.default_rng(0)
-    for place, name in enumerate(reversed(there)):
+    for row, name in enumerate(reversed(shown)):
         style = CONNECTION_STYLES[name]
         values = rows.loc[rows["connection"] == name, "cosine_distance"].to_numpy()
-        heights = place + rng.uniform(-0.27, 0.27, len(values))
+        heights = row + rng.uniform(-0.27, 0.27, len(values))
         # Many dots are fainter, so that their density shows.
         alpha = float(np.clip(6.0 / np.sqrt(len(values)), 0.12, 0.8))
         ax.scatter(
             values, heights, s=9, c=style.color, marker=style.marker, alpha=alpha, linewidths=0
         )
-        ax.plot([values.mean()] * 2, [place - 0.36, place + 0.36], color=INK, linewidth=2.2)
+        ax.plot([values.mean()] * 2, [row - 0.36, row + 0.36], color=INK, linewidth=2.2)
         text = f"{values.mean():.2f}  (n = {len(values):,})"
-        write_above(ax, text, (float(values.mean()), place + 0.36), 1.5)
-    labels = [CONNECTION_STYLES[name].label for name in reversed(there)]
-    ax.set_yticks(range(len(there)), labels, fontsize=9)
-    ax.set_ylim(-0.55, len(there) - 0.3)
+        write_above(ax, text, (float(values.mean()), row + 0.36), 1.5)
+    labels = [CONNECTION_STYLES[name].label for name in reversed(shown)]
+    ax.set_yticks(range(len(shown)), labels, fontsize=9)
+    ax.set_ylim(-0.55, len(shown) - 0.3)
     ax.set_xlabel("cosine distance")
     tidy(ax)
     return ax

@@ -26,7 +26,6 @@ from bayesbias.rankings import RankPosterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
 
 # Inches of a cell with and without a number, and how many to a side have numbers;
 # where there are more, there is a colour bar.
@@ -151,53 +150,65 @@ def _heat_map(
     label: str,
 ) -> Axes:
     """Draw a table of numbers up to one as coloured cells."""
+    import seaborn as sns
     from matplotlib.colors import LinearSegmentedColormap
 
-    values = frame.to_numpy(dtype=np.float64)
-    height, width = values.shape
-    rows, columns = ([wrapped(str(n), _WIDTH) for n in names] for names in (frame.index, frame))
-    numbered = max(height, width) <= _NUMBERED
-    cell = _CELL if numbered else _SMALL_CELL
+    height, width = frame.shape
+    rows, columns = (
+        [wrapped(str(name), _WIDTH) for name in names] for names in (frame.index, frame)
+    )
+    has_numbers = max(height, width) <= _NUMBERED
+    cell = _CELL if has_numbers else _SMALL_CELL
     # A name that is wider than its cell stands upright.
-    upright = _CHARACTER * _longest(columns) > cell
+    is_upright = _CHARACTER * _longest(columns) > cell
     if ax is None:
-        beside = _CHARACTER * _longest(rows) + (0.3 if numbered else 1.2)
-        below = _CHARACTER * _longest(columns) if upright else 0.2
+        beside = _CHARACTER * _longest(rows) + (0.3 if has_numbers else 1.2)
+        below = _CHARACTER * _longest(columns) if is_upright else 0.2
         ax = new_axes(max(cell * width, _LEAST) + beside, cell * height + below + 0.5)
     palette = LinearSegmentedColormap.from_list("heat", list(colors)).with_extremes(bad=BAND)
-    mesh = ax.pcolormesh(
-        values, cmap=palette, vmin=least, vmax=1.0, edgecolors="white", linewidth=1
+    sns.heatmap(
+        frame.astype(np.float64),
+        vmin=least,
+        vmax=1.0,
+        cmap=palette,
+        linewidths=1,
+        linecolor="white",
+        cbar=not has_numbers,
+        cbar_kws={"shrink": 0.6, "label": label},
+        xticklabels=columns,
+        yticklabels=rows,
+        ax=ax,
     )
-    ax.invert_yaxis()
-    ax.set_xticks(np.arange(width) + 0.5, columns, fontsize=8.5, rotation=90 if upright else 0)
-    ax.set_yticks(np.arange(height) + 0.5, rows, fontsize=8.5)
-    ax.tick_params(length=0, labelcolor=INK)
-    ax.spines[:].set_visible(False)
-    if not numbered:
-        bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.6, label=label)
-        bar.outline.set_visible(False)
-        return ax
-    for (i, j), text in np.ndenumerate(texts):
-        dark = _is_dark(palette, float((values[i, j] - least) / (1 - least)))
+    ax.set(xlabel="", ylabel="")
+    ax.tick_params(length=0, labelcolor=INK, labelsize=8.5)
+    ax.tick_params(axis="x", rotation=90 if is_upright else 0)
+    ax.tick_params(axis="y", rotation=0)
+    if has_numbers:
+        _write_numbers(ax, texts, palette((frame.to_numpy(np.float64) - least) / (1 - least)))
+    return ax
+
+
+def _write_numbers(ax: Axes, texts: npt.NDArray[np.str_], colors: Array) -> None:
+    """Write a text into each cell, also where there is no number, in ink or white.
+
+    Seaborn's own texts leave such cells empty, and are white on colours on which ink is easier to
+    read.
+    """
+    channels = colors[..., :3]
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    is_dark = linear @ [0.2126, 0.7152, 0.0722] < 0.2
+    for (row, column), text in np.ndenumerate(texts):
         ax.text(
-            j + 0.5,
-            i + 0.5,
+            column + 0.5,
+            row + 0.5,
             text,
             ha="center",
             va="center",
             fontsize=8,
-            color="white" if dark else INK,
+            color="white" if is_dark[row, column] else INK,
         )
-    return ax
 
 
 def _longest(names: Sequence[str]) -> int:
     """Return the number of characters of the longest line."""
     return max(len(line) for name in names for line in name.split("\n"))
-
-
-def _is_dark(palette: Colormap, place: float) -> bool:
-    """Tell whether white is easier to read on a colour than ink."""
-    channels: Array = np.asarray(palette(place))[:3]  # of no number, the pale one
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return bool(linear @ [0.2126, 0.7152, 0.0722] < 0.2)

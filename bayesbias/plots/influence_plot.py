@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Measure: TypeAlias = Literal["influence", "contribution"]
 
 _MEASURES = {
-    "influence": "influence: the value less the value without the word",
+    "influence": "influence: the value minus the value without the word",
     "contribution": "contribution: by how much the value changes when the word comes in",
 }
 # Who makes the tables.
@@ -72,7 +72,7 @@ def plot_influence(
     SpecError
         If `frame` is no table, or has several embeddings and none is named.
     DataError
-        If it is not one of `influence`, or no word has an influence that can be told.
+        If it is not one of `influence`, or no word has an influence that can be computed.
 
     Examples
     --------
@@ -85,19 +85,19 @@ def plot_influence(
     one_of("by", by, _MEASURES)
     check_frame("frame", frame, ["word_set", "word", by], _MAKERS)
     at_least("top", top, 1)
-    known = frame[np.isfinite(frame[by])]
+    finite = frame[np.isfinite(frame[by])]
     if "embedding" in frame:
         name = choose("embedding", embedding, dict.fromkeys(frame["embedding"].astype("str")))
-        known = known[known["embedding"] == name]
-    if known.empty:
+        finite = finite[finite["embedding"] == name]
+    if finite.empty:
         raise DataError(f"'frame' has no {by} that is a number; there is nothing to draw.")
-    table = known.sort_values(by, key=np.abs, ascending=False, kind="stable").head(top)
+    table = finite.sort_values(by, key=np.abs, ascending=False, kind="stable").head(top)
     several = styles(frame["word_set"].sort_values())
     ax = new_axes(6.4, 0.2 * len(table) + 1.3) if ax is None else ax
     y = np.arange(len(table))
     for name, style in several.items():
-        own = (table["word_set"] == name).to_numpy()
-        ax.barh(y[own], table[by][own], height=0.7, color=style.color)
+        in_set = (table["word_set"] == name).to_numpy()
+        ax.barh(y[in_set], table[by][in_set], height=0.7, color=style.color)
     if by == "contribution":
         # A word that a single run tells of has no standard error.
         errors = table["standard_error"].fillna(0)
@@ -108,6 +108,6 @@ def plot_influence(
     tidy(ax)
     settle(ax)
     label_below(ax, _MEASURES[by])
-    there = [several[name] for name in several if (table["word_set"] == name).any()]
-    legend_above(ax, patches(there), columns=2)
+    drawn_styles = [several[name] for name in several if (table["word_set"] == name).any()]
+    legend_above(ax, patches(drawn_styles), columns=2)
     return ax

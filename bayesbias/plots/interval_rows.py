@@ -138,7 +138,7 @@ def means_of(fit: Fit, by: By, prob: float, embedding: str | None = None) -> pd.
     array = fit.expected(["word_to_compare"])
     if "protected_word" not in array.dims and by not in array.dims:
         raise SpecError(
-            f"model {fit.spec.name!r} does not tell protected words apart, so there is nothing to "
+            f"model {fit.spec.name!r} does not distinguish protected words, so there is nothing to "
             "draw; fit model 'interaction', for instance."
         )
     if "embedding" in array.dims:
@@ -146,9 +146,9 @@ def means_of(fit: Fit, by: By, prob: float, embedding: str | None = None) -> pd.
         array = array.sel(embedding=name, drop=True)
     elif embedding is not None:
         one_of("embedding", embedding, [str(name) for name in fit.table["embedding"].unique()])
-    known = ("chain", "draw", "protected_word", "protected_group", "connection")
+    drawn_dims = ("chain", "draw", "protected_word", "protected_group", "connection")
     for dim in array.dims:
-        if dim not in known:
+        if dim not in drawn_dims:
             raise SpecError(
                 f"the means of model {fit.spec.name!r} also differ by {dim!r}, which this figure "
                 "does not show; draw them from fit.means()."
@@ -162,16 +162,16 @@ def means_of(fit: Fit, by: By, prob: float, embedding: str | None = None) -> pd.
 def by_group(means: pd.DataFrame, fit: Fit, by: By) -> tuple[dict[str, list[str]], list[str]]:
     """Return the rows by group, the nearest to their stereotypes first, and the connections."""
     if "connection" not in means:
-        there: list[str] = []
+        connections: list[str] = []
         first = means.set_index(by)["mean"]
     else:
-        there = [name for name in CONNECTIONS if name in set(means["connection"])]
-        first = means[means["connection"] == there[0]].set_index(by)["mean"]
+        connections = [name for name in CONNECTIONS if name in set(means["connection"])]
+        first = means[means["connection"] == connections[0]].set_index(by)["mean"]
     if by == "protected_group":
-        return {"": list(dict.fromkeys(means[by]))}, there
+        return {"": list(dict.fromkeys(means[by]))}, connections
     groups = fit.groups().to_series()
     order = {
         group: list(first[groups.index[groups == group]].sort_values().index)
         for group in dict.fromkeys(groups)
     }
-    return order, there
+    return order, connections

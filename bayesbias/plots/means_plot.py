@@ -61,7 +61,7 @@ def plot_means(
     Raises
     ------
     SpecError
-        If the model does not tell protected words apart, or there is no such embedding.
+        If the model does not distinguish protected words, or there is no such embedding.
 
     Examples
     --------
@@ -76,17 +76,19 @@ def plot_means(
     one_of("by", by, ("protected_word", "protected_group"))
     check_interval(prob, "hdi")
     means = means_of(fit, by, prob, embedding)
-    order, there = by_group(means, fit, by)
-    several = [CONNECTION_STYLES[name] for name in there] or [Style(INK, "o", "")]
+    order, connections = by_group(means, fit, by)
+    several = [CONNECTION_STYLES[name] for name in connections] or [Style(INK, "o", "")]
     many = len(means) >= MANY * len(several)
     # Inches of a lane, lanes between rows, points of a line, and the area of a mark.
     lane, between, width, size = (0.034, 1.0, 0.9, 7) if many else (0.078, 1.5, 1.7, 24)
     rows = Rows.of(order, len(several), between=between, headed=by == "protected_word", lane=lane)
     ax = new_axes(6.4, lane * rows.end + 1.15) if ax is None else ax
     for number, style in enumerate(several):
-        own = means[means["connection"] == there[number]] if there else means
+        estimates = means[means["connection"] == connections[number]] if connections else means
         y = [place + number for place in rows.places]
-        draw_intervals(ax, own.set_index(by).loc[rows.names], y, style, width=width, size=size)
+        draw_intervals(
+            ax, estimates.set_index(by).loc[rows.names], y, style, width=width, size=size
+        )
     rows.shade(ax)
     outcome = OUTCOMES[fit.spec.outcome]
     reference(ax, outcome.neutral)
@@ -94,6 +96,6 @@ def plot_means(
     ax.tick_params(axis="x", top=many, labeltop=many)
     rows.label(ax, size=7 if many else 8.5)
     label_below(ax, f"expected {outcome.label}, {prob:.0%} intervals ({outcome.meaning})")
-    if there:
+    if connections:
         legend_above(ax, keys(several), columns=2, space=2.4 if many else 0.5)
     return ax

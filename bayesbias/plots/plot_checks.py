@@ -31,9 +31,9 @@ def check_frame(name: str, frame: object, columns: Iterable[str], maker: str) ->
     return frame
 
 
-def choose(what: str, value: str | None, there: Iterable[str]) -> str:
+def choose(what: str, value: str | None, available: Iterable[str]) -> str:
     """Return the one that was asked for, or the only one that there is."""
-    names = list(there)
+    names = list(available)
     if value is None:
         if len(names) > 1:
             raise SpecError(
@@ -43,9 +43,9 @@ def choose(what: str, value: str | None, there: Iterable[str]) -> str:
     return one_of(what, value, names)
 
 
-def in_table(what: str, value: str, there: Iterable[str]) -> str:
+def in_table(what: str, value: str, available: Iterable[str]) -> str:
     """Return a name that the table holds, or say which there are."""
-    names = list(there)
+    names = list(available)
     if value in names:
         return value
     raise DataError(

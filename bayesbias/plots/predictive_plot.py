@@ -10,6 +10,8 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.blocks import blocks
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, one_of
 from bayesbias.models import Fit
 from bayesbias.models.prior_draws import outcome_draws
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BINS = 400
-# Numbers of replicated tables that are in memory at once.
-_BLOCK = 4_000_000
 # So many rows or more are drawn lower.
 _MANY = 12
 # A density that is lower than this part of a row is not drawn.
@@ -46,7 +46,7 @@ def plot_predictive_check(
     by: str | None = "connection",
     draws: int = 200,
     prob: float = 0.89,
-    seed: int = 0,
+    seed: Seed = 0,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the density of the observed distances over those of tables that the model would give.
@@ -65,8 +65,8 @@ def plot_predictive_check(
         How many replicated tables.
     prob : float, default 0.89
         The part of the replicated densities that the band holds, at each distance.
-    seed : int, default 0
-        Same seed, same figure.
+    seed : int, Generator or None, default 0
+        Same number, same figure.
     ax : Axes, optional
         Where to draw; by default a new figure that is as high as the rows need.
 
@@ -92,25 +92,27 @@ def plot_predictive_check(
     check_fit(fit)
     check_interval(prob, "eti")
     at_least("draws", draws, 2)
-    at_least("seed", seed, 0)
+    seed = as_seed(seed)
     codes, names = _levels(fit, by)
     grid, observed, replicated = _densities(fit, codes, len(names), draws, seed)
     lower, upper = np.quantile(replicated, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
-    many = len(names) >= _MANY
-    row, size = (0.3, 8) if many else (0.62, 9)
-    ax = new_axes(6.4, row * len(names) + 1.2) if ax is None else ax
-    for place, name in enumerate(names):
+    has_many_rows = len(names) >= _MANY
+    row_height, size = (0.3, 8) if has_many_rows else (0.62, 9)
+    ax = new_axes(6.4, row_height * len(names) + 1.2) if ax is None else ax
+    for level, name in enumerate(names):
         style = CONNECTION_STYLES.get(name) if by == "connection" else None
         color = INK if style is None else style.color
         # Densities of rows with many and with few distances differ in height; each fills its row.
-        scale = 0.85 / max(upper[place].max(), observed[place].max())
-        base = len(names) - 1 - place
-        seen = np.flatnonzero(scale * np.maximum(upper[place], observed[place]) > _SEEN)
+        scale = 0.85 / max(upper[level].max(), observed[level].max())
+        base = len(names) - 1 - level
+        seen = np.flatnonzero(scale * np.maximum(upper[level], observed[level]) > _SEEN)
         part = slice(seen[0], seen[-1] + 1)
-        low, high, line = (base + scale * of[place, part] for of in (lower, upper, observed))
+        low, high, line = (
+            base + scale * density[level, part] for density in (lower, upper, observed)
+        )
         ax.fill_between(grid[part], low, high, color=color, alpha=0.35, linewidth=0)
         ax.plot(grid[part], line, color=INK, linewidth=1.2)
-    labels = _labels(names, codes, by, lines=not many)
+    labels = _labels(names, codes, by, lines=not has_many_rows)
     ax.set_yticks(np.arange(len(names))[::-1], labels, fontsize=size, va="bottom")
     ax.set_ylim(-0.08, len(names))
     tidy(ax)
@@ -145,20 +147,20 @@ def _densities(
         """Return tables × levels × bins."""
         bins = np.clip((tables - edges[0]) / step, -1, _BINS)
         inside = (bins >= 0) & (bins < _BINS)
-        place = (np.arange(len(tables))[:, None] * levels + codes) * _BINS + bins.astype(np.intp)
+        cells = (np.arange(len(tables))[:, None] * levels + codes) * _BINS + bins.astype(np.intp)
         size = len(tables) * levels * _BINS
-        found = np.bincount(place[inside], minlength=size) / step
-        return np.asarray(found.reshape(-1, levels, _BINS))
+        per_width = np.bincount(cells[inside], minlength=size) / step
+        return np.asarray(per_width.reshape(-1, levels, _BINS))
 
     # The same kernel for both: what it smooths away, it does in either.
     width = [_bandwidth(y[codes == level]) / step for level in range(levels)]
-    found = []
+    densities = []
     for tables in chain([y[None]], _replicated(fit, draws, seed)):
         density = counts(tables) / n[:, None]
         for level in range(levels):
             density[:, level] = gaussian_filter1d(density[:, level], width[level], mode="constant")
-        found.append(density)
-    return (edges[1:] + edges[:-1]) / 2, found[0][0], np.concatenate(found[1:])
+        densities.append(density)
+    return (edges[1:] + edges[:-1]) / 2, densities[0][0], np.concatenate(densities[1:])
 
 
 def _bandwidth(y: Array) -> float:
@@ -174,9 +176,8 @@ def _replicated(fit: Fit, draws: int, seed: int) -> Iterator[Array]:
     values = {p.name: fit.draws(p.name) for p in fit.spec.parameters}
     total = len(values[fit.spec.scale])
     chosen = rng.choice(total, draws, replace=draws > total)
-    step = max(1, _BLOCK // len(fit.data.y))
-    for start in range(0, draws, step):
-        block = chosen[start : start + step]
+    for part_of_draws in blocks(draws, len(fit.data.y)):
+        block = chosen[part_of_draws]
         part = {name: draw[block].reshape(len(block), -1) for name, draw in values.items()}
         yield outcome_draws(fit.spec, fit.data, part, len(block), rng)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.wording import counted, enumerated
 from bayesbias.errors import SpecError
-from bayesbias.models.spec import ModelSpec, load_model
-from bayesbias.plots.style import INK, OUTCOMES, tidy
+from bayesbias.models.spec import ModelSpec, Parameter, load_model
+from bayesbias.plots.style import INK, OUTCOMES, tidy, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +25,9 @@ _QUANTILES = 1000  # of which so many are averaged over
 _SHOWN = 0.99  # the part of a distribution that its axis shows,
 _SHOWN_OF_HEAVY = 0.9  # or this, if the other needs an axis more than _HEAVY times as long
 _HEAVY = 3.0
+_LABEL = 36  # characters of a line below a panel
+# What columns hold, where their names do not say it.
+_FACTORS = {"word_to_compare": "attribute", "protected_group": "group"}
 _NORMAL_HALF_WIDTH = 2.5758293035489  # of the central 99% of a standard normal distribution
 
 
@@ -70,8 +74,8 @@ def plot_priors(
     panels = _new_axes(len(names)) if axes is None else np.ravel(np.asarray(axes, dtype=object))
     if len(panels) != len(names):
         raise SpecError(
-            f"'axes' holds {len(panels)}; model {spec.name!r} has {len(names)} parameters "
-            f"({', '.join(names)}), and each needs one."
+            f"'axes' holds {len(panels)}; model {spec.name!r} has "
+            f"{counted(len(names), 'parameter')} ({', '.join(names)}), and each needs one."
         )
     # The same figure each time.
     rng = np.random.default_rng(0)
@@ -144,7 +148,7 @@ def _draw(
         )
     ax.set_title(name, x=0, ha="left", fontsize=10, fontweight="bold", color=INK)
     ax.set_title(str(prior), loc="right", fontsize=8, color=INK)
-    ax.set_xlabel(meaning(spec, name), fontsize=9, color=INK)
+    ax.set_xlabel(wrapped(meaning(spec, name), _LABEL), fontsize=9, color=INK)
     ax.set_yticks([])
     ax.locator_params(axis="x", nbins=6)
     ax.tick_params(axis="x", labelsize=8)
@@ -174,10 +178,10 @@ def _normals(spec: ModelSpec, name: str, simulated: Mapping[str, Array]) -> tupl
 
 def _ancestors(spec: ModelSpec, name: str) -> list[str]:
     """Return a coefficient and all that it is pooled towards, as often as each counts."""
-    found = [name]
+    lineage = [name]
     for parent in spec[name].prior.mean:
-        found += _ancestors(spec, parent)
-    return found
+        lineage += _ancestors(spec, parent)
+    return lineage
 
 
 def meaning(spec: ModelSpec, name: str) -> str:
@@ -187,14 +191,30 @@ def meaning(spec: ModelSpec, name: str) -> str:
     if name == "nu":
         return "degrees of freedom"
     if spec[name].over:
-        used = [p.name for p in spec.parameters if p.correlation == name]
-        used += ["residuals"] if spec.correlation == name else []
-        return f"correlation of {' and '.join(used)} between {spec[name].over}s"
-    if spec[name].covariate:
-        return f"{spec.outcome} per standard deviation of {spec[name].covariate}"
+        correlated = _effects(
+            (p for p in spec.parameters if p.correlation == name), without=spec[name].over
+        )
+        correlated += ["residuals"] if spec.correlation == name else []
+        return f"correlation of {enumerated(correlated)} between {spec[name].over}s"
+    covariate = spec[name].covariate
+    if covariate is not None:
+        return f"{spec.outcome} per standard deviation of {_words(covariate)}"
     if spec[name].prior.is_positive:
-        pooled = [p.name for p in spec.parameters if p.prior.sd == name]
-        return f"standard deviation of {' and '.join(pooled)}"
+        pooled = _effects(p for p in spec.parameters if p.prior.sd == name)
+        return f"standard deviation of {enumerated(pooled)}"
     if name in _ancestors(spec, spec.mean[0]):
         return OUTCOMES[spec.outcome].label
     return f"added to the {spec.outcome}"
+
+
+def _effects(parameters: Iterable[Parameter], without: str | None = None) -> list[str]:
+    """Return in plain words what parameters differ by, such as ``effects per attribute``."""
+    factors = (
+        enumerated([_FACTORS.get(name, _words(name)) for name in parameter.by if name != without])
+        for parameter in parameters
+    )
+    return [f"effects per {factor}" for factor in dict.fromkeys(factors)]
+
+
+def _words(column: str) -> str:
+    return column.replace("_", " ")

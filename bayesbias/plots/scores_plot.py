@@ -39,7 +39,7 @@ def plot_scores(
     metric: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the values of a metric with their intervals, one row a query, a mark an embedding.
+    """Draw the values of a metric with their intervals, one row per query, one mark per embedding.
 
     Metrics have scales of their own, so a figure is of one of them. The vertical line is the value
     that an embedding without bias has.
@@ -78,15 +78,15 @@ def plot_scores(
     """
     table = _table(scores)
     name = choose("metric", metric, dict.fromkeys(table["metric"].astype("str")))
-    own = table[table["metric"] == name]
-    twice = own.duplicated(["query", "embedding"])
+    of_metric = table[table["metric"] == name]
+    twice = of_metric.duplicated(["query", "embedding"])
     if twice.any():
-        query, embedding = own.loc[twice, ["query", "embedding"]].iloc[0]
+        query, embedding = of_metric.loc[twice, ["query", "embedding"]].iloc[0]
         raise DataError(f"'scores' has {query!r} in {embedding!r} twice; keep one of them.")
-    if own["value"].isna().all():
+    if of_metric["value"].isna().all():
         raise DataError(f"no value of {name!r} is a number; there is nothing to draw.")
-    several = styles(own["embedding"])
-    labels = {query: wrapped(query, _WIDTH) for query in dict.fromkeys(own["query"])}
+    several = styles(of_metric["embedding"])
+    labels = {query: wrapped(query, _WIDTH) for query in dict.fromkeys(of_metric["query"])}
     # A row is as high as its marks or its name, whichever is higher.
     lines = max(label.count("\n") + 1 for label in labels.values())
     between = max(_BETWEEN, lines * _LINE / _LANE + 0.5 - len(several))
@@ -94,7 +94,7 @@ def plot_scores(
     ax = new_axes(6.4, _LANE * rows.end + (1.1 if len(several) > 1 else 0.7)) if ax is None else ax
     places = dict(zip(labels, rows.places, strict=True))
     for lane, (embedding, style) in enumerate(several.items()):
-        part = own[own["embedding"] == embedding].rename(columns={"value": "mean"})
+        part = of_metric[of_metric["embedding"] == embedding].rename(columns={"value": "mean"})
         y = [places[query] + lane for query in part["query"]]
         draw_intervals(ax, part, y, style, width=1.7, size=24)
         reasons = part.get("reason", pd.Series("", index=part.index)).astype("str")
@@ -107,7 +107,7 @@ def plot_scores(
     neutral = METRICS[name].neutral_value if name in METRICS else None
     if neutral is not None:
         reference(ax, neutral)
-    where = "" if len(several) > 1 else f" in {own['embedding'].iloc[0]}"
+    where = "" if len(several) > 1 else f" in {of_metric['embedding'].iloc[0]}"
     tidy(ax)
     rows.label(ax)
     label_below(ax, f"{name}{where}" + ("" if neutral is None else f" ({neutral:g}: no bias)"))
@@ -117,7 +117,7 @@ def plot_scores(
 
 
 def _table(scores: object) -> pd.DataFrame:
-    """Return one row a score."""
+    """Return one row per score."""
     if isinstance(scores, Score):
         scores = [scores]
     if isinstance(scores, Iterable) and not isinstance(scores, pd.DataFrame | str):

@@ -62,7 +62,7 @@ class _Look:
 
 
 def plot_silhouettes(
-    found: Silhouettes,
+    result: Silhouettes,
     *,
     band: Band | None = None,
     whole_range: bool = True,
@@ -76,11 +76,11 @@ def plot_silhouettes(
 
     Parameters
     ----------
-    found : Silhouettes
+    result : Silhouettes
         What `silhouettes` returned.
     band : {"both", "min-max", "quantile"}, optional
         From the smallest to the largest run, as in the paper; the part that holds a run with
-        probability ``found.prob``, which more runs do not widen; or the second within the first.
+        probability ``result.prob``, which more runs do not widen; or the second within the first.
         By default both, and with more than two embeddings, whose bands would hide each other,
         "min-max".
     whole_range : bool, default True
@@ -97,33 +97,33 @@ def plot_silhouettes(
     Raises
     ------
     SpecError
-        If `found` is something else, or there is no such band.
+        If `result` is something else, or there is no such band.
 
     Examples
     --------
     >>> import bayesbias as bb
     >>> embeddings = [bb.load_embedding("demo"), bb.load_embedding("demo-100d")]
-    >>> found = bb.silhouettes("weat_es", bb.load_query("weat_7"), embeddings)
-    >>> ax = bb.plot_silhouettes(found)
+    >>> result = bb.silhouettes("weat_es", bb.load_query("weat_7"), embeddings)
+    >>> ax = bb.plot_silhouettes(result)
     >>> ax.get_ylabel(), ax.get_xlabel()
     ('weat_es (0: no bias)', 'number of target words (16 in all)')
     """
-    _check(found)
-    several = _looks(found.embeddings)
+    _check(result)
+    several = _looks(result.embeddings)
     kind = _kind(band, several)
-    told = zip(found.embeddings, found.complete, found.robustness, strict=True)
+    by_embedding = zip(result.embeddings, result.complete, result.robustness, strict=True)
     labels = [
         f"{wrapped(name, _NAME)}\nvalue {number(value, 2)}, robustness {robustness:.2f}"
-        for name, value, robustness in told
+        for name, value, robustness in by_embedding
     ]
     if ax is None:
         lines = sum(label.count("\n") + 1 for label in labels)
         ax = new_axes(7.4, max(4.0, _LINE * (lines + len(labels)) + 0.5))
-    _draw(ax, found, several, kind)
-    ax.set_ylim(_limits([found], kind, whole_range))
+    _draw(ax, result, several, kind)
+    ax.set_ylim(_limits([result], kind, whole_range))
     beside = _legend_beside(ax, _keys(several.values(), labels))
     ax.add_artist(beside).set_clip_on(False)  # or the next legend would take its place
-    legend_above(ax, _explained([found], kind), columns=4)
+    legend_above(ax, _explained([result], kind), columns=4)
     return ax
 
 
@@ -167,26 +167,26 @@ def plot_silhouette_grid(
     placed = _placed(results)
     rows = list(dict.fromkeys(row for row, _ in placed))
     columns = list(dict.fromkeys(side for _, side in placed))
-    several = _looks(name for found in placed.values() for name in found.embeddings)
+    several = _looks(name for result in placed.values() for name in result.embeddings)
     kind = _kind(band, several)
     titled = len({query for _, query in rows}) > 1
     figure, axes = _new_grid(len(rows), len(columns), len(several))
     for row, panels in zip(rows, axes, strict=True):
-        there = {side: placed[row, side] for side in columns if (row, side) in placed}
+        in_row = {side: placed[row, side] for side in columns if (row, side) in placed}
         for side, ax in zip(columns, panels, strict=True):
-            if side not in there:
+            if side not in in_row:
                 ax.set_visible(False)
                 continue
-            first = side == next(iter(there))
-            _draw(ax, there[side], several, kind)
-            ax.set_ylim(_limits(there.values(), kind, whole_range))
+            first = side == next(iter(in_row))
+            _draw(ax, in_row[side], several, kind)
+            ax.set_ylim(_limits(in_row.values(), kind, whole_range))
             ax.tick_params(labelsize=8, labelleft=first)
             ax.xaxis.label.set_fontsize(8.5)
             ax.yaxis.label.set(fontsize=8.5, visible=first)
             if titled and first:
                 ax.set_title(wrapped(row[1], _TITLE), loc="left", fontsize=8.5, color=INK)
-            own = [several[name] for name in there[side].embeddings]
-            handles = _keys(own, [f"{r:.2f}" for r in there[side].robustness])
+            looks = [several[name] for name in in_row[side].embeddings]
+            handles = _keys(looks, [f"{r:.2f}" for r in in_row[side].robustness])
             _legend_beside(ax, handles, title="robustness")
     _legend_outside(figure, _keys(several.values(), several), "outside upper left")
     _legend_outside(figure, _explained(list(placed.values()), kind), "outside lower left")
@@ -215,10 +215,10 @@ def _kind(band: Band | None, embeddings: Sized) -> Band:
     return band
 
 
-def _check(found: object) -> Silhouettes:
-    if isinstance(found, Silhouettes):
-        return found
-    raise SpecError(f"'found' is {type(found).__name__}; expected what silhouettes() returned.")
+def _check(result: object) -> Silhouettes:
+    if isinstance(result, Silhouettes):
+        return result
+    raise SpecError(f"'result' is {type(result).__name__}; expected what silhouettes() returned.")
 
 
 def _placed(results: object) -> dict[tuple[tuple[str, str], str], Silhouettes]:
@@ -229,35 +229,35 @@ def _placed(results: object) -> dict[tuple[tuple[str, str], str], Silhouettes]:
             "returned."
         )
     placed: dict[tuple[tuple[str, str], str], Silhouettes] = {}
-    for found in results:
-        _check(found)
-        place = (found.metric, found.query.name), found.side
+    for result in results:
+        _check(result)
+        place = (result.metric, result.query.name), result.side
         if place in placed:
             raise SpecError(
-                f"'results' has the {found.side} of {found.query.name!r} by {found.metric!r} "
+                f"'results' has the {result.side} of {result.query.name!r} by {result.metric!r} "
                 "twice; keep one of them."
             )
-        placed[place] = found
+        placed[place] = result
     if not placed:
         raise SpecError("'results' is empty; there is nothing to draw.")
     return placed
 
 
-def _draw(ax: Axes, found: Silhouettes, several: Mapping[str, _Look], band: Band) -> None:
+def _draw(ax: Axes, result: Silhouettes, several: Mapping[str, _Look], band: Band) -> None:
     """Draw bands, means and complete lists, and label the axes."""
     from matplotlib.ticker import MaxNLocator
 
-    for name in found.embeddings:
-        table = found.table[found.table["embedding"] == name]
+    for name in result.embeddings:
+        table = result.table[result.table["embedding"] == name]
         _draw_one(ax, table, several[name], band, many=len(several) > _MANY)
-    ax.axhline(found.neutral_value, color=INK, linewidth=0.8, zorder=0.9)
-    least, whole = int(found.sizes[0]), int(found.sizes[-1])
+    ax.axhline(result.neutral_value, color=INK, linewidth=0.8, zorder=0.9)
+    least, whole = int(result.sizes[0]), int(result.sizes[-1])
     pad = _PAD * (whole - least)
     ax.set_xlim(least - pad, whole + pad)
     ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
-    side = found.side.removesuffix("s")
+    side = result.side.removesuffix("s")
     ax.set_xlabel(f"number of {side} words ({whole:,} in all)", color=INK)
-    ax.set_ylabel(f"{found.metric} ({found.neutral_value:g}: no bias)", color=INK)
+    ax.set_ylabel(f"{result.metric} ({result.neutral_value:g}: no bias)", color=INK)
     tidy(ax)
     ax.grid(axis="x", visible=False)
     ax.grid(axis="y", color=GRID, linewidth=0.6)
@@ -287,13 +287,13 @@ def _outer(band: Band) -> list[str]:
 
 def _limits(several: Iterable[Silhouettes], band: Band, whole_range: bool) -> tuple[float, float]:
     """Return the ends of the vertical axis, with all that is drawn between them."""
-    there = list(several)
+    results = list(several)
     drawn = [*_outer(band), "mean"]
-    edges = np.concatenate([found.table[drawn].to_numpy() for found in there])
-    ranges = [found.value_range for found in there] if whole_range else edges
+    edges = np.concatenate([result.table[drawn].to_numpy() for result in results])
+    ranges = [result.value_range for result in results] if whole_range else edges
     low, high = float(min(edges.min(), np.min(ranges))), float(max(edges.max(), np.max(ranges)))
     # Runs that all agree still need an axis.
-    pad = _PAD * ((high - low) or np.ptp(there[0].value_range))
+    pad = _PAD * ((high - low) or np.ptp(results[0].value_range))
     return low - pad, high + pad
 
 
@@ -321,7 +321,7 @@ def _explained(shown: Sequence[Silhouettes], band: Band) -> list[Artist]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    runs, probs = ({getattr(found, name) for found in shown} for name in ("runs", "prob"))
+    runs, probs = ({getattr(result, name) for result in shown} for name in ("runs", "prob"))
     handles: list[Artist] = []
     if band != "quantile":
         label = f"all {runs.pop():,} runs" if len(runs) == 1 else "all runs"

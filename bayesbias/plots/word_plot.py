@@ -100,19 +100,19 @@ def plot_word(
     rows = rows[rows["protected_word"] == word]
     name = choose("embedding", embedding, dict.fromkeys(rows["embedding"].astype("str")))
     rows = rows[rows["embedding"] == name].sort_values("cosine_distance", kind="stable")
-    there = [kind for kind in CONNECTIONS if (rows["connection"] == kind).any()]
+    kinds = [kind for kind in CONNECTIONS if (rows["connection"] == kind).any()]
     distances = rows["cosine_distance"].to_numpy()
     words = rows["word_to_compare"].astype("str").to_numpy()
-    sector = rows["connection"].astype("str").map(there.index).to_numpy()
+    sector = rows["connection"].astype("str").map(kinds.index).to_numpy()
     counts = np.bincount(sector)
     reach = max(1.25, float(np.ceil(distances.max() * 4) / 4))
 
     ax = new_axes(6.2, 6.4) if ax is None else ax
     room = _Room(ax, reach)
-    for number, kind in enumerate(there):
-        style, corner = CONNECTION_STYLES[kind], _CORNERS[len(there)][number]
+    for number, kind in enumerate(kinds):
+        style, corner = CONNECTION_STYLES[kind], _CORNERS[len(kinds)][number]
         _name_sector(room, style, counts[number], corner)
-    _rings(room, reach, len(there))
+    _rings(room, reach, len(kinds))
     room.take(_write(ax, 0, 0, word, size=10, weight="bold", ha="center"))
 
     named = np.zeros(len(rows), dtype=bool)
@@ -120,17 +120,17 @@ def plot_word(
         named[np.flatnonzero(sector == number)[:share]] = True
     points = np.full((len(rows), 2), np.nan)
     for i in np.flatnonzero(named):
-        place = room.put_named(words[i], distances[i], sector[i], len(there))
-        if place is None:
+        point = room.put_named(words[i], distances[i], sector[i], len(kinds))
+        if point is None:
             named[i] = False
         else:
-            points[i] = place
+            points[i] = point
     for number, i in enumerate(np.flatnonzero(~named)):
-        points[i] = room.put(distances[i], sector[i], len(there), number)
-    for number, kind in enumerate(there):
+        points[i] = room.put(distances[i], sector[i], len(kinds), number)
+    for number, kind in enumerate(kinds):
         style = CONNECTION_STYLES[kind]
-        for own, size, order in ((named, 26, 3), (~named, 9, 2)):
-            x, y = points[own & (sector == number)].T
+        for is_drawn, size, order in ((named, 26, 3), (~named, 9, 2)):
+            x, y = points[is_drawn & (sector == number)].T
             # Many dots are fainter, so that their density shows.
             alpha = 1.0 if order == 3 else float(np.clip(6 / np.sqrt(len(x) or 1), 0.25, 0.8))
             marks = ax.scatter(x, y, s=size, c=style.color, marker=style.marker, zorder=order)

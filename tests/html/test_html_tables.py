@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesbias.errors import SpecError
-from bayesbias.html import Column, Place, Table
+from bayesbias.html import Column, PageContext, Table
 
 
 def html_of(frame: pd.DataFrame, *args: object, **options: object) -> str:
-    return Table(frame, *args, **options).html(Place())  # type: ignore[arg-type]
+    return Table(frame, *args, **options).html(PageContext())  # type: ignore[arg-type]
 
 
 def cells(html: str) -> list[list[str]]:

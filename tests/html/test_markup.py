@@ -22,7 +22,7 @@ class Reader(HTMLParser):
         super().__init__()
         self.tags: list[str] = []
         self.text = ""
-        self.feed(html)
+        self.feed(str(html))
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -49,7 +49,7 @@ def test_a_literal_stands_for_itself(text: str) -> None:
     word = printable(" ".join(text.split()))
     assert Reader(inline(literal(text))).text == word
     assert Reader(inline(literal(text))).tags == []
-    assert Reader(paragraphs(literal(text), 3)).tags == ["p"]
+    assert Reader(paragraphs(literal(text), 3)).tags == (["p"] if word else [])
     read = Reader(inline(f"**a** `{literal(text)}` [*{literal(text)}*](https://b.c) d"))
     if word:
         assert read.tags == ["strong", "code", "a", "em"]
@@ -79,7 +79,7 @@ def test_other_links_are_text(target: str) -> None:
 
 
 def test_a_link_cannot_leave_its_quotes() -> None:
-    assert inline('[a](https://b"onclick="c)') == '<a href="https://b&quot;onclick=&quot;c">a</a>'
+    assert inline('[a](https://b"onclick="c)') == '<a href="https://b%22onclick=%22c">a</a>'
 
 
 def test_paragraphs() -> None:
@@ -88,11 +88,35 @@ def test_paragraphs() -> None:
         "<h4>Head</h4>",
         "<p>One",
         "two.</p>",
-        "<ul><li>a",
-        "  b</li><li><em>c</em></li></ul>",
+        "<ul>",
+        "<li>a",
+        "b</li>",
+        "<li><em>c</em></li>",
+        "</ul>",
         "<p>Last.</p>",
         "",
     ]
+
+
+def test_headings_go_down_from_the_level_of_their_place() -> None:
+    text = "# One\n\n## Two\n\n### Three"
+    assert Reader(paragraphs(text, 3)).tags == ["h3", "h4", "h5"]
+    assert Reader(paragraphs(text, 5)).tags == ["h5", "h6", "h6"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(["# ", "> ", "1. ", "- ", "    ", "***", "<b>", "|-|", "&lt;", "\n", "a"])
+    )
+)
+def test_no_text_makes_other_blocks_than_these(parts: list[str]) -> None:
+    allowed = {"p", "ul", "ol", "li", "h3", "strong", "em"}
+    assert {*Reader(paragraphs("".join(parts), 3)).tags} <= allowed
+
+
+@pytest.mark.parametrize("text", ["1. a", "2) b", "- c", "+ d", "# e", "> f", "---", "_h_"])
+def test_a_literal_begins_no_block(text: str) -> None:
+    assert paragraphs(literal(text), 3) == f"<p>{escape(text.strip())}</p>\n"
 
 
 @given(st.floats(-1e9, 1e9), st.integers(0, 6))

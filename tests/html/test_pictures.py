@@ -17,7 +17,7 @@ from matplotlib.patheffects import withStroke
 
 import bayesbias.html
 from bayesbias.errors import SpecError
-from bayesbias.html import Figure, Page, Place, Section, figure_svg
+from bayesbias.html import Figure, Page, PageContext, Section, figure_svg
 from bayesbias.html.colors import light_enough, luminance
 
 FOLDER = Path(bayesbias.html.__file__).parent
@@ -34,8 +34,8 @@ def drawn(word: str = "imam") -> MatplotlibFigure:
     return figure
 
 
-def as_html(svg: str, place: Place | None = None) -> str:
-    return Figure(svg, "A picture.").html(place or Place())
+def as_html(svg: str, context: PageContext | None = None) -> str:
+    return Figure(svg, "A picture.").html(context or PageContext())
 
 
 def test_each_picture_has_ids_of_its_own_and_finds_them() -> None:
@@ -161,9 +161,9 @@ def test_width(attributes: str, width: int) -> None:
 def test_png() -> None:
     stream = io.BytesIO()
     drawn().savefig(stream, format="png", dpi=100)
-    html = Figure(stream.getvalue(), 'A "quoted" word.').html(Place())
+    html = Figure(stream.getvalue(), 'A "quoted" word.').html(PageContext())
     assert 'width="400" height="300"' in html
-    assert 'alt="A &quot;quoted&quot; word."' in html
+    assert 'alt="A &#34;quoted&#34; word."' in html
     assert struct.unpack(">II", stream.getvalue()[16:24]) == (400, 300)
 
 

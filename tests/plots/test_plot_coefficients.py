@@ -19,8 +19,8 @@ def table() -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("model", "parameter", "reference", "meaning"),
     [
-        ("crossed", "bar", 1, "bar: cosine distance"),
-        ("connection", "co", 0, "co: added to the distance"),
+        ("crossed", "bar", 1, "cosine distance"),
+        ("connection", "co", 0, "added to the distance"),
     ],
 )
 def test_coefficients(

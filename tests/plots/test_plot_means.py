@@ -98,7 +98,7 @@ def test_a_model_of_groups() -> None:
     ax = bb.plot_means(fit, by="protected_group")
     wanted = fit.posterior["g"].sel(connection="none").mean(("chain", "draw"))
     np.testing.assert_allclose(marks(ax, CONNECTION_STYLES["none"].color)[:, 0], wanted)
-    with pytest.raises(SpecError, match="model 'own' does not tell protected words apart"):
+    with pytest.raises(SpecError, match="model 'own' does not distinguish protected words"):
         bb.plot_means(fit)
     # Words and groups: each word has the coefficient of its own group.
     both = spec(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,7 +13,9 @@ from matplotlib.axes import Axes
 from scipy import stats
 
 import bayesbias as bb
+from bayesbias._core.blocks import blocks
 from bayesbias.errors import SpecError
+from bayesbias.plots import predictive_plot
 from bayesbias.plots.style import CONNECTION_STYLES
 
 CONSTANT = bb.models.ModelSpec.from_dict(
@@ -139,10 +142,20 @@ def test_the_same_seed_the_same_figure() -> None:
     assert first.shape != other.shape or not np.allclose(first, other)
 
 
+def test_a_generator_is_a_seed_that_moves_on() -> None:
+    fit = handmade(simulated_table(3))
+    one, same = np.random.default_rng(3), np.random.default_rng(3)
+    first, second, later = (
+        bands(bb.plot_predictive_check(fit, draws=20, seed=rng))[0] for rng in (one, same, one)
+    )
+    np.testing.assert_array_equal(first, second)
+    assert first.shape != later.shape or not np.allclose(first, later)
+
+
 def test_more_tables_than_draws_and_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     fit = handmade(simulated_table(3), draws=5)
     whole = bands(bb.plot_predictive_check(fit, draws=30))
-    monkeypatch.setattr("bayesbias.plots.predictive_plot._BLOCK", 300)
+    monkeypatch.setattr(predictive_plot, "blocks", partial(blocks, budget=300))
     for one, other in zip(whole, bands(bb.plot_predictive_check(fit, draws=30)), strict=True):
         np.testing.assert_allclose(one, other)
 

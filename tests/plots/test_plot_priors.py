@@ -75,7 +75,8 @@ def test_pooled_parameters_are_averaged_over_what_they_are_pooled_towards() -> N
     axes = plot_priors("crossed")
     by_name = dict(zip((ax.get_title() for ax in axes), axes, strict=True))
     assert list(by_name) == ["bar", "tau", "theta", "tau_word", "u", "s"]
-    assert by_name["tau_word"].get_xlabel() == "standard deviation of u"
+    label = by_name["tau_word"].get_xlabel().replace("\n", " ")
+    assert label == "standard deviation of effects per attribute"
     assert by_name["theta"].get_title(loc="right") == "Normal(bar, tau)"
 
     def theta(x: float) -> float:

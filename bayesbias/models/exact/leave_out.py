@@ -50,13 +50,13 @@ def log_density_left_out(
         rows = np.flatnonzero(of_rows >= 0)
         if not len(rows):
             continue
-        for alike in _alike(block, compiled, rows, level[rows], local):
-            n, d = alike.rows.shape[1], len(block.dense) + 1
-            size = n * (d + n + len(alike.rows)) + len(block.coefficients)
-            step = max(1, min(block.batch, _BUDGET // size))
-            for start in range(0, len(at), step):
-                part = slice(start, start + step)
-                solved = block.solve(at[part][:, block.scales])
+        groups = _alike(block, compiled, rows, level[rows], local)
+        # The block is solved once for some draws, and asked about all levels.
+        step = min(_draws_at_once(block, alike) for alike in groups)
+        for start in range(0, len(at), step):
+            part = slice(start, start + step)
+            solved = block.solve(at[part][:, block.scales])
+            for alike in groups:
                 residual = compiled.residuals.covariance(at[part], alike.rows[0])
                 density = _density(block, solved, alike, residual, y)
                 result[part, alike.levels] += density
@@ -128,6 +128,12 @@ def _alike(
             merged.append((number, of_rows, counts))
         result.append(_Alike(level[grid[:, 0]], rows[grid], weights, merged))
     return result
+
+
+def _draws_at_once(block: Block, alike: _Alike) -> int:
+    n, d = alike.rows.shape[1], len(block.dense) + 1
+    size = n * (d + n + len(alike.rows)) + len(block.coefficients)
+    return max(1, min(block.batch, _BUDGET // size))
 
 
 def _density(block: Block, at: Solution, alike: _Alike, residual: Array, y: Array) -> Array:
