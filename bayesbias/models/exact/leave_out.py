@@ -131,8 +131,8 @@ def _alike(
 
 
 def _draws_at_once(block: Block, alike: _Alike) -> int:
-    n, d = alike.rows.shape[1], len(block.dense) + 1
-    size = n * (d + n + len(alike.rows)) + len(block.coefficients)
+    n_rows, n_dense = int(alike.rows.shape[1]), len(block.dense) + 1
+    size = n_rows * (n_dense + n_rows + len(alike.rows)) + len(block.coefficients)
     return max(1, min(block.batch, _BUDGET // size))
 
 
