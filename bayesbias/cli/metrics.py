@@ -14,6 +14,7 @@ from bayesbias.cli.common import (
     frame_format,
     load_embeddings,
     loading_options,
+    matching_option_values,
     parse_options,
     print_frame,
     quiet_option,
@@ -302,7 +303,7 @@ def _load(
     return load_embeddings(
         sources or ("demo",),
         None if whole else queries,
-        fallbacks=fallbacks,
+        matching=matching_option_values(fallbacks),
         limit=limit,
         trust=trust,
         quiet=quiet,

@@ -16,6 +16,7 @@ from bayesbias.cli.common import (
     frame_format,
     load_embeddings,
     loading_options,
+    matching_option_values,
     parse_options,
     print_frame,
     quiet_option,
@@ -202,7 +203,7 @@ def silhouette(
     loaded = load_embeddings(
         embeddings or ("demo",),
         None if whole else query,
-        fallbacks=fallbacks,
+        matching=matching_option_values(fallbacks),
         limit=limit,
         subwords=subwords,
         trust=trust,

@@ -11,6 +11,7 @@ from bayesbias.cli.common import (
     format_option,
     load_embeddings,
     loading_options,
+    matching_option_values,
     print_frame,
     quiet_option,
     say,
@@ -182,7 +183,7 @@ def check(
         loaded,
         frequencies=counts,
         tags=tags,
-        fallbacks=fallbacks,
+        matching=matching_option_values(fallbacks),
         samples=samples,
         seed=seed,
     )

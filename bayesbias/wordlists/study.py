@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from bayesbias._core.constants import CONTROL_CONNECTIONS, DEFAULT_FALLBACKS
+from bayesbias._core.constants import CONTROL_CONNECTIONS
 from bayesbias._core.files import atomic
 from bayesbias._core.validation import word_list
 from bayesbias._core.wording import did_you_mean, quoted
@@ -20,7 +20,7 @@ from bayesbias.wordlists import toml_text
 from bayesbias.wordlists.wordset import WordSet
 
 if TYPE_CHECKING:
-    from bayesbias.embeddings import Embedding
+    from bayesbias.embeddings import Embedding, Matching
     from bayesbias.wordlists.frequencies import Frequencies
     from bayesbias.wordlists.matched_controls import MatchedStudy
 
@@ -181,7 +181,7 @@ class Study:
         ratio: int = 5,
         caliper: float | None = None,
         frequencies: Frequencies = "rank",
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+        matching: Matching | None = None,
         seed: int = 0,
         name: str | None = None,
     ) -> MatchedStudy:
@@ -217,8 +217,8 @@ class Study:
             of the standard deviation of the stereotypes.
         frequencies : str, path-like, corpus, DataFrame or mapping, default "rank"
             Where frequencies are from, as in `distance_table`.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Forms of a word to try, as in `Matching`.
+        matching : Matching, optional
+            How words are matched with the vocabulary; that of the embedding by default.
         seed : int, default 0
             The seed of the draw; other seeds give other controls, so that one can see how much a
             result depends on them.
@@ -269,7 +269,7 @@ class Study:
             ratio=ratio,
             caliper=caliper,
             frequencies=frequencies,
-            fallbacks=fallbacks,
+            matching=matching,
             seed=seed,
             name=name,
         )

@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial.distance import cityblock
 
 import bayesbias as bb
+from bayesbias.embeddings import Matching
 from bayesbias.errors import DataError, SpecError, VocabularyError
 from bayesbias.wordlists.check import recommendations
 
@@ -130,7 +131,11 @@ class TestFrequency:
         given = {"table": Corpus().counts(), "mapping": counts, "corpus": Corpus()}[kind]
         lists = {"a": words("a", 3), "b": words("b", 3), "c": ["c0", "w3"]}
         found = bb.check_words(
-            lists, planted, frequencies=given, fallbacks=("exact", "upper"), samples=5
+            lists,
+            planted,
+            frequencies=given,
+            matching=Matching(("exact", "upper")),
+            samples=5,
         )
         assert "median_rank" not in found.lists
         assert found.lists["median_count"].tolist() == [20, 2, 2.5]
@@ -395,7 +400,7 @@ class TestErrors:
             ({"a": ["he", 3]}, {}, SpecError, "'a' holds 3, which is not a string"),
             ({"a": ["he"]}, {"samples": 0}, SpecError, "'samples' is 0; expected"),
             ({"a": ["he"]}, {"seed": -1}, SpecError, "'seed' is -1; expected"),
-            ({"a": ["he"]}, {"fallbacks": ["lowre"]}, SpecError, "Did you mean 'lower'"),
+            ({"a": ["he"]}, {"matching": ["lower"]}, SpecError, "expected a Matching"),
             (
                 {"a": ["xyzzy"], "b": ["plugh"]},
                 {},

@@ -15,13 +15,12 @@ from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.validation import at_least, check_jobs, one_of, share, word_list
 from bayesbias._core.wording import quoted
-from bayesbias._core.constants import DEFAULT_FALLBACKS
-from bayesbias.embeddings import Embedding, check_embedding
+from bayesbias.embeddings import Embedding, Matching, check_embedding
 from bayesbias.errors import NotFittedError, SpecError, VocabularyError, warn
 from bayesbias.wordlists.build.labelled_words import (
     FEWEST,
     UNSURE,
-    Found,
+    LabelledWords,
     Labelled,
     as_labelled,
     find_labelled,
@@ -143,7 +142,7 @@ class GroupClassifier:
         *,
         seed: int = 0,
         lemmas: Mapping[str, str] | None = None,
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+        matching: Matching | None = None,
         n_jobs: int = 1,
     ) -> Self:
         """Learn to tell the groups apart.
@@ -162,8 +161,8 @@ class GroupClassifier:
             The lemma of a word, by its spelling in the embedding. Words of one lemma are never on
             both sides of a split. By default, and for words it lacks, forms of an English word are
             recognised by their endings: plural, possessive, past and progressive.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Forms of a word to try, as in `Matching`.
+        matching : Matching, optional
+            How labelled words are matched with the vocabulary; that of the embedding by default.
         n_jobs : int, default 1
             Processes of the grid search; -1 for all cores.
 
@@ -190,7 +189,7 @@ class GroupClassifier:
         groups = as_labelled(labelled)
         for name in _learnt():  # what was learnt before: `fit` may fail halfway
             vars(self).pop(name, None)
-        found = find_labelled(groups, embedding, fallbacks)
+        found = find_labelled(groups, embedding, matching)
         named = lemmas_of(found.words, lemmas)
         _check_sizes(groups, found, named, embedding)
         vectors = self._vectors(embedding, found.rows)
@@ -424,7 +423,7 @@ def most_probable(probabilities: npt.NDArray[np.float32]) -> tuple[Codes, Array]
 
 
 def _check_sizes(
-    groups: Mapping[str, tuple[str, ...]], found: Found, lemmas: list[str], embedding: Embedding
+    groups: Mapping[str, tuple[str, ...]], found: LabelledWords, lemmas: list[str], embedding: Embedding
 ) -> None:
     """Refuse groups with too few words to learn from some and to test on others."""
     owners = list(group_of_lemma(found.codes, lemmas).values())

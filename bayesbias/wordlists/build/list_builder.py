@@ -11,7 +11,6 @@ import numpy as np
 from bayesbias._core.array_types import Codes
 from bayesbias._core.validation import at_least, one_of, positive, share, word_list
 from bayesbias._core.wording import quoted
-from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias.corpus import Corpus
 from bayesbias.embeddings import Embedding, Matching, check_embedding
 from bayesbias.errors import DataError, SpecError, VocabularyError, warn
@@ -60,6 +59,7 @@ def build_lists(
     match_frequency: bool = False,
     caliper: float = 0.2,
     centroids: Centroids = "fixed",
+    matching: Matching | None = None,
     seed: int = 0,
     progress: bool = True,
 ) -> BuiltLists:
@@ -107,6 +107,9 @@ def build_lists(
         For the method ``clusters``: whether the centroids stay at the attribute words, move to the
         mean directions of their clusters (spherical k-means), or to their means (k-means). What
         moves may end far from the attribute, and one cluster may swallow most words.
+    matching : Matching, optional
+        How attributes and labelled words are matched with the vocabulary; that of the embedding by
+        default.
     seed : int, default 0
         Of a classifier that is fitted here.
     progress : bool, default True
@@ -168,9 +171,9 @@ def build_lists(
     unwanted = as_stop_words(stop_words)
     sets = _as_sets(attributes)
     _check_method(method, match_frequency, sets, tags)
-    around, known = _attribute_rows(embedding, sets)
+    around, known = _attribute_rows(embedding, sets, matching)
     tag_of = None if tags is None else majority_tags(tags)
-    fitted, names = _fitted(embedding, classifier, groups, seed)
+    fitted, names = _fitted(embedding, classifier, groups, matching, seed)
     least = fitted.threshold if threshold is None else threshold
     # Last, since a corpus may take long to count.
     if isinstance(frequencies, Corpus):
@@ -284,10 +287,12 @@ def _as_sets(attributes: Attributes | None) -> tuple[WordSet, ...]:
     return as_sets("attribute", given, None)
 
 
-def _attribute_rows(embedding: Embedding, sets: tuple[WordSet, ...]) -> tuple[Codes, list[str]]:
+def _attribute_rows(
+    embedding: Embedding, sets: tuple[WordSet, ...], matching: Matching | None
+) -> tuple[Codes, list[str]]:
     """Return the rows of all attributes, each once, and a note of those that are not there."""
     words = [word for attributes in sets for word in attributes]
-    found = embedding.match(words, Matching(DEFAULT_FALLBACKS))
+    found = embedding.match(words, matching)
     if words and not found.found:
         raise VocabularyError(
             f"embedding {embedding.name!r} has none of the attributes, such as {quoted(words, 4)}."
@@ -303,6 +308,7 @@ def _fitted(
     embedding: Embedding,
     classifier: GroupClassifier | Labelled | str | PathLike[str],
     groups: Iterable[str] | None,
+    matching: Matching | None,
     seed: int,
 ) -> tuple[GroupClassifier, tuple[str, ...]]:
     """Return a classifier, and the groups that get a list; these are checked before the fit."""
@@ -310,7 +316,7 @@ def _fitted(
         return classifier, _wanted(groups, classifier.groups)
     labelled = as_labelled(classifier)
     names = _wanted(groups, tuple(labelled))
-    return GroupClassifier().fit(embedding, labelled, seed=seed), names
+    return GroupClassifier().fit(embedding, labelled, seed=seed, matching=matching), names
 
 
 def _wanted(groups: Iterable[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
-from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias._core.validation import at_least, word_list
-from bayesbias.embeddings import Embedding, as_embeddings
-from bayesbias.embeddings.matching import check_fallbacks
+from bayesbias.embeddings import Embedding, Matching, as_embeddings, as_matching
 from bayesbias.errors import SpecError
 from bayesbias.wordlists.check.check_tables import (
-    Found,
-    find,
+    MatchedList,
     list_row,
+    match_lists,
     pair_rows,
     shared_words,
     tag_rows,
@@ -182,7 +180,7 @@ def check_words(
     *,
     frequencies: pd.DataFrame | Mapping[str, float] | HasCounts | None = None,
     tags: pd.DataFrame | None = None,
-    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+    matching: Matching | None = None,
     samples: int = 500,
     seed: int = 0,
 ) -> WordCheck:
@@ -207,8 +205,8 @@ def check_words(
     tags : DataFrame, optional
         Parts of speech: columns ``word``, ``tag`` and ``count``, as `tag_words` gives them. A word
         counts for each part of speech by its share.
-    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Forms of a word to try, as in `Matching`.
+    matching : Matching, optional
+        How words are matched with the vocabularies; that of each embedding by default.
     samples : int, default 500
         How many random or shuffled lists to compare with.
     seed : int, default 0
@@ -277,7 +275,6 @@ def check_words(
     sets, sides, duplicates = _as_sets(lists)
     several = as_embeddings(embeddings)
     counts, parts = as_counts(frequencies), as_tags(tags)
-    ways = check_fallbacks(fallbacks)
     at_least("samples", samples, 1)
     at_least("seed", seed, 0)
     controls = [label for label in sets if sides[label] == _CONTROL]
@@ -285,27 +282,30 @@ def check_words(
         (a, b) for a, b in combinations(sets, 2) if sides[a] == sides[b] and a not in controls
     ]
     # All words are looked up before the first vocabulary is gone through.
-    looked_up = [(embedding, find(sets, embedding, ways)) for embedding in several]
+    matched = [(embedding, match_lists(sets, embedding, matching)) for embedding in several]
 
     of_lists, of_pairs, of_tags = [], [], []
     sizes: dict[str, int] = {}
-    for embedding, found in looked_up:
+    for embedding, matched_lists in matched:
         vocabulary = Vocabulary.of(embedding, counts)
         sizes[embedding.name] = len(vocabulary.rows)
         usage = {
             label: usage_of(
-                one.found,
-                embedding.ranks[one.rows] if vocabulary.ordered else None,
+                one.matched.found,
+                embedding.ranks[one.matched.rows] if vocabulary.ordered else None,
                 counts,
                 parts,
-                ways,
+                as_matching(matching, embedding).fallbacks,
             )
-            for label, one in found.items()
+            for label, one in matched_lists.items()
         }
         of_lists.append(
-            [list_row(label, found, usage[label], vocabulary, samples, seed) for label in sets]
+            [
+                list_row(label, matched_lists, usage[label], vocabulary, samples, seed)
+                for label in sets
+            ]
         )
-        of_pairs.append(pair_rows(compared, found, usage, vocabulary, samples, seed))
+        of_pairs.append(pair_rows(compared, matched_lists, usage, vocabulary, samples, seed))
         of_tags.append([tag_rows(label, usage[label], embedding.name) for label in sets])
 
     unused = {
@@ -325,7 +325,7 @@ def check_words(
         warnings=advise(
             _rows(list_frame),
             _rows(pair_frame),
-            _across(sides, [found for _, found in looked_up]),
+            _across(sides, [by_label for _, by_label in matched]),
             controls,
             sizes,
         ),
@@ -361,12 +361,12 @@ def _as_sets(
 
 
 def _across(
-    sides: Mapping[str, str], by_embedding: Sequence[Mapping[str, Found]]
+    sides: Mapping[str, str], by_embedding: Sequence[Mapping[str, MatchedList]]
 ) -> list[tuple[str, str, list[str]]]:
     """Return lists of different sides that share words in some embedding, and these words."""
     pairs = [(a, b) for a, b in combinations(sides, 2) if sides[a] != sides[b]]
     both = [
-        (a, b, [shared_words(found[a], [found[b]]) for found in by_embedding]) for a, b in pairs
+        (a, b, [shared_words(lists[a], [lists[b]]) for lists in by_embedding]) for a, b in pairs
     ]
     return [(a, b, list(dict.fromkeys(chain(*shared)))) for a, b, shared in both if any(shared)]
 
