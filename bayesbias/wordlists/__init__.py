@@ -1,6 +1,13 @@
 """Word sets, queries and studies, and the published lists."""
 
-from bayesbias.wordlists.build import BuiltLists, GroupClassifier, build_lists
+from bayesbias.wordlists.build import (
+    BuiltLists,
+    ByCluster,
+    ByFrequency,
+    ByPartOfSpeech,
+    GroupClassifier,
+    build_lists,
+)
 from bayesbias.wordlists.catalogue import (
     load_labelled,
     load_query,
@@ -17,6 +24,9 @@ from bayesbias.wordlists.wordset import WordSet
 
 __all__ = [
     "BuiltLists",
+    "ByCluster",
+    "ByFrequency",
+    "ByPartOfSpeech",
     "GroupClassifier",
     "MatchedStudy",
     "Query",

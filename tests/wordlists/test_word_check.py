@@ -103,7 +103,7 @@ class TestFrequency:
         assert warned(
             found,
             "The words of 'common' are 9.2e+03 times as frequent as those of 'rare' in 'demo'",
-            "build_lists(match_frequency=True)",
+            "ByFrequency(match_frequency=True)",
         )
 
     @pytest.mark.parametrize("order", ["alphabetical", "random", "short"])

@@ -142,7 +142,8 @@ def _of_usage(lists: Sequence[Row], pairs: Sequence[Row]) -> Iterator[str]:
         yield (
             f"The words of {more!r} are {_times(row):.2g} times as frequent as those of {less!r} "
             f"{where}: frequency is a known confounder of WEAT; build matched lists with "
-            "build_lists(match_frequency=True), or choose words of like frequency."
+            "build_lists(method=ByFrequency(match_frequency=True)), or choose words of similar "
+            "frequency."
         )
     tags = {(row["word_set"], row["embedding"]): row.get("tags") for row in lists}
     differing = (row for row in pairs if row.get("tag_distance", 0) > TAG_DISTANCE)
