@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -162,9 +163,24 @@ def say(message: str, quiet: bool) -> None:
 def print_frame(frame: pd.DataFrame, output: str, digits: int = 3) -> None:
     """Print a frame to standard output: for reading, rounded, or for programs, in full."""
     if output == "table":
-        _print_rich(frame, digits)
+        _print_rich(_header(frame), frame.itertuples(index=False), digits)
     else:
         click.echo(render(frame, output, digits), nl=False)
+
+
+def print_rows(rows: Sequence[Mapping[str, str | int]], output: str) -> None:
+    """Print rows of the same columns, without pandas, which takes long to import."""
+    header = {name: isinstance(value, int) for name, value in rows[0].items()}
+    cells = [tuple(row.values()) for row in rows]
+    if output == "table":
+        _print_rich(header, cells, 0)
+    elif output == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerows([tuple(header), *cells])
+    elif output == "json":
+        click.echo(json.dumps(list(rows), ensure_ascii=False, indent=2))
+    else:
+        click.echo(_markdown(header, cells, 0), nl=False)
 
 
 def render(frame: pd.DataFrame, output: str, digits: int = 3) -> str:
@@ -178,11 +194,7 @@ def render(frame: pd.DataFrame, output: str, digits: int = 3) -> str:
         return str(flat.to_csv(index=False))
     if output == "json":
         return json.dumps(records(frame), ensure_ascii=False, indent=2) + "\n"
-    rows = [[str(name).replace("_", " ") for name in frame.columns]]
-    rows.append(["---:" if dtype.kind in "fiu" else "---" for dtype in frame.dtypes])
-    rows += [[_text(value, digits) for value in row] for row in frame.itertuples(index=False)]
-    bars = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    return "".join(f"| {' | '.join(row)} |\n" for row in bars)
+    return _markdown(_header(frame), frame.itertuples(index=False), digits)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -257,7 +269,20 @@ def _flat(value: object) -> object:
     return "; ".join(map(str, value)) if isinstance(value, list) else value
 
 
-def _print_rich(frame: pd.DataFrame, digits: int) -> None:
+def _header(frame: pd.DataFrame) -> dict[str, bool]:
+    """Return the names of the columns, and whether they hold numbers."""
+    return {str(name): dtype.kind in "fiu" for name, dtype in frame.dtypes.items()}
+
+
+def _markdown(header: Mapping[str, bool], rows: Iterable[Iterable[object]], digits: int) -> str:
+    lines = [[name.replace("_", " ") for name in header]]
+    lines.append(["---:" if right else "---" for right in header.values()])
+    lines += [[_text(value, digits) for value in row] for row in rows]
+    bars = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+    return "".join(f"| {' | '.join(line)} |\n" for line in bars)
+
+
+def _print_rich(header: Mapping[str, bool], rows: Iterable[Iterable[object]], digits: int) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -265,10 +290,9 @@ def _print_rich(frame: pd.DataFrame, digits: int) -> None:
     # In a pipe lines are not broken to the width of a screen that is not there.
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
     printed = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name, dtype in frame.dtypes.items():
-        right = dtype.kind in "fiu"
-        printed.add_column(str(name).replace("_", " "), justify="right" if right else "left")
-    for row in frame.itertuples(index=False):
+    for name, right in header.items():
+        printed.add_column(name.replace("_", " "), justify="right" if right else "left")
+    for row in rows:
         printed.add_row(*(_cell(value, digits) for value in row))
     console.print(printed, highlight=False)
 

@@ -12,7 +12,7 @@ from bayesbias.cli.common import (
     load_embeddings,
     loading_options,
     matching_option_values,
-    print_frame,
+    print_rows,
     quiet_option,
     say,
 )
@@ -34,8 +34,6 @@ words.add_command(build)
 @quiet_option
 def list_(collection: str | None, output: str, quiet: bool) -> None:
     """List the collections, queries and studies, or the word lists of one COLLECTION."""
-    import pandas as pd
-
     from bayesbias.wordlists import catalogue
 
     if collection is not None:
@@ -50,7 +48,7 @@ def list_(collection: str | None, output: str, quiet: bool) -> None:
         ]
         if output == "table" and not quiet:
             click.echo(f"{about['title']}\n{about['source']}\n{about['licence']}\n")
-        print_frame(pd.DataFrame(rows), output)
+        print_rows(rows, output)
         return
     rows = []
     for name in catalogue.COLLECTIONS:
@@ -73,7 +71,7 @@ def list_(collection: str | None, output: str, quiet: bool) -> None:
         text = f"for words build: {', '.join(groups)}"
         count = sum(map(len, groups.values()))
         rows.append({"kind": "labelled", "name": name, "entries": count, "about": text})
-    print_frame(pd.DataFrame(rows), output)
+    print_rows(rows, output)
 
 
 @words.command(epilog="Example: bayesbias words show weat:career")

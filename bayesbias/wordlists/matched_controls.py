@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from bayesbias._core.array_types import Codes
 from bayesbias._core.blocks import blocks
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, one_of, positive, word_list
 from bayesbias._core.wording import quoted
 from bayesbias.embeddings import Embedding, Matching, check_embedding, one_vector_matching
@@ -50,7 +51,7 @@ class MatchedStudy(Study):
     matches : DataFrame
         One row per control: the ``word``, the stereotype it was ``matched_to``, the values of both
         (``value``, ``matched_value``), whether they are ``within_caliper``, and whether the word
-        is ``from`` the study's own neutral list or the pool.
+        is ``drawn_from`` the study's own neutral list or the pool.
     balance : DataFrame
         How good the match is, one row each for the ``stereotypes``, the neutral controls
         ``before`` and ``after``: the number of words ``n``, ``mean`` and ``sd`` of the values,
@@ -151,14 +152,14 @@ def match_controls(
     caliper: float | None,
     frequencies: Frequencies,
     matching: Matching | None,
-    seed: int,
+    seed: Seed,
     name: str | None,
 ) -> MatchedStudy:
     """Return the study with other neutral controls; the method of `Study` documents it."""
     check_embedding(embedding)
     one_of("on", on, ("frequency", "norm"))
     at_least("ratio", ratio, 1)
-    at_least("seed", seed, 0)
+    seed = as_seed(seed)
     if caliper is not None:
         positive("caliper", caliper)
     how = one_vector_matching(matching, embedding)
@@ -369,7 +370,7 @@ def _matches(
             "value": values,
             "matched_value": wanted[of],
             "within_caliper": np.abs(values - wanted[of]) <= near,
-            "from": np.where(candidates.own[chosen], "study", "pool"),
+            "drawn_from": np.where(candidates.own[chosen], "study", "pool"),
         }
     )
 

@@ -20,6 +20,7 @@ from bayesbias.wordlists import toml_text
 from bayesbias.wordlists.wordset import WordSet
 
 if TYPE_CHECKING:
+    from bayesbias._core.random import Seed
     from bayesbias.embeddings import Embedding, Matching
     from bayesbias.wordlists.frequencies import Frequencies
     from bayesbias.wordlists.matched_controls import MatchedStudy
@@ -182,7 +183,7 @@ class Study:
         caliper: float | None = None,
         frequencies: Frequencies = "rank",
         matching: Matching | None = None,
-        seed: int = 0,
+        seed: Seed = 0,
         name: str | None = None,
     ) -> MatchedStudy:
         """Return this study with neutral controls that are as frequent as the stereotypes.
@@ -219,9 +220,9 @@ class Study:
             Where frequencies are from, as in `distance_table`.
         matching : Matching, optional
             How words are matched with the vocabulary; that of the embedding by default.
-        seed : int, default 0
-            The seed of the draw; other seeds give other controls, so that one can see how much a
-            result depends on them.
+        seed : int, Generator or None, default 0
+            The seed of the draw, or a NumPy generator that draws it. Other seeds give other
+            controls, so that one can see how much a result depends on them.
         name : str, optional
             The name of the new study; by default this one's with ``_matched``.
 

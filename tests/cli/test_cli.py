@@ -234,3 +234,14 @@ def test_options_of_matching() -> None:
     assert matching_option_values(()) is None
     assert matching_option_values(("upper",)) == bb.embeddings.Matching(("upper",))
     assert matching_option_values((), 0.5) == bb.embeddings.Matching(threshold=0.5)
+
+
+def test_listing_words_imports_little() -> None:
+    code = (
+        "import sys, io, contextlib\nfrom bayesbias.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()) as printed:\n    main(['words', 'list'])\n"
+        "assert 'religion' in printed.getvalue()\n"
+        "print(*[m for m in ('pandas', 'scipy', 'sklearn', 'gensim') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

@@ -502,3 +502,13 @@ class TestErrors:
         )
         # Of four words "a" is first, and the three others share the ranks behind it.
         assert found.pairs["coherence"].item() == pytest.approx((4 - 2) / 4)
+
+
+def test_a_generator_is_a_seed(demo: bb.Embedding) -> None:
+    query = bb.load_query("weat_7")
+    first, again, other = (
+        bb.check_words(query, demo, samples=5, seed=np.random.default_rng(seed)).lists
+        for seed in (1, 1, 2)
+    )
+    pd.testing.assert_frame_equal(first, again)
+    assert not first["cohesion_random"].equals(other["cohesion_random"])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from math import comb
 from typing import Any
 
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import counted, quoted
 
 #: A list may lack this share of its words; more than `LOST_VOCABULARY_THRESHOLD` and metrics
 #: refuse it.
@@ -196,7 +196,7 @@ def _worst(rows: Iterable[Row], badness: Callable[[Row], float]) -> Iterator[tup
     for named, wrong in by_name.items():
         worst = max(wrong, key=badness)
         others = len(wrong) - 1
-        more = f" and {others} other embedding{'s' * (others > 1)}" if others else ""
+        more = f" and {counted(others, 'other embedding')}" if others else ""
         yield " and ".join(map(repr, named)), worst, f"in {worst['embedding']!r}{more}"
 
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, word_list
+from bayesbias._core.wording import counted
 from bayesbias.embeddings import Embedding, Matching, as_embeddings, as_matching
 from bayesbias.errors import SpecError
 from bayesbias.wordlists.check.check_tables import (
@@ -100,7 +102,7 @@ class WordCheck:
     Parameters
     ----------
     lists : DataFrame
-        One row a list and embedding: ``word_set``, ``embedding``, ``n_words``, ``n_found``,
+        One row per list and embedding: ``word_set``, ``embedding``, ``n_words``, ``n_found``,
         ``coverage`` (their ratio), the words ``missing``, ``shared`` (another of the lists holds
         them too), ``same_vector`` (they fall together with an earlier word of the list, for
         instance once lower-cased) and ``duplicates``. ``median_rank`` in the vocabulary; or, if
@@ -110,11 +112,11 @@ class WordCheck:
         ``cohesion_percentile`` among these; ``fits_least``, the word furthest from the others,
         and ``fits_least_cosine``, its mean cosine to them.
     pairs : DataFrame
-        One row a pair of lists and embedding: ``side``, ``first``, ``second``, ``embedding``,
+        One row per pair of lists and embedding: ``side``, ``first``, ``second``, ``embedding``,
         ``n_first`` and ``n_second`` words that were found, the words ``shared``,
         ``frequency_ratio`` (above 1 if the first are more frequent), ``tag_distance`` (total
         variation, if parts of speech were given); ``coherence``, ``coherence_shuffled``, its mean
-        for the same words dealt out at random, and ``coherence_percentile`` among these;
+        for the same words randomly reassigned, and ``coherence_percentile`` among these;
         ``similarity``; the number ``n_pairs`` of words in the same places, ``pca``,
         ``pca_shuffled`` and ``pca_percentile``.
     tags : DataFrame
@@ -151,8 +153,7 @@ class WordCheck:
             (self.lists["embedding"].nunique(), "embedding"),
             (len(self.warnings), "warning"),
         )
-        counted = ", ".join(f"{n} {what}{'s' * (n != 1)}" for n, what in parts)
-        return f"<WordCheck: {counted}>"
+        return f"<WordCheck: {', '.join(counted(number, noun) for number, noun in parts)}>"
 
     def summary(self) -> str:
         """Say what is wrong with the lists, and what to do about it.
@@ -160,7 +161,7 @@ class WordCheck:
         Returns
         -------
         str
-            One line a warning; one line in all if there is none.
+            One line per warning; one line in all if there is none.
         """
         return "\n".join(self.warnings) or "Nothing speaks against these lists."
 
@@ -182,13 +183,13 @@ def check_words(
     tags: pd.DataFrame | None = None,
     matching: Matching | None = None,
     samples: int = 500,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> WordCheck:
-    r"""Tell what is wrong with word lists and pairs of lists, before they are used.
+    r"""Find what is wrong with word lists and pairs of lists, before they are used.
 
     Lists on the same side are compared in pairs: the target sets of a query and its attribute
     sets, the groups of a study and its stereotypes, all lists of a dictionary. How much a single
-    word changes the value of a metric is told by `Metric.influence`.
+    word changes the value of a metric is measured by `Metric.influence`.
 
     Parameters
     ----------
@@ -196,7 +197,8 @@ def check_words(
         The lists to look at.
     embeddings : Embedding or iterable of Embedding
         Where to look for the words; the whole vocabulary, not only the words of the lists, as
-        these are compared with it. Of several (other corpora, or other seeds) the spread is told.
+        these are compared with it. Of several (other corpora, or other seeds) the spread is
+        reported.
     frequencies : DataFrame, mapping or corpus, optional
         How often words occur: columns ``word`` and ``count``, a dictionary, or an object with a
         method `counts`. Without it the rank in the vocabulary stands for the frequency, where the
@@ -209,8 +211,8 @@ def check_words(
         How words are matched with the vocabularies; that of each embedding by default.
     samples : int, default 500
         How many random or shuffled lists to compare with.
-    seed : int, default 0
-        Same seed, same result.
+    seed : int, Generator or None, default 0
+        Same seed, same result. A NumPy generator draws the seed.
 
     Returns
     -------
@@ -233,7 +235,7 @@ def check_words(
     lists; it is the distance of the mean ranks of the lists, as a share of the vocabulary: from 0,
     no order, to almost 1, the two ends. The difference is made from the same words that are ranked,
     so random words are coherent too: eight against eight reach about .6 in 50 dimensions, and more
-    in more. Hence the percentile: among the same words dealt out to the two lists at random. It is
+    in more. Hence the percentile: among the same words randomly reassigned to the two lists. It is
     low for lists that do not differ, and for lists that most other words lie beyond: the difference
     of the names of WEAT's third test is one of frequency above all, in GloVe 6B. *Similarity* is
     the cosine of the means. *PCA* is for lists of the same length, the share of the first component
@@ -276,7 +278,7 @@ def check_words(
     several = as_embeddings(embeddings)
     counts, parts = as_counts(frequencies), as_tags(tags)
     at_least("samples", samples, 1)
-    at_least("seed", seed, 0)
+    seed = as_seed(seed)
     controls = [label for label in sets if sides[label] == _CONTROL]
     compared = [
         (a, b) for a, b in combinations(sets, 2) if sides[a] == sides[b] and a not in controls
@@ -351,7 +353,7 @@ def _as_sets(
     if not lists:
         raise SpecError("'lists' is empty; give at least one list of words.")
     given = {str(name): word_list(str(name), words) for name, words in lists.items()}
-    # A word given twice is told of with all else, not by a warning of its own.
+    # A word given twice is reported with all else, not by a warning of its own.
     sets = {name: WordSet(name, tuple(dict.fromkeys(words))) for name, words in given.items()}
     repeated = {
         name: [word for word, times in Counter(words).items() if times > 1]
