@@ -38,15 +38,21 @@ def ways(embedding: bb.Embedding) -> Iterator[tuple[str, dict[str, list[str]]]]:
     yield "WEAT 6, first names", pair(weat["female_names"], weat["male_names"])
     yield "WEAT 7, terms", pair(weat["female_terms"], weat["male_terms"])
     attributes = {name: weat[name] for name in ("family", "career")}
-    groups = bb.wordlists.GroupClassifier().fit(embedding, bb.load_labelled("gender"), seed=SEED)
-    for label, options in (
-        ("most frequent 25", {"size": 25}),
-        ("most frequent 100", {"size": 100}),
-        ("100, frequencies matched", {"size": 100, "match_frequency": True}),
-        ("100 around the attributes", {"size": 100, "method": "clusters"}),
+    groups = bb.wordlists.GroupClassifier(seed=SEED).fit(embedding, bb.load_labelled("gender"))
+    for label, size, method in (
+        ("most frequent 25", 25, "frequency"),
+        ("most frequent 100", 100, "frequency"),
+        ("100, frequencies matched", 100, bb.wordlists.ByFrequency(match_frequency=True)),
+        ("100 around the attributes", 100, "clusters"),
     ):
         built = bb.build_lists(
-            embedding, groups, attributes=attributes, threshold=0.9, progress=False, **options
+            embedding,
+            groups,
+            method=method,
+            size=size,
+            attributes=attributes,
+            threshold=0.9,
+            progress=False,
         )
         yield label, pair(built.word_sets["female"], built.word_sets["male"])
 

@@ -34,7 +34,7 @@ def built(corpus: bb.corpus.Corpus, replicates: list[bb.Embedding]) -> bb.wordli
         size=20,
         frequencies=corpus,
         attributes={"family": FAMILY, "means": MEANS},
-        match_frequency=True,
+        method=bb.wordlists.ByFrequency(match_frequency=True),
         progress=False,
     )
 

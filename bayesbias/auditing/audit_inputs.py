@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding, load_embedding
+from bayesbias.embeddings import Embedding, Matching, load_embedding
 from bayesbias.embeddings.named_sources import DOWNLOADS, NAMED
 from bayesbias.errors import BayesBiasWarning, SpecError
 from bayesbias.wordlists import Study, load_study
@@ -70,7 +70,7 @@ class Given:
                 self.name,
                 words=words,
                 limit=limit,
-                fallbacks=fallbacks,
+                matching=Matching(fallbacks),
                 trust=trust,
                 progress=progress,
             )

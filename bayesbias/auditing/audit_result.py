@@ -18,7 +18,7 @@ from bayesbias.auditing.audit_tables import (
     read_overview,
 )
 from bayesbias.auditing.report import summary_text
-from bayesbias.distances.table import read_table
+from bayesbias.distances import read_table
 from bayesbias.errors import SpecError
 from bayesbias.models import Fit, Overview, load_fit
 from bayesbias.wordlists import Study

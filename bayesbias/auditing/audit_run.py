@@ -36,8 +36,8 @@ from bayesbias.auditing.debias_methods import method_for
 from bayesbias.auditing.embeddings_compared import compare_embeddings
 from bayesbias.auditing.report.report_page import report_page
 from bayesbias.debias_effects.before_after import CLASSICAL
-from bayesbias.distances.table import distance_table
-from bayesbias.embeddings import Embedding
+from bayesbias.distances import distance_table
+from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 from bayesbias.html import write_page
 from bayesbias.metrics import MetricLike
@@ -277,8 +277,7 @@ def _table(embedding: Embedding, study: Study, options: Options) -> tuple[pd.Dat
                 embedding,
                 study,
                 covariates=covariates,
-                fallbacks=options.fallbacks,
-                lost_vocabulary_threshold=options.lost_vocabulary_threshold,
+                matching=Matching(options.fallbacks, options.lost_vocabulary_threshold),
             )
         return table, list(dict.fromkeys(str(one.message) for one in caught))
 

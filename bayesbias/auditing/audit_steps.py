@@ -21,7 +21,7 @@ from bayesbias.auditing.debias_methods import Method
 from bayesbias.auditing.effect_tables import coefficients_table, contrasts_table, diagnostics_table
 from bayesbias.auditing.model_check import HMC, POINTS, conclusion, confirm
 from bayesbias.debias_effects import before_after
-from bayesbias.distances.table import write_table
+from bayesbias.distances import write_table
 from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import BayesBiasError
 from bayesbias.metrics import Metric, WEATEffectSize
@@ -135,7 +135,7 @@ class Part:
             found = check_words(
                 self.study,
                 self.embedding,
-                fallbacks=self.options.fallbacks,
+                matching=Matching(self.options.fallbacks),
                 seed=self.options.seed,
             )
             write_csv(found.lists, lists)

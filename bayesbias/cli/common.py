@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,21 +70,26 @@ def fallback_option(command: F) -> F:
         "--fallback",
         "fallbacks",
         multiple=True,
-        metavar="WAY",
+        metavar="FORM",
         default=DEFAULT_FALLBACKS,
         show_default=True,
-        help="Spelling to try for a word: exact, lower, title, upper, strip_accents, prefix:/c/en/ "
+        help="Form of a word to try: exact, lower, title, upper, strip_accents, prefix:/c/en/ "
         "(any prefix); may be given several times, in order.",
     )(command)
 
 
 def matching_option_values(
-    fallbacks: Iterable[str], threshold: float | None = None
+    fallbacks: tuple[str, ...], threshold: float | None = None
 ) -> Matching | None:
-    """Return how words are matched, by --fallback and the share that may be missing."""
+    """Return the matching that the options ask for; None if they have their defaults."""
+    if fallbacks in ((), DEFAULT_FALLBACKS) and threshold in (None, LOST_VOCABULARY_THRESHOLD):
+        return None
     from bayesbias.embeddings import Matching
 
-    return Matching().changed(fallbacks=fallbacks, threshold=threshold)
+    return Matching(
+        fallbacks or DEFAULT_FALLBACKS,
+        LOST_VOCABULARY_THRESHOLD if threshold is None else threshold,
+    )
 
 
 def _hush(context: click.Context, option: click.Parameter, value: bool) -> bool:
@@ -98,7 +104,7 @@ def load_embeddings(
     sources: Iterable[str],
     lists: Study | Query | Iterable[Query] | None = None,
     *,
-    fallbacks: tuple[str, ...] = DEFAULT_FALLBACKS,
+    matching: Matching | None = None,
     limit: int | None = None,
     subwords: bool = False,
     trust: bool = False,
@@ -122,7 +128,7 @@ def load_embeddings(
                 path if named else source,
                 name if named else None,
                 words=wanted,
-                fallbacks=fallbacks,
+                matching=matching,
                 limit=limit,
                 subwords=subwords,
                 trust=trust,
@@ -157,9 +163,24 @@ def say(message: str, quiet: bool) -> None:
 def print_frame(frame: pd.DataFrame, output: str, digits: int = 3) -> None:
     """Print a frame to standard output: for reading, rounded, or for programs, in full."""
     if output == "table":
-        _print_rich(frame, digits)
+        _print_rich(_header(frame), frame.itertuples(index=False), digits)
     else:
         click.echo(render(frame, output, digits), nl=False)
+
+
+def print_rows(rows: Sequence[Mapping[str, str | int]], output: str) -> None:
+    """Print rows of the same columns, without pandas, which takes long to import."""
+    header = {name: isinstance(value, int) for name, value in rows[0].items()}
+    cells = [tuple(row.values()) for row in rows]
+    if output == "table":
+        _print_rich(header, cells, 0)
+    elif output == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerows([tuple(header), *cells])
+    elif output == "json":
+        click.echo(json.dumps(list(rows), ensure_ascii=False, indent=2))
+    else:
+        click.echo(_markdown(header, cells, 0), nl=False)
 
 
 def render(frame: pd.DataFrame, output: str, digits: int = 3) -> str:
@@ -173,11 +194,7 @@ def render(frame: pd.DataFrame, output: str, digits: int = 3) -> str:
         return str(flat.to_csv(index=False))
     if output == "json":
         return json.dumps(records(frame), ensure_ascii=False, indent=2) + "\n"
-    rows = [[str(name).replace("_", " ") for name in frame.columns]]
-    rows.append(["---:" if dtype.kind in "fiu" else "---" for dtype in frame.dtypes])
-    rows += [[_text(value, digits) for value in row] for row in frame.itertuples(index=False)]
-    bars = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    return "".join(f"| {' | '.join(row)} |\n" for row in bars)
+    return _markdown(_header(frame), frame.itertuples(index=False), digits)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -252,7 +269,20 @@ def _flat(value: object) -> object:
     return "; ".join(map(str, value)) if isinstance(value, list) else value
 
 
-def _print_rich(frame: pd.DataFrame, digits: int) -> None:
+def _header(frame: pd.DataFrame) -> dict[str, bool]:
+    """Return the names of the columns, and whether they hold numbers."""
+    return {str(name): dtype.kind in "fiu" for name, dtype in frame.dtypes.items()}
+
+
+def _markdown(header: Mapping[str, bool], rows: Iterable[Iterable[object]], digits: int) -> str:
+    lines = [[name.replace("_", " ") for name in header]]
+    lines.append(["---:" if right else "---" for right in header.values()])
+    lines += [[_text(value, digits) for value in row] for row in rows]
+    bars = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+    return "".join(f"| {' | '.join(line)} |\n" for line in bars)
+
+
+def _print_rich(header: Mapping[str, bool], rows: Iterable[Iterable[object]], digits: int) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -260,10 +290,9 @@ def _print_rich(frame: pd.DataFrame, digits: int) -> None:
     # In a pipe lines are not broken to the width of a screen that is not there.
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
     printed = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name, dtype in frame.dtypes.items():
-        right = dtype.kind in "fiu"
-        printed.add_column(str(name).replace("_", " "), justify="right" if right else "left")
-    for row in frame.itertuples(index=False):
+    for name, right in header.items():
+        printed.add_column(name.replace("_", " "), justify="right" if right else "left")
+    for row in rows:
         printed.add_row(*(_cell(value, digits) for value in row))
     console.print(printed, highlight=False)
 

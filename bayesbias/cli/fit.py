@@ -228,7 +228,7 @@ def compare(
 
 
 def _rows(path: str, options: dict[str, Any]) -> pd.DataFrame:
-    from bayesbias.distances.table import read_table
+    from bayesbias.distances import read_table
     from bayesbias.errors import SpecError
 
     where = options["where"]

@@ -297,7 +297,7 @@ def _load(
     return load_embeddings(
         sources or ("demo",),
         None if whole else queries,
-        fallbacks=fallbacks,
+        matching=matching_option_values(fallbacks),
         limit=limit,
         trust=trust,
         quiet=quiet,

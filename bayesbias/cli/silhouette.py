@@ -203,7 +203,7 @@ def silhouette(
     loaded = load_embeddings(
         embeddings or ("demo",),
         None if whole else query,
-        fallbacks=fallbacks,
+        matching=matching_option_values(fallbacks),
         limit=limit,
         subwords=subwords,
         trust=trust,

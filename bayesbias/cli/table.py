@@ -13,6 +13,7 @@ from bayesbias.cli.common import (
     format_option,
     load_embeddings,
     loading_options,
+    matching_option_values,
     print_frame,
     quiet_option,
     say,
@@ -91,19 +92,19 @@ def table(
     """
     import pandas as pd
 
-    from bayesbias.distances.covariates import CovariatePlan
-    from bayesbias.distances.table import distance_table, writable_table, write_table
+    from bayesbias.distances import CovariatePlan, distance_table, writable_table, write_table
     from bayesbias.wordlists import load_study
 
     if out not in (None, "-"):
         writable_table(Path(str(out)))
     lists = load_study(study)
-    # What is wrong with these is told before a large file is read.
-    CovariatePlan(covariates, frequencies, unknown_frequency, fallbacks)
+    matching = matching_option_values(fallbacks, threshold)
+    # What is wrong with these is reported before a large file is read.
+    CovariatePlan(covariates, frequencies, unknown_frequency, matching)
     loaded = load_embeddings(
         embeddings or ("demo",),
         lists,
-        fallbacks=fallbacks,
+        matching=matching,
         limit=limit,
         subwords=subwords,
         trust=trust,
@@ -112,8 +113,7 @@ def table(
     result = distance_table(
         loaded,
         lists,
-        fallbacks=fallbacks,
-        lost_vocabulary_threshold=threshold,
+        matching=matching,
         covariates=covariates,
         frequencies=frequencies,
         unknown_frequency=unknown_frequency,

@@ -11,7 +11,8 @@ from bayesbias.cli.common import (
     format_option,
     load_embeddings,
     loading_options,
-    print_frame,
+    matching_option_values,
+    print_rows,
     quiet_option,
     say,
 )
@@ -33,8 +34,6 @@ words.add_command(build)
 @quiet_option
 def list_(collection: str | None, output: str, quiet: bool) -> None:
     """List the collections, queries and studies, or the word lists of one COLLECTION."""
-    import pandas as pd
-
     from bayesbias.wordlists import catalogue
 
     if collection is not None:
@@ -49,7 +48,7 @@ def list_(collection: str | None, output: str, quiet: bool) -> None:
         ]
         if output == "table" and not quiet:
             click.echo(f"{about['title']}\n{about['source']}\n{about['licence']}\n")
-        print_frame(pd.DataFrame(rows), output)
+        print_rows(rows, output)
         return
     rows = []
     for name in catalogue.COLLECTIONS:
@@ -72,7 +71,7 @@ def list_(collection: str | None, output: str, quiet: bool) -> None:
         text = f"for words build: {', '.join(groups)}"
         count = sum(map(len, groups.values()))
         rows.append({"kind": "labelled", "name": name, "entries": count, "about": text})
-    print_frame(pd.DataFrame(rows), output)
+    print_rows(rows, output)
 
 
 @words.command(epilog="Example: bayesbias words show weat:career")
@@ -182,7 +181,7 @@ def check(
         loaded,
         frequencies=counts,
         tags=tags,
-        fallbacks=fallbacks,
+        matching=matching_option_values(fallbacks),
         samples=samples,
         seed=seed,
     )

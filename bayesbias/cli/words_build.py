@@ -106,7 +106,7 @@ if TYPE_CHECKING:
     help="Train the embedding on the corpus; word2vec if there is a corpus and no EMBEDDING.",
 )
 @click.option("--save-embedding", metavar="FILE", help="Write the embedding that was trained.")
-@click.option("--match-frequency", is_flag=True, help="Take words in pairs of like frequency.")
+@click.option("--match-frequency", is_flag=True, help="Take words in pairs of similar frequency.")
 @click.option(
     "--centroids",
     type=click.Choice(["fixed", "spherical", "free"]),
@@ -146,6 +146,7 @@ if TYPE_CHECKING:
 def build(
     source: str | None,
     labelled: str,
+    method: str,
     groups: tuple[str, ...],
     classifier: Any,
     threshold: float,
@@ -156,6 +157,8 @@ def build(
     pipeline: str,
     train: Any,
     save_embedding: str | None,
+    match_frequency: bool,
+    centroids: Any,
     stop_words: str,
     out: str | None,
     seed: int,
@@ -176,13 +179,21 @@ def build(
     from bayesbias.corpus.tagging import load_pipeline
     from bayesbias.embeddings.loading import writable_format
     from bayesbias.errors import BayesBiasWarning
-    from bayesbias.wordlists import GroupClassifier, build_lists
+    from bayesbias.wordlists import (
+        ByCluster,
+        ByFrequency,
+        ByPartOfSpeech,
+        GroupClassifier,
+        build_lists,
+    )
     from bayesbias.wordlists.build.built_lists import writable_lists
     from bayesbias.wordlists.build.labelled_words import as_labelled
     from bayesbias.wordlists.check.word_usage import read_frequencies
     from bayesbias.wordlists.query import as_sets
 
-    _check_sources(source, chosen["method"], attributes, frequencies, corpus, train, save_embedding)
+    _check_sources(source, method, attributes, frequencies, corpus, train, save_embedding)
+    if method == "clusters" and match_frequency:
+        raise click.UsageError("--match-frequency goes with the methods frequency and pos.")
     if out is not None:
         writable_lists(Path(out))
     if save_embedding is not None:
@@ -197,7 +208,7 @@ def build(
         unwanted = _word_set(stop_words)
     counts: Any = None if frequencies is None else read_frequencies(frequencies)
     text = read_corpus(corpus[0] if len(corpus) == 1 else corpus, unit=unit) if corpus else None
-    tagger = load_pipeline(pipeline) if chosen["method"] == "pos" else None
+    tagger = load_pipeline(pipeline) if method == "pos" else None
 
     # What may fail comes before what takes long, and what took long is written at once.
     if text is not None and source is None:
@@ -207,21 +218,24 @@ def build(
             say(f"{embedding!r} written to {save_embedding}", quiet)
     else:
         [embedding] = load_embeddings([source or "demo"], limit=limit, trust=trust, quiet=quiet)
-    fitted = GroupClassifier(classifier, threshold=threshold).fit(embedding, words, seed=seed)
-    tags = None
+    fitted = GroupClassifier(classifier, threshold=threshold, seed=seed).fit(embedding, words)
+    how: Any = ByFrequency(match_frequency=match_frequency)
     if text is not None and tagger is not None:
         tags = tag_words(text, tagger, progress=not quiet)
+        how = ByPartOfSpeech(tags, match_frequency=match_frequency)
     elif text is not None:
         counts = text
+    if method == "clusters":
+        how = ByCluster(centroids)
     with warnings.catch_warnings():
         # What it warns of is among the notes, which are printed below.
         warnings.simplefilter("ignore", BayesBiasWarning)
         built = build_lists(
             embedding,
             fitted,
+            method=how,
             groups=groups or None,
             frequencies=counts,
-            tags=tags,
             attributes=sets,
             stop_words=unwanted,
             progress=not quiet,
@@ -244,7 +258,7 @@ def _check_sources(
 ) -> None:
     """Refuse options that contradict each other or need another one."""
     if frequencies is not None and corpus:
-        raise click.UsageError("--frequencies and --corpus both tell counts; give one of them.")
+        raise click.UsageError("--frequencies and --corpus both give counts; give one of them.")
     if method == "clusters" and attributes is None:
         raise click.UsageError("--method clusters needs --attributes, the words to cluster around.")
     if method == "pos" and not corpus:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.validation import at_least, one_of
+from bayesbias._core.wording import counted
 from bayesbias.corpus.documents import NAMED, UNITS, TextFiles, Unit, cut, find_files
 from bayesbias.corpus.language import language_filter
 from bayesbias.corpus.tokens import Tokenizer
@@ -143,10 +144,10 @@ class Corpus:
         if isinstance(self._documents, TextFiles):
             files = len(self._documents.paths)
             size = self._documents.size / 1e6
-            what = f"{files:,} file{'s' * (files > 1)}, {size:,.1f} MB"
+            what = f"{counted(files, 'file')}, {size:,.1f} MB"
         elif isinstance(self._documents, Sequence):
             count = len(self._documents)
-            what = f"{count:,} document{'s' * (count > 1)}"
+            what = counted(count, "document")
         else:
             what = type(self._documents).__name__
         return f"<Corpus {self.name!r}: {what}>"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from bayesbias._core.progress import progress_bar
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, check_jobs, one_of, word_list
 from bayesbias.corpus.corpus import Corpus, check_corpus
 from bayesbias.embeddings import Embedding
@@ -137,7 +138,7 @@ def train_embedding(
     skip_gram: bool = False,
     subwords: Iterable[str] = (),
     buckets: int = 2_000_000,
-    seed: int = 0,
+    seed: Seed = 0,
     deterministic: bool = True,
     name: str | None = None,
     progress: bool = True,
@@ -170,8 +171,8 @@ def train_embedding(
     buckets : int, default 2_000_000
         For fastText: how many vectors the parts of words share. They need 4 × `dim` bytes each
         while training, 2.4 GB with the defaults.
-    seed : int, default 0
-        Same seed, same result, if `deterministic`.
+    seed : int, Generator or None, default 0
+        Same seed, same result, if `deterministic`. A NumPy generator draws the seed.
     deterministic : bool, default True
         Train on one core. On all cores it is quicker, but each run gives other vectors.
     name : str, optional
@@ -211,9 +212,15 @@ def train_embedding(
         buckets,
         deterministic,
     )
-    _check_seed(seed, 1)
     label = name or f"{corpus.name}-{method}"
-    return _train(corpus, settings, seed=seed, resample=False, name=label, progress=progress)
+    return _train(
+        corpus,
+        settings,
+        seed=_first_seed(seed, 1),
+        resample=False,
+        name=label,
+        progress=progress,
+    )
 
 
 def train_replicates(
@@ -229,7 +236,7 @@ def train_replicates(
     skip_gram: bool = False,
     subwords: Iterable[str] = (),
     buckets: int = 2_000_000,
-    seed: int = 0,
+    seed: Seed = 0,
     deterministic: bool = True,
     n_jobs: int = 1,
     name: str | None = None,
@@ -266,8 +273,9 @@ def train_replicates(
         For fastText: words to compose from their parts where they are missing.
     buckets : int, default 2_000_000
         For fastText: how many vectors the parts of words share.
-    seed : int, default 0
-        The seed of the first; same seed, same result, if `deterministic`.
+    seed : int, Generator or None, default 0
+        The seed of the first; same seed, same result, if `deterministic`. A NumPy generator draws
+        it.
     deterministic : bool, default True
         Train each on one core.
     n_jobs : int, default 1
@@ -319,14 +327,14 @@ def train_replicates(
     )
     at_least("replicates", replicates, 1)
     check_jobs(n_jobs)
-    _check_seed(seed, replicates)
+    first = _first_seed(seed, replicates)
     label = name or f"{corpus.name}-{method}"
     alone = n_jobs == 1
     tasks = (
         joblib.delayed(_train)(
             corpus,
             settings,
-            seed=seed + number,
+            seed=first + number,
             resample=resample,
             name=f"{label}-{number + 1}",
             progress=progress and alone,
@@ -380,10 +388,15 @@ def _poisson(rng: np.random.Generator) -> Iterator[int]:
         yield from rng.poisson(1.0, _AT_ONCE).tolist()
 
 
-def _check_seed(seed: int, replicates: int) -> None:
-    at_least("seed", seed, 0)
-    if seed + replicates > _MOST_SEEDS:
-        raise SpecError(f"'seed' is {seed}; expected less than {_MOST_SEEDS - replicates + 1:,}.")
+def _first_seed(seed: Seed, replicates: int) -> int:
+    """Return the seed of the first embedding, if all that follow are in the range of gensim's."""
+    end = _MOST_SEEDS - replicates + 1
+    first = as_seed(seed)
+    if not isinstance(seed, int):
+        return first % end
+    if first >= end:
+        raise SpecError(f"'seed' is {seed}; expected less than {end:,}.")
+    return first
 
 
 def _check_counts(counted: Counter[str], min_count: int, corpus: Corpus) -> None:

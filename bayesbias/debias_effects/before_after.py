@@ -28,7 +28,7 @@ from bayesbias.debias_effects.change_tables import (
     scores_frame,
 )
 from bayesbias.debias_effects.quality import neighbour_drift, word_analogies, word_similarity
-from bayesbias.distances.table import distance_table
+from bayesbias.distances import distance_table
 from bayesbias.embeddings import Embedding, Matching, check_embedding
 from bayesbias.embeddings.matching import check_fallbacks
 from bayesbias.errors import BayesBiasError, SpecError, VocabularyError
@@ -294,9 +294,7 @@ def before_after(
     after = _debiased(embedding, debiaser, target, ignore, progress)
     both = [embedding, after]
     tables = [
-        distance_table(
-            one, study, fallbacks=ways, lost_vocabulary_threshold=lost_vocabulary_threshold
-        )
+        distance_table(one, study, matching=Matching(ways, lost_vocabulary_threshold))
         for one in both
     ]
     measured = scores_frame(measure(asked, both, settings, n_jobs=n_jobs, progress=progress), prob)

@@ -1,6 +1,14 @@
 """The long-format distance table, its covariates, and what they explain."""
 
+# Names that are not in __all__ are for other rooms.
 from bayesbias.distances.covariate_gaps import decompose_gaps
-from bayesbias.distances.table import check_table, distance_table, read_table, write_table
+from bayesbias.distances.covariates import CovariatePlan as CovariatePlan
+from bayesbias.distances.schema import COLUMNS as COLUMNS
+from bayesbias.distances.schema import Duplicates as Duplicates
+from bayesbias.distances.schema import check_table
+from bayesbias.distances.schema import covariate_values as covariate_values
+from bayesbias.distances.table_builder import distance_table
+from bayesbias.distances.table_files import read_table, write_table
+from bayesbias.distances.table_files import writable_table as writable_table
 
 __all__ = ["check_table", "decompose_gaps", "distance_table", "read_table", "write_table"]

@@ -12,7 +12,7 @@ import pandas as pd
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias._core.validation import one_of, word_list
 from bayesbias._core.wording import quoted
-from bayesbias.distances.table import check_table, covariate_values
+from bayesbias.distances.schema import check_table, covariate_values
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.numerics.intervals import check_interval
 

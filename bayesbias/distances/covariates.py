@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bayesbias._core.array_types import Codes
 from bayesbias._core.validation import one_of, word_list
-from bayesbias.embeddings import Embedding
+from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import SpecError
 from bayesbias.wordlists.frequencies import (
     Frequencies,
@@ -40,7 +40,7 @@ class CovariatePlan:
         covariates: Iterable[str],
         frequencies: Frequencies,
         unknown_frequency: Unknown,
-        fallbacks: tuple[str, ...],
+        matching: Matching | None,
     ) -> None:
         names = word_list("covariates", covariates)
         for name in names:
@@ -50,7 +50,7 @@ class CovariatePlan:
         one_of("unknown_frequency", unknown_frequency, ("error", "lowest"))
         self.source: FrequencySource | None = None
         if any("frequency" in name for name in self.names):
-            self.source = frequency_source(frequencies, fallbacks)
+            self.source = frequency_source(frequencies, matching)
         elif not isinstance(frequencies, str) or frequencies != "rank":
             raise SpecError(
                 "'frequencies' is given, but no covariate uses it; add "

@@ -12,6 +12,7 @@ from bayesbias.embeddings.loading import guess_format as guess_format
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.embeddings.matching import Matched, MatchedWords, Matching, Overlap, match
 from bayesbias.embeddings.matching import as_matching as as_matching
+from bayesbias.embeddings.matching import one_vector_matching as one_vector_matching
 from bayesbias.embeddings.named_sources import DOWNLOADS as DOWNLOADS
 from bayesbias.embeddings.named_sources import NAMED as NAMED
 from bayesbias.embeddings.named_sources import demo_ranks as demo_ranks

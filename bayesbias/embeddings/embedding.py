@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias._core.blocks import blocks
 from bayesbias._core.validation import word_list
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import counted, quoted
 from bayesbias.embeddings.matching import MatchedWords, Matching, as_matching, match_words
 from bayesbias.errors import DataError, SpecError, VocabularyError, warn
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
-
-# Rows handled at once where a whole matrix is scanned or converted.
-_BLOCK = 65_536
 
 
 class Embedding:
@@ -99,7 +97,7 @@ class Embedding:
                 keep.setdefault(word, row)
             repeated = [word for word, row in index.items() if keep[word] != row]
             found.append(
-                f"{extra} duplicate word{'s' * (extra > 1)} left out, the first of each kept: "
+                f"{counted(extra, 'duplicate word')} left out, the first of each kept: "
                 f"{quoted(repeated, 5)}"
             )
             warn(f"{name}: {found[-1]}")
@@ -124,7 +122,7 @@ class Embedding:
 
     @property
     def vectors(self) -> npt.NDArray[np.float32]:
-        """The matrix, one row a word; read-only."""
+        """The matrix, one row per word; read-only."""
         return self._vectors
 
     @property
@@ -449,8 +447,8 @@ def describe(embedding: Embedding) -> dict[str, object]:
     # In blocks, so that a mapped matrix is never in memory as a whole.
     norms = np.concatenate(
         [
-            np.linalg.norm(embedding.vectors[start : start + _BLOCK], axis=1)
-            for start in range(0, len(embedding), _BLOCK)
+            np.linalg.norm(embedding.vectors[part], axis=1)
+            for part in blocks(len(embedding), embedding.dim)
         ]
     )
     capitals = sum(word != word.lower() for word in embedding.words)
@@ -499,7 +497,7 @@ def as_embeddings(embeddings: Embedding | Iterable[Embedding]) -> list[Embedding
     if len(set(names)) < len(names):
         raise SpecError(
             f"two embeddings are called {max(names, key=names.count)!r}; load them with different "
-            "names, or their distances cannot be told apart."
+            "names, or their distances cannot be distinguished."
         )
     return several
 
@@ -571,10 +569,10 @@ def _unless_trivial(ranks: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64
 
 
 def _check_finite(matrix: npt.NDArray[np.float32], words: Sequence[str], name: str) -> None:
-    for start in range(0, len(matrix), _BLOCK):
-        block = matrix[start : start + _BLOCK]
+    for part in blocks(len(matrix), matrix.shape[1]):
+        block = matrix[part]
         if not np.isfinite(block).all():
-            row = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
+            row = part.start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
             word = words[row] if row < len(words) else "?"
             raise DataError(
                 f"embedding {name!r}: the vector of {word!r} (row {row}) holds NaN or infinite "

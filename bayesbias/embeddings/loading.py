@@ -11,14 +11,13 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 
-from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias._core.files import atomic, check_folder
 from bayesbias._core.validation import at_least, one_of, word_list
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.embeddings.embedding import Embedding
 from bayesbias.embeddings.formats import array_files, gensim_files, text_vectors, word2vec
 from bayesbias.embeddings.formats.streams import HEADER, ByteStream, Rows, Wanted
-from bayesbias.embeddings.matching import candidates, check_fallbacks
+from bayesbias.embeddings.matching import Matching, candidates, check_matching
 from bayesbias.embeddings.named_sources import DOWNLOADS, NAMED, download, read_named
 from bayesbias.errors import DataError, NotFoundError, SpecError, VocabularyError, warn
 
@@ -68,7 +67,7 @@ def load_embedding(
     words: Iterable[str] | None = None,
     limit: int | None = None,
     format: str | None = None,
-    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+    matching: Matching | None = None,
     subwords: bool = False,
     trust: bool = False,
     progress: bool = True,
@@ -94,8 +93,9 @@ def load_embedding(
         The format, where guessing is not wanted: ``word2vec-bin``, ``word2vec-text``,
         ``fasttext-vec``, ``glove`` (text without a header), ``npz``, ``npy``, ``safetensors``,
         ``fasttext-bin`` or ``gensim`` (a pickle).
-    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Spellings of `words` that are read too, so that a later look-up finds them.
+    matching : Matching, optional
+        How words are matched with the vocabulary, of `words` here and of all words later, as in
+        `Embedding.with_matching`. Every form of a word that its fallbacks name is read.
     subwords : bool, default False
         For fastText's ``.bin``: compose the vectors of those `words` that its vocabulary lacks.
     trust : bool, default False
@@ -152,8 +152,8 @@ def load_embedding(
         raise SpecError("'subwords' composes words that are asked for: give them as 'words'.")
     if subwords and limit is not None:
         raise SpecError("'subwords' composes words that are asked for, so 'limit' has no meaning.")
-    ways = check_fallbacks(fallbacks)
-    wanted = Wanted(_spelt(asked, ways), limit, progress)
+    how = Matching() if matching is None else check_matching(matching)
+    wanted = Wanted(_forms(asked, how.fallbacks), limit, progress)
 
     key = str(source)
     if isinstance(source, str) and key in NAMED:
@@ -175,7 +175,9 @@ def load_embedding(
             rows = gensim_files.read_pickled(path, wanted, trust=trust)
         elif kind == "fasttext-bin":
             compose = asked if subwords and asked else ()
-            rows = gensim_files.read_fasttext(path, wanted, subwords=compose, fallbacks=ways)
+            rows = gensim_files.read_fasttext(
+                path, wanted, subwords=compose, fallbacks=how.fallbacks
+            )
         else:
             rows = _READERS[kind](path, wanted)
     if asked and not rows.words:
@@ -183,7 +185,7 @@ def load_embedding(
             f"{key}: none of the {len(asked)} words is there ({quoted(asked, 5)}); "
             "look at the spelling, the language or a prefix such as '/c/en/'."
         )
-    return _embedding(rows, name or default)
+    return _embedding(rows, name or default).with_matching(how)
 
 
 def save_embedding(
@@ -284,10 +286,10 @@ def _is_text(data: bytes) -> bool:
     return not _CONTROL.search(start)
 
 
-def _spelt(words: tuple[str, ...] | None, fallbacks: tuple[str, ...]) -> frozenset[str] | None:
+def _forms(words: tuple[str, ...] | None, fallbacks: tuple[str, ...]) -> frozenset[str] | None:
     if words is None:
         return None
-    return frozenset(spelling for word in words for spelling in candidates(word, fallbacks))
+    return frozenset(form for word in words for form in candidates(word, fallbacks))
 
 
 def _embedding(rows: Rows, name: str) -> Embedding:

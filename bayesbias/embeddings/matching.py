@@ -270,7 +270,9 @@ class Matched:
         for label, missing in self.missing.items():
             number = len(self.sets[label].words)
             if len(missing) == number:
-                result.append(f"embedding {self.embedding!r} has no word of {label!r}")
+                result.append(
+                    f"embedding {self.embedding!r} has no word of {label!r} ({quoted(missing, 4)})"
+                )
             elif len(missing) > self.matching.threshold * number:
                 result.append(
                     f"embedding {self.embedding!r} lacks {len(missing)} of {number} words of "
@@ -358,14 +360,27 @@ def match(
 
 def as_matching(matching: Matching | None, embedding: Embedding) -> Matching:
     """Return the matching that was given, or else that of the embedding."""
-    if matching is None:
-        return embedding.matching
+    return embedding.matching if matching is None else check_matching(matching)
+
+
+def check_matching(matching: Matching) -> Matching:
+    """Return the matching, or refuse what is not one."""
     if not isinstance(matching, Matching):
         raise SpecError(
             f"'matching' is {type(matching).__name__}; expected a Matching: "
             "bb.embeddings.Matching(fallbacks=…, threshold=…)."
         )
     return matching
+
+
+def one_vector_matching(matching: Matching | None, embedding: Embedding) -> Matching:
+    """Return the matching for what gives each word one vector, the first that is found."""
+    if as_matching(matching, embedding).strategy == "all" and matching is not None:
+        raise SpecError(
+            "'matching' has strategy='all', which gives a word several vectors; here a word has "
+            "one: matching.changed(strategy='first')."
+        )
+    return as_matching(matching, embedding).changed(strategy="first")
 
 
 def check_fallbacks(fallbacks: Iterable[str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import xarray as xr
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.validation import at_least, one_of
-from bayesbias.distances.table import Duplicates
+from bayesbias.distances import Duplicates
 from bayesbias.errors import EngineError, SpecError, warn
 from bayesbias.models.diagnostics import data_notes
 from bayesbias.models.exact.compiled_model import exact_supports

@@ -14,7 +14,7 @@ import xarray as xr
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import quoted
-from bayesbias.distances.table import check_table
+from bayesbias.distances import check_table
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.spec import ATTRIBUTE_KIND, KIND_OF_CONNECTION, ModelSpec
 

@@ -11,7 +11,7 @@ import xarray as xr
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.validation import at_least
-from bayesbias.distances.table import Duplicates
+from bayesbias.distances import Duplicates
 from bayesbias.models.exact.compiled_model import parent_index, together
 from bayesbias.models.exact.precisions import draw_correlations, matrices_of_pairs
 from bayesbias.models.model_data import ModelData, dataset, model_data, prepare_table

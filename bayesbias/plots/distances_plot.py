@@ -10,7 +10,7 @@ import numpy as np
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias._core.validation import one_of, word_list
 from bayesbias._core.wording import quoted
-from bayesbias.distances.table import Duplicates, check_table
+from bayesbias.distances import Duplicates, check_table
 from bayesbias.errors import DataError
 from bayesbias.plots.plot_checks import in_table
 from bayesbias.plots.style import CONNECTION_STYLES, INK, new_axes, tidy, write_above

@@ -9,7 +9,7 @@ import numpy as np
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias._core.validation import at_least
-from bayesbias.distances.table import Duplicates, check_table
+from bayesbias.distances import Duplicates, check_table
 from bayesbias.plots.plot_checks import choose, in_table
 from bayesbias.plots.style import (
     CONNECTION_STYLES,

@@ -1,34 +1,7 @@
 """Word sets, queries and studies, and the published lists."""
 
-from bayesbias.wordlists.build import BuiltLists, GroupClassifier, build_lists
-from bayesbias.wordlists.catalogue import (
-    load_labelled,
-    load_query,
-    load_study,
-    query_set,
-    word_sets,
-    word_tuples,
-)
-from bayesbias.wordlists.check.word_check import WordCheck, check_words
-from bayesbias.wordlists.matched_controls import MatchedStudy
-from bayesbias.wordlists.query import Query
-from bayesbias.wordlists.study import Study
-from bayesbias.wordlists.wordset import WordSet
+import lazy_loader as lazy
 
-__all__ = [
-    "BuiltLists",
-    "GroupClassifier",
-    "MatchedStudy",
-    "Query",
-    "Study",
-    "WordCheck",
-    "WordSet",
-    "build_lists",
-    "check_words",
-    "load_labelled",
-    "load_query",
-    "load_study",
-    "query_set",
-    "word_sets",
-    "word_tuples",
-]
+# The names are listed in __init__.pyi. They are imported when they are first used, since
+# classifiers and tables of checks need scikit-learn and pandas, and lists of words do not.
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bayesbias._core.array_types import Codes
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import did_you_mean, quoted
-from bayesbias.embeddings import Embedding, demo_ranks
+from bayesbias.embeddings import Embedding, Matching, as_matching, demo_ranks
 from bayesbias.errors import DataError, MissingDependencyError, NotFoundError, SpecError, warn
 from bayesbias.wordlists.check.word_usage import (
     HasCounts,
@@ -59,12 +59,15 @@ class FrequencySource:
     check: Callable[[Embedding], None]
 
 
-def frequency_source(frequencies: Frequencies, ways: tuple[str, ...]) -> FrequencySource:
-    """Return the source that a user named or gave; a fault is told before anything is measured."""
+def frequency_source(frequencies: Frequencies, matching: Matching | None) -> FrequencySource:
+    """Return the source that a user named or gave; a fault is reported before any measurement.
+
+    A table of counts is asked for a word by the fallbacks of `matching`, or of the embedding.
+    """
     if isinstance(frequencies, str) and frequencies == _RANK:
         return _rank_source()
     if isinstance(frequencies, str) and frequencies.partition(":")[0] == _WORDFREQ:
-        return _wordfreq_source(frequencies.partition(":")[2] or "en", ways)
+        return _wordfreq_source(frequencies.partition(":")[2] or "en", matching)
     if isinstance(frequencies, str | PathLike):
         path = Path(frequencies)
         if not path.is_file():
@@ -72,10 +75,10 @@ def frequency_source(frequencies: Frequencies, ways: tuple[str, ...]) -> Frequen
                 f"frequencies={str(frequencies)!r} is neither a file nor one of 'rank', 'wordfreq' "
                 f"and 'wordfreq:LANGUAGE'.{did_you_mean(frequencies, (_RANK, _WORDFREQ))}"
             )
-        return _count_source(as_counts(read_frequencies(path)), f"counts of {path.name}", ways)
+        return _count_source(as_counts(read_frequencies(path)), f"counts of {path.name}", matching)
     name = getattr(frequencies, "name", None)
     label = f"counts of the corpus {name!r}" if isinstance(name, str) else "the given counts"
-    return _count_source(as_counts(frequencies), label, ways)
+    return _count_source(as_counts(frequencies), label, matching)
 
 
 def log_frequencies(
@@ -156,7 +159,7 @@ def _rank_source() -> FrequencySource:
 
 
 def _count_source(
-    counts: Mapping[str, float] | None, label: str, ways: tuple[str, ...]
+    counts: Mapping[str, float] | None, label: str, matching: Matching | None
 ) -> FrequencySource:
     if counts is None:
         raise SpecError(
@@ -168,13 +171,14 @@ def _count_source(
         raise DataError(f"no word has a count above 0 in {label}; give other frequencies.")
 
     def find(embedding: Embedding, words: Sequence[str], rows: Codes) -> _Floats:
-        return np.log(_values(known(words, positive, ways), words))
+        fallbacks = as_matching(matching, embedding).fallbacks
+        return np.log(_values(known(words, positive, fallbacks), words))
 
     lowest = float(np.log(min(positive.values())))
     return FrequencySource(f"{label}, log(count)", find, lambda _: lowest, _no_check)
 
 
-def _wordfreq_source(language: str, ways: tuple[str, ...]) -> FrequencySource:
+def _wordfreq_source(language: str, matching: Matching | None) -> FrequencySource:
     try:
         import wordfreq
     except ImportError as err:
@@ -188,7 +192,7 @@ def _wordfreq_source(language: str, ways: tuple[str, ...]) -> FrequencySource:
             f"{did_you_mean(language, languages)}"
         )
     # Of single words, as an embedding has them; a phrase has no frequency there.
-    return _count_source(wordfreq.get_frequency_dict(language), f"wordfreq ({language})", ways)
+    return _count_source(wordfreq.get_frequency_dict(language), f"wordfreq ({language})", matching)
 
 
 def _values(found: Mapping[str, float], words: Iterable[str]) -> _Floats:

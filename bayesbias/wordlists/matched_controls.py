@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Codes
+from bayesbias._core.blocks import blocks
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, one_of, positive, word_list
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding, Matching, check_embedding
-from bayesbias.embeddings.matching import check_fallbacks
+from bayesbias.embeddings import Embedding, Matching, check_embedding, one_vector_matching
 from bayesbias.errors import DataError, SpecError, VocabularyError, warn
 from bayesbias.wordlists.catalogue import COLLECTIONS, resolve, word_sets
 from bayesbias.wordlists.frequencies import (
@@ -50,7 +51,7 @@ class MatchedStudy(Study):
     matches : DataFrame
         One row per control: the ``word``, the stereotype it was ``matched_to``, the values of both
         (``value``, ``matched_value``), whether they are ``within_caliper``, and whether the word
-        is ``from`` the study's own neutral list or the pool.
+        is ``drawn_from`` the study's own neutral list or the pool.
     balance : DataFrame
         How good the match is, one row each for the ``stereotypes``, the neutral controls
         ``before`` and ``after``: the number of words ``n``, ``mean`` and ``sd`` of the values,
@@ -150,38 +151,37 @@ def match_controls(
     ratio: int,
     caliper: float | None,
     frequencies: Frequencies,
-    fallbacks: Iterable[str],
-    seed: int,
+    matching: Matching | None,
+    seed: Seed,
     name: str | None,
 ) -> MatchedStudy:
     """Return the study with other neutral controls; the method of `Study` documents it."""
     check_embedding(embedding)
     one_of("on", on, ("frequency", "norm"))
     at_least("ratio", ratio, 1)
-    at_least("seed", seed, 0)
+    seed = as_seed(seed)
     if caliper is not None:
         positive("caliper", caliper)
-    ways = check_fallbacks(fallbacks)
+    how = one_vector_matching(matching, embedding)
     given = None if pool is None else _given_pool(pool)
-    source = frequency_source(frequencies, ways) if on == "frequency" else None
+    source = frequency_source(frequencies, how) if on == "frequency" else None
     if source is not None:
         source.check(embedding)
 
     measured = [word for words in study.stereotypes.values() for word in words]
-    found = embedding.match(measured, Matching(ways))
-    if not found.found:
+    stereotypes = embedding.match(measured, how)
+    if not len(stereotypes):
         raise VocabularyError(
             f"embedding {embedding.name!r} has none of the stereotypes of the study "
             f"{study.name!r} ({quoted(measured, 5)}); use another embedding or other fallbacks."
         )
-    wanted = _values(source, embedding, found.found, found.rows, strict=True)
+    wanted = _values(source, embedding, stereotypes.found, stereotypes.rows, strict=True)
     spread = float(wanted.std(ddof=1)) if len(wanted) > 1 else 0.0
     near = caliper if caliper is not None else _CALIPER * (spread or 1.0)
 
-    neutral = study.controls.get("neutral", ())
-    before = embedding.match(neutral, Matching(ways))
-    known_before = _values(source, embedding, before.found, before.rows, strict=False)
-    candidates = _candidates(study, embedding, source, given, ways)
+    neutral = embedding.match(study.controls.get("neutral", ()), how)
+    before = _values(source, embedding, neutral.found, neutral.rows, strict=False)
+    candidates = _candidates(study, embedding, source, given, how)
     within = (candidates.value >= wanted.min() - near) & (candidates.value <= wanted.max() + near)
     # A word beyond the range is taken only if there is nothing nearer, which the report says.
     if within.sum() >= ratio * len(wanted):
@@ -197,8 +197,8 @@ def match_controls(
             "'pool', or use an embedding with its whole vocabulary."
         )
     chosen, of = _draw(wanted, candidates, ratio, near, np.random.default_rng(seed))
-    matches = _matches(found.found, wanted, candidates, chosen, of, near)
-    balance = _balance(wanted, known_before, candidates.value[chosen])
+    matches = _matches(stereotypes.found, wanted, candidates, chosen, of, near)
+    balance = _balance(wanted, before, candidates.value[chosen])
     words = WordSet(
         "neutral",
         [candidates.words[i] for i in np.sort(chosen)],
@@ -264,32 +264,28 @@ def _candidates(
     embedding: Embedding,
     source: FrequencySource | None,
     pool: tuple[str, ...] | None,
-    ways: tuple[str, ...],
+    how: Matching,
 ) -> _Words:
     """Return the study's own neutral words, then those of the pool, each once."""
     taken = {word for key, words in study.word_sets().items() for word in words}
-    own = embedding.match(study.controls.get("neutral", ()), Matching(ways))
-    used = set(embedding.match(sorted(taken), Matching(ways)).rows.tolist())
+    neutral = embedding.match(study.controls.get("neutral", ()), how).distinct()
+    used = set(embedding.match(sorted(taken), how).rows.tolist())
     if pool is None:
         listed = _listed_words()
         others = [
-            row
+            (word, row)
             for row, word in enumerate(embedding.words)
             if row not in used and word not in listed and _plain(word)
         ]
-        names = [embedding.words[row] for row in others]
     else:
-        found = embedding.match(pool, Matching(ways))
-        first: dict[int, str] = {}
-        for word, row in zip(found.found, found.rows.tolist(), strict=True):
-            if row not in used and word not in taken:
-                first.setdefault(row, word)
-        others, names = list(first), list(first.values())
-    kept: dict[int, str] = {}
-    for word, row in zip(own.found, own.rows.tolist(), strict=True):
-        kept.setdefault(row, word)
-    words = [*kept.values(), *names]
-    rows = np.array([*kept, *others], dtype=np.intp)
+        offered = embedding.match(pool, how).distinct()
+        others = [
+            (word, row)
+            for word, row in zip(offered.found, offered.rows.tolist(), strict=True)
+            if row not in used and word not in taken
+        ]
+    words = [*neutral.found, *(word for word, _ in others)]
+    rows = np.array([*neutral.rows.tolist(), *(row for _, row in others)], dtype=np.intp)
     if not len(rows):
         raise DataError(
             f"study {study.name!r}: there is no word to choose controls from in the embedding "
@@ -300,7 +296,7 @@ def _candidates(
     else:
         values = source.find(embedding, words, rows)
     usable = np.isfinite(values) & _has_direction(embedding, rows)
-    is_own = np.arange(len(rows)) < len(kept)
+    is_own = np.arange(len(rows)) < len(neutral)
     return _Words(
         [words[i] for i in np.flatnonzero(usable).tolist()], values[usable], is_own[usable]
     )
@@ -324,9 +320,9 @@ def _plain(word: str) -> bool:
 
 def _has_direction(embedding: Embedding, rows: Codes) -> npt.NDArray[np.bool_]:
     result = np.empty(len(rows), dtype=bool)
-    for start in range(0, len(rows), 65_536):
-        block = np.asarray(embedding.vectors[rows[start : start + 65_536]])
-        result[start : start + len(block)] = np.isfinite(block).all(axis=1) & block.any(axis=1)
+    for part in blocks(len(rows), embedding.dim):
+        vectors = np.asarray(embedding.vectors[rows[part]])
+        result[part] = np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)
     return result
 
 
@@ -374,7 +370,7 @@ def _matches(
             "value": values,
             "matched_value": wanted[of],
             "within_caliper": np.abs(values - wanted[of]) <= near,
-            "from": np.where(candidates.own[chosen], "study", "pool"),
+            "drawn_from": np.where(candidates.own[chosen], "study", "pool"),
         }
     )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from bayesbias._core.constants import CONTROL_CONNECTIONS, DEFAULT_FALLBACKS
+from bayesbias._core.constants import CONTROL_CONNECTIONS
 from bayesbias._core.files import atomic
 from bayesbias._core.validation import word_list
 from bayesbias._core.wording import did_you_mean, quoted
@@ -20,7 +20,8 @@ from bayesbias.wordlists import toml_text
 from bayesbias.wordlists.wordset import WordSet
 
 if TYPE_CHECKING:
-    from bayesbias.embeddings import Embedding
+    from bayesbias._core.random import Seed
+    from bayesbias.embeddings import Embedding, Matching
     from bayesbias.wordlists.frequencies import Frequencies
     from bayesbias.wordlists.matched_controls import MatchedStudy
 
@@ -181,8 +182,8 @@ class Study:
         ratio: int = 5,
         caliper: float | None = None,
         frequencies: Frequencies = "rank",
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-        seed: int = 0,
+        matching: Matching | None = None,
+        seed: Seed = 0,
         name: str | None = None,
     ) -> MatchedStudy:
         """Return this study with neutral controls that are as frequent as the stereotypes.
@@ -217,11 +218,11 @@ class Study:
             of the standard deviation of the stereotypes.
         frequencies : str, path-like, corpus, DataFrame or mapping, default "rank"
             Where frequencies are from, as in `distance_table`.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Forms of a word to try, as in `Matching`.
-        seed : int, default 0
-            The seed of the draw; other seeds give other controls, so that one can see how much a
-            result depends on them.
+        matching : Matching, optional
+            How words are matched with the vocabulary; that of the embedding by default.
+        seed : int, Generator or None, default 0
+            The seed of the draw, or a NumPy generator that draws it. Other seeds give other
+            controls, so that one can see how much a result depends on them.
         name : str, optional
             The name of the new study; by default this one's with ``_matched``.
 
@@ -269,7 +270,7 @@ class Study:
             ratio=ratio,
             caliper=caliper,
             frequencies=frequencies,
-            fallbacks=fallbacks,
+            matching=matching,
             seed=seed,
             name=name,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import overload
 
 from bayesbias._core.validation import word_list
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import counted, quoted
 from bayesbias.errors import SpecError, warn
 
 
@@ -92,7 +92,7 @@ class WordSet(Sequence[str]):
         return self.words[item]
 
     def __repr__(self) -> str:
-        count = f"{len(self)} word{'s' * (len(self) > 1)}"
+        count = counted(len(self), "word")
         return f"WordSet({self.name!r}, {count}: {self.preview(3)})"
 
     def preview(self, limit: int = 12) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import bayesbias as bb
+from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias.cli.common import matching_option_values
 from bayesbias.errors import NotFoundError
 
 COMMANDS = [
@@ -225,3 +227,21 @@ def test_choices_of_covariates_are_those_of_the_table() -> None:
     from bayesbias.distances.covariates import COVARIATES
 
     assert _COVARIATES == COVARIATES
+
+
+def test_options_of_matching() -> None:
+    assert matching_option_values(DEFAULT_FALLBACKS, 0.2) is None
+    assert matching_option_values(()) is None
+    assert matching_option_values(("upper",)) == bb.embeddings.Matching(("upper",))
+    assert matching_option_values((), 0.5) == bb.embeddings.Matching(threshold=0.5)
+
+
+def test_listing_words_imports_little() -> None:
+    code = (
+        "import sys, io, contextlib\nfrom bayesbias.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()) as printed:\n    main(['words', 'list'])\n"
+        "assert 'religion' in printed.getvalue()\n"
+        "print(*[m for m in ('pandas', 'scipy', 'sklearn', 'gensim') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

@@ -13,11 +13,14 @@ from command_line import run
 
 import bayesbias as bb
 from bayesbias import corpus as corpus_room
+from bayesbias.wordlists import ByFrequency, ByPartOfSpeech
+
+PAIRED = ByFrequency(match_frequency=True)
 
 
 @pytest.fixture(scope="module")
 def gender(demo: bb.Embedding) -> bb.wordlists.GroupClassifier:
-    return bb.wordlists.GroupClassifier(threshold=0.8).fit(demo, "gender", seed=3)
+    return bb.wordlists.GroupClassifier(threshold=0.8, seed=3).fit(demo, "gender")
 
 
 def test_build(
@@ -34,7 +37,12 @@ def test_build(
     weat = bb.word_sets("weat")
     attributes = [weat["career"], weat["family"]]
     expected = bb.build_lists(
-        demo, gender, size=20, attributes=attributes, match_frequency=True, progress=False
+        demo,
+        gender,
+        size=20,
+        attributes=attributes,
+        method=PAIRED,
+        progress=False,
     )
     assert bb.load_query(out) == expected.query()
     words = pd.read_csv(tmp_path / "lists.words.csv")
@@ -123,7 +131,7 @@ def test_parts_of_speech(
     assert rows["tag"].value_counts().to_dict() == {"NOUN": 8, "VERB": 8, "ADJ": 8}
     tags = bb.tag_words(bb.read_corpus(text, unit="paragraph"), nlp, progress=False)
     groups = bb.wordlists.GroupClassifier(threshold=0.5).fit(demo, "gender")
-    built = bb.build_lists(demo, groups, method="pos", size=12, tags=tags, progress=False)
+    built = bb.build_lists(demo, groups, method=ByPartOfSpeech(tags), size=12, progress=False)
     assert rows["word"].tolist() == built.words["word"].tolist()
     assert rows["count"].tolist() == built.words["count"].tolist()
 
@@ -182,7 +190,7 @@ def test_an_embedding_is_kept_though_no_list_can_be_built(
         (["demo", "--group", "femal"], "Did you mean 'female'?"),
         (["demo", "--seed", "-1"], "-1 is not in the range x>=0"),
         (["demo", "--frequencies", "none.csv"], "none.csv: no such file"),
-        (["demo", "--frequencies", "a.csv", "--corpus", "b"], "both tell counts; give one"),
+        (["demo", "--frequencies", "a.csv", "--corpus", "b"], "both give counts; give one"),
         (["--train", "word2vec"], "--train needs --corpus"),
         (["demo", "--train", "word2vec", "--corpus", "demo"], "leave EMBEDDING out"),
         (["demo", "--save-embedding", "e.npz"], "--save-embedding is for one that is trained"),

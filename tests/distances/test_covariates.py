@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias.distances import COLUMNS, covariate_values
 from bayesbias.distances.covariates import COVARIATES
-from bayesbias.distances.table import COLUMNS, covariate_values
 from bayesbias.errors import DataError, SpecError
 
 COUNTS = {"he": 9, "she": 5, "engineer": 4, "nurse": 2, "clock": 1}

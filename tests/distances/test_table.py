@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 import bayesbias as bb
 from bayesbias._core.constants import CONNECTIONS
-from bayesbias.distances.table import COLUMNS
+from bayesbias.distances import COLUMNS
+from bayesbias.embeddings import Matching
 from bayesbias.errors import BayesBiasWarning, DataError, NotFoundError, SpecError, VocabularyError
 
 
@@ -106,21 +108,21 @@ def test_lost_words(jobs: bb.Study) -> None:
     embedding = bb.Embedding(words, np.random.default_rng(1).normal(size=(7, 4)), "x")
     with pytest.raises(
         VocabularyError,
-        match=r"'stereotype: woman' loses 1 of 1 \('nurse'\).*higher lost_voc",
+        match=r"no word of 'stereotype: woman'.*higher threshold",
     ):
         bb.distance_table(embedding, jobs)
     study = bb.Study(
         "s", jobs.groups, {"man": ["engineer"]}, {"neutral": ["clock", "grass", "garlic", "zzz"]}
     )
-    with pytest.raises(VocabularyError, match=r"more than 20% .*'control: neutral' loses 1 of 4"):
+    with pytest.raises(VocabularyError, match="1 of 4 words of 'control: neutral' .'zzz'"):
         bb.distance_table(embedding, study)
     with pytest.warns(BayesBiasWarning, match="control: neutral: 'zzz'"):
-        table = bb.distance_table(embedding, study, lost_vocabulary_threshold=0.25)
+        table = bb.distance_table(embedding, study, matching=Matching(threshold=0.25))
     assert table.attrs["missing"] == {"x": {"control: neutral": ["zzz"]}}
     assert "zzz" not in table["word_to_compare"].cat.categories
     # A set that is lost as a whole is an error at any threshold.
-    with pytest.raises(VocabularyError, match="loses 1 of 1"):
-        bb.distance_table(embedding, jobs, lost_vocabulary_threshold=1)
+    with pytest.raises(VocabularyError, match="no word of 'stereotype: woman'"):
+        bb.distance_table(embedding, jobs, matching=Matching(threshold=1))
 
 
 def test_words_that_fall_together(tiny: bb.Embedding) -> None:
@@ -135,7 +137,7 @@ def test_words_that_fall_together(tiny: bb.Embedding) -> None:
         with pytest.raises(DataError, match="are the same word"):
             bb.distance_table(tiny, bb.Study("s", groups, stereotypes))
     study = bb.Study("s", {"m": ["he"], "f": ["she"]}, {"m": ["engineer", "He"]})
-    with pytest.raises(DataError, match=r"'He' of 'stereotype: m' and 'he' of 'group: m'"):
+    with pytest.raises(DataError, match=r"'he' of 'group: m' and 'He' of 'stereotype: m'"):
         bb.distance_table(tiny, study)
 
 
@@ -143,7 +145,7 @@ def test_fallbacks(tiny: bb.Embedding) -> None:
     study = bb.Study("s", {"m": ["HE"], "f": ["She"]}, {"m": ["Engineer"], "f": ["nurse"]})
     assert bb.distance_table(tiny, study)["protected_word"].tolist() == ["HE", "HE", "She", "She"]
     with pytest.raises(VocabularyError, match="'HE'"):
-        bb.distance_table(tiny, study, fallbacks=["exact"])
+        bb.distance_table(tiny, study, matching=Matching(("exact",)))
 
 
 def test_bad_arguments(tiny: bb.Embedding, jobs: bb.Study) -> None:
@@ -159,8 +161,27 @@ def test_bad_arguments(tiny: bb.Embedding, jobs: bb.Study) -> None:
         bb.distance_table(["x"], jobs)  # type: ignore[list-item]
     with pytest.raises(SpecError, match="expected a Study"):
         bb.distance_table(tiny, "religion")  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="from 0 to 1"):
-        bb.distance_table(tiny, jobs, lost_vocabulary_threshold=3)
+    with pytest.raises(SpecError, match="'matching' is tuple; expected a Matching"):
+        bb.distance_table(tiny, jobs, matching=("exact",))  # type: ignore[arg-type]
+
+
+def test_the_matching_of_an_embedding_is_used(jobs: bb.Study, tiny: bb.Embedding) -> None:
+    prefixed = bb.Embedding([f"/c/en/{word}" for word in tiny.words], tiny.vectors, "tiny")
+    bound = prefixed.with_matching(prefix="/c/en/")
+    covariates: dict[str, Any] = {
+        "covariates": ["log_frequency"],
+        "frequencies": dict.fromkeys(tiny.words, 3),
+    }
+    expected = bb.distance_table(tiny, jobs, **covariates)
+    pd.testing.assert_frame_equal(bb.distance_table(bound, jobs, **covariates), expected)
+    given = bb.distance_table(prefixed, jobs, matching=bound.matching, **covariates)
+    pd.testing.assert_frame_equal(given, expected)
+    with pytest.raises(VocabularyError, match="no word of 'group: man'"):
+        bb.distance_table(bound, jobs, matching=Matching())
+    every = bound.with_matching(strategy="all")
+    pd.testing.assert_frame_equal(bb.distance_table(every, jobs, **covariates), expected)
+    with pytest.raises(SpecError, match=r"strategy='all'.*changed\(strategy='first'\)"):
+        bb.distance_table(every, jobs, matching=every.matching)
 
 
 # --- files
@@ -229,7 +250,7 @@ def test_camel_case(tmp_path: Path) -> None:
         (lambda t: t.assign(connection="assoc"), "'assoc'; expected one of 'associated'"),
         (lambda t: t.assign(cosine_distance=[0.8, 2.5, 0.2]), "is 2.5 in row 1 .'judaism', 'walk'"),
         (lambda t: t.assign(cosine_distance=[0.8, -0.5, 0.2]), "is -0.5 in row 1"),
-        (lambda t: t.assign(cosine_distance=["a", "b", "c"]), "no number"),
+        (lambda t: t.assign(cosine_distance=["a", "b", "c"]), "not a number"),
         (lambda t: t.assign(cosine_similarity=t["cosine_distance"]), "columns mixed up"),
         (lambda t: t.assign(cosine_distance=[0.8, None, 0.2]), "missing in 1 row, first in row 1"),
         (lambda t: t.assign(protected_word=["a", None, "b"]), "'protected_word' is missing"),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
-from bayesbias.embeddings import guess_format
+from bayesbias.embeddings import Matching, guess_format
 from bayesbias.errors import (
     BayesBiasError,
     BayesBiasWarning,
@@ -339,7 +339,7 @@ def test_what_is_intact_can_be_read(tmp_path: Path) -> None:
     assert bb.load_embedding(path, limit=2).words == ("he", "she")
     path = text_file(tmp_path / "b.txt", "3 2\nhe 1 2\nshe 3 4\n")
     assert bb.load_embedding(path, limit=2).words == ("he", "she")
-    assert bb.load_embedding(path, words=["he"], fallbacks=["exact"]).words == ("he",)
+    assert bb.load_embedding(path, words=["he"], matching=Matching(("exact",))).words == ("he",)
 
 
 def test_more_rows_than_promised(tmp_path: Path) -> None:
@@ -719,7 +719,7 @@ def test_files_of_ours_keep_ranks(tmp_path: Path, embedding: bb.Embedding, suffi
     assert again.words == part.words
     np.testing.assert_array_equal(again.vectors, part.vectors)
     np.testing.assert_array_equal(again.ranks, part.ranks)
-    one = bb.load_embedding(path, words=part.words[-1:], fallbacks=["exact"])
+    one = bb.load_embedding(path, words=part.words[-1:], matching=Matching(("exact",)))
     assert one.ranks.tolist() == part.ranks[-1:].tolist()
 
 

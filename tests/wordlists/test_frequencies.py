@@ -21,7 +21,7 @@ from bayesbias.errors import (
 )
 from bayesbias.wordlists.frequencies import check_frequency_order, frequency_source, log_frequencies
 
-WAYS = ("exact", "lower")
+MATCHING = Matching(("exact", "lower"))
 
 
 def named(words: list[str], name: str = "x") -> bb.Embedding:
@@ -35,8 +35,8 @@ def austen() -> list[str]:
 
 
 def find(frequencies: object, words: list[str], embedding: bb.Embedding) -> list[float]:
-    source = frequency_source(frequencies, WAYS)  # type: ignore[arg-type]
-    found = embedding.match(words, Matching(WAYS))
+    source = frequency_source(frequencies, MATCHING)  # type: ignore[arg-type]
+    found = embedding.match(words, MATCHING)
     return log_frequencies(source, embedding, found.found, found.rows).tolist()
 
 
@@ -100,11 +100,11 @@ def test_counts_of_all_kinds(tmp_path: Path) -> None:
         assert find(source, ["he", "she"], embedding) == pytest.approx(np.log([8, 4]))
     for source in (shares, tmp_path / "b.tsv"):
         assert find(source, ["he", "she"], embedding) == pytest.approx(np.log([8 / 12, 4 / 12]))
-    assert "corpus 'small'" in frequency_source(corpus, WAYS).label
+    assert "corpus 'small'" in frequency_source(corpus, MATCHING).label
 
 
 def test_words_without_a_frequency(tiny: bb.Embedding) -> None:
-    source = frequency_source({"he": 8, "she": 4, "clock": 0, "ox": 2}, WAYS)
+    source = frequency_source({"he": 8, "she": 4, "clock": 0, "ox": 2}, MATCHING)
     rows = np.arange(5)
     message = r"no frequency of 'engineer', 'nurse', 'clock' in the given counts.*'lowest'"
     with pytest.raises(DataError, match=message):
@@ -117,7 +117,7 @@ def test_words_without_a_frequency(tiny: bb.Embedding) -> None:
 
 def test_composed_words_have_no_rank() -> None:
     embedding = bb.Embedding(["a", "b"], np.ones((2, 2)), ranks=[7, 0])
-    source = frequency_source("rank", WAYS)
+    source = frequency_source("rank", MATCHING)
     with pytest.raises(DataError, match="no frequency of 'b' in the vocabulary's order"):
         log_frequencies(source, embedding, ["a", "b"], np.arange(2))
     values = log_frequencies(source, embedding, ["a", "b"], np.arange(2), "lowest")
@@ -136,13 +136,13 @@ def test_wordfreq(monkeypatch: pytest.MonkeyPatch) -> None:
     assert find("wordfreq", ["He"], embedding) == pytest.approx([np.log(1e-3)])
     assert find("wordfreq:de", ["er"], embedding) == pytest.approx([np.log(1e-2)])
     with pytest.raises(SpecError, match="wordfreq has no language 'xx'; it has 'de', 'en'"):
-        frequency_source("wordfreq:xx", WAYS)
+        frequency_source("wordfreq:xx", MATCHING)
 
 
 def test_wordfreq_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wordfreq", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'bayesbias\[frequency\]'"):
-        frequency_source("wordfreq", WAYS)
+        frequency_source("wordfreq", MATCHING)
 
 
 def test_real_wordfreq() -> None:
@@ -169,4 +169,4 @@ def test_real_wordfreq() -> None:
 )
 def test_bad_sources(frequencies: object, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        frequency_source(frequencies, WAYS)  # type: ignore[arg-type]
+        frequency_source(frequencies, MATCHING)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.calibration import calibration_curve
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     brier_score_loss,
@@ -22,6 +25,7 @@ from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.utils.validation import check_is_fitted
 
 import bayesbias as bb
 from bayesbias.errors import (
@@ -34,7 +38,7 @@ from bayesbias.errors import (
 from bayesbias.wordlists.build import classifier_training
 from bayesbias.wordlists.build import group_classifier as classifier_module
 from bayesbias.wordlists.build.classifier_evaluation import brier, calibration_error, evaluate
-from bayesbias.wordlists.build.lemmas import deal, group_of_lemma, stem
+from bayesbias.wordlists.build.lemmas import group_of_lemma, lemma_parts, stem
 
 pytestmark = pytest.mark.numpy_only
 
@@ -108,7 +112,7 @@ def test_different_words_have_different_stems(words: str) -> None:
 def test_lemmas_are_dealt_out_evenly(words: list[tuple[int, int]], n: int, seed: int) -> None:
     codes = np.array([code for code, _ in words])
     lemmas = [f"lemma{number}" for _, number in words]
-    parts = deal(codes, lemmas, n, np.random.default_rng(seed))
+    parts = lemma_parts(codes, lemmas, n, np.random.default_rng(seed))
     of_lemma: dict[str, set[int]] = {}
     for lemma, part in zip(lemmas, parts.tolist(), strict=True):
         of_lemma.setdefault(lemma, set()).add(part)
@@ -299,7 +303,7 @@ def test_what_it_learnt_from(gender: bb.wordlists.GroupClassifier) -> None:
     assert gender.two_labels == ()
     text = gender.summary()
     assert f"macro F1 {gender.macro_f1:.2f}" in text
-    assert "12 words are not there: 'twin_sister'" in text
+    assert "lacks 12 labelled words: 'twin_sister'" in text
 
 
 def test_same_seed_same_result(demo: bb.Embedding, gender: bb.wordlists.GroupClassifier) -> None:
@@ -307,11 +311,11 @@ def test_same_seed_same_result(demo: bb.Embedding, gender: bb.wordlists.GroupCla
     pd.testing.assert_frame_equal(again.evaluation, gender.evaluation)
     pd.testing.assert_frame_equal(again.predict(), gender.predict())
     assert again.macro_f1_interval == gender.macro_f1_interval
-    other = bb.wordlists.GroupClassifier().fit(demo, "gender", seed=1)
+    other = bb.wordlists.GroupClassifier(seed=1).fit(demo, "gender")
     assert not other.labelled["part"].equals(gender.labelled["part"])
     # A forest takes large seeds too.
     labelled = {name: words[:30] for name, words in bb.load_labelled("gender").items()}
-    assert bb.wordlists.GroupClassifier("forest").fit(demo, labelled, seed=2**40).chosen == "forest"
+    assert bb.wordlists.GroupClassifier("forest", seed=2**40).fit(demo, labelled).chosen == "forest"
 
 
 def test_predict(gender: bb.wordlists.GroupClassifier, demo: bb.Embedding) -> None:
@@ -336,7 +340,7 @@ def test_blocks_do_not_matter(
 ) -> None:
     rows = np.arange(1000)[::-1]
     whole = gender.probabilities(demo, rows)
-    monkeypatch.setattr(classifier_module, "_BLOCK", 77)
+    monkeypatch.setattr(classifier_module, "_BLOCK_NUMBERS", 77 * demo.dim)
     np.testing.assert_allclose(gender.probabilities(demo, rows), whole, atol=1e-6)
 
 
@@ -463,9 +467,9 @@ def test_bad_options(demo: bb.Embedding) -> None:
     with pytest.raises(SpecError, match="'unit' is 'yes'; expected True or False"):
         bb.wordlists.GroupClassifier(unit="yes").fit(demo, "gender")
     with pytest.raises(SpecError, match="'seed' is -1"):
-        bb.wordlists.GroupClassifier().fit(demo, "gender", seed=-1)
+        bb.wordlists.GroupClassifier(seed=-1).fit(demo, "gender")
     with pytest.raises(SpecError, match="'n_jobs' is 0; expected a number of processes, or -1"):
-        bb.wordlists.GroupClassifier().fit(demo, "gender", n_jobs=0)
+        bb.wordlists.GroupClassifier(n_jobs=0).fit(demo, "gender")
     with pytest.raises(SpecError, match="'embedding' is str; expected an Embedding"):
         bb.wordlists.GroupClassifier().fit("demo", "gender")
 
@@ -484,6 +488,48 @@ def test_not_fitted(demo: bb.Embedding, gender: bb.wordlists.GroupClassifier) ->
     with pytest.raises(VocabularyError):
         used.fit(demo, {name: [f"{name}q{i}" for i in range(10)] for name in "ab"})
     assert not hasattr(used, "evaluation")
+
+
+def test_it_is_an_estimator_of_scikit_learn(gender: bb.wordlists.GroupClassifier) -> None:
+    settings = {"method": "svm", "unit": False, "threshold": 0.9, "seed": 3, "n_jobs": 2}
+    classifier = bb.wordlists.GroupClassifier(**settings)
+    assert classifier.get_params() == settings
+    assert repr(classifier.set_params(n_jobs=1, seed=0)) == (
+        "GroupClassifier(method='svm', threshold=0.9, unit=False)"
+    )
+    with pytest.raises(ValueError, match="nonsense"):
+        classifier.set_params(nonsense=1)
+    check_is_fitted(gender)
+    fresh = clone(gender)
+    assert fresh.get_params() == gender.get_params()
+    with pytest.raises(SklearnNotFittedError):
+        check_is_fitted(fresh)
+    with pytest.raises(SklearnNotFittedError, match="call fit"):
+        fresh.predict(["king"])
+    again = pickle.loads(pickle.dumps(gender))
+    pd.testing.assert_frame_equal(again.predict(["king"]), gender.predict(["king"]))
+
+
+def test_a_generator_is_a_seed() -> None:
+    data = Gaussians(12, (40, 40))
+    first, again, other = (
+        bb.wordlists.GroupClassifier(seed=seed).fit(data.embedding, data.labelled).labelled["part"]
+        for seed in (np.random.default_rng(1), np.random.default_rng(1), np.random.default_rng(2))
+    )
+    assert first.equals(again)
+    assert not first.equals(other)
+
+
+def test_the_matching_of_the_embedding_is_used() -> None:
+    data = Gaussians(13, (40, 40))
+    words = [f"/c/en/{word}" for word in data.embedding.words]
+    prefixed = bb.Embedding(words, data.vectors).with_matching(prefix="/c/en/")
+    groups = bb.wordlists.GroupClassifier().fit(prefixed, data.labelled)
+    assert len(groups.labelled) == 80
+    with pytest.raises(VocabularyError, match="none of the 80 labelled words"):
+        bb.wordlists.GroupClassifier().fit(
+            prefixed, data.labelled, matching=bb.embeddings.Matching()
+        )
 
 
 def test_other_embeddings_and_words(

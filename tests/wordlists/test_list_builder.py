@@ -14,6 +14,7 @@ from sklearn.cluster import KMeans
 
 import bayesbias as bb
 from bayesbias.errors import BayesBiasWarning, DataError, NotFittedError, SpecError, VocabularyError
+from bayesbias.wordlists import ByCluster, ByFrequency, ByPartOfSpeech
 from bayesbias.wordlists.build.balanced_choice import matched, shares, take
 from bayesbias.wordlists.build.clusters import cluster
 from bayesbias.wordlists.build.parts_of_speech import PARTS_OF_SPEECH, majority_tags
@@ -22,6 +23,7 @@ from bayesbias.wordlists.build.word_filters import as_stop_words, is_word
 
 CAREER = bb.word_sets("weat")["career"]
 FAMILY = bb.word_sets("weat")["family"]
+PAIRED = ByFrequency(match_frequency=True)
 
 
 def spelt(number: int) -> str:
@@ -300,7 +302,7 @@ def test_matched_frequencies(
 
     arguments = {"size": 300, "frequencies": counts}
     plain = bb.build_lists(world, groups, **arguments)
-    paired = bb.build_lists(world, groups, match_frequency=True, **arguments)
+    paired = bb.build_lists(world, groups, method=PAIRED, **arguments)
     assert ratio(plain, "geometric") > 1.5
     assert ratio(paired, "geometric") == pytest.approx(1, abs=0.02)
     assert ratio(paired, "arithmetic") == pytest.approx(1, abs=0.1)
@@ -321,7 +323,7 @@ def test_ranks_stand_for_frequencies(
     assert "count" not in built.words
     assert built.notes[0].startswith("Without frequencies, the order of the vocabulary stands")
     assert "do not look frequent" in built.notes[0]  # made-up words are all as long
-    paired = bb.build_lists(world, groups, size=100, match_frequency=True)
+    paired = bb.build_lists(world, groups, size=100, method=PAIRED)
     logs = np.log(paired.words.pivot_table("rank", "pair", "group"))
     assert (np.abs(logs["red"] - logs["green"]) <= 0.2 + 1e-9).all()
 
@@ -338,7 +340,8 @@ def test_parts_of_speech(
             tag[word] = "ADV"
     rows = [(word, t, 5) for word, t in tag.items()] + [(word, "X", 4) for word in tag]
     tags = pd.DataFrame(rows, columns=["word", "tag", "count"])
-    built = bb.build_lists(world, groups, method="pos", size=80, tags=tags, frequencies=counts)
+    method = ByPartOfSpeech(tags)
+    built = bb.build_lists(world, groups, method=method, size=80, frequencies=counts)
     mix = built.words.groupby(["group", "tag"]).size()
     few = mix["red"].get("PRON", 0)
     assert 0 < few < 16
@@ -355,7 +358,7 @@ def test_parts_of_speech(
         "Not all parts of speech have enough words for 'green': ADJ 20" in n for n in built.notes
     )
     # Without other frequencies the counts of the tags are taken.
-    own = bb.build_lists(world, groups, method="pos", size=20, tags=tags)
+    own = bb.build_lists(world, groups, method=method, size=20)
     assert (own.words["count"] == 9).all()
 
 
@@ -369,9 +372,8 @@ def test_pairs_of_one_part_of_speech(
 ) -> None:
     tag = {word: PARTS_OF_SPEECH[i // 3 % 5] for i, word in enumerate(world.words)}
     tags = pd.DataFrame({"word": list(tag), "tag": list(tag.values()), "count": 1})
-    built = bb.build_lists(
-        world, groups, method="pos", size=50, tags=tags, frequencies=counts, match_frequency=True
-    )
+    method = ByPartOfSpeech(tags, match_frequency=True)
+    built = bb.build_lists(world, groups, method=method, size=50, frequencies=counts)
     assert built.words.groupby("tag").size().to_dict() == dict.fromkeys(sorted(PARTS_OF_SPEECH), 20)
     pairs = built.words.pivot_table("tag", "pair", "group", aggfunc="first")
     assert (pairs["red"] == pairs["green"]).all()
@@ -390,7 +392,7 @@ def test_words_without_a_direction_are_left_out(
     groups = bb.wordlists.GroupClassifier(unit=unit).fit(emb, labelled, lemmas=lemmas)
     with pytest.warns(BayesBiasWarning, match="circular"):
         built = bb.build_lists(
-            emb, groups, method="clusters", size=9, attributes=world.words[:3], centroids="free"
+            emb, groups, method=ByCluster("free"), size=9, attributes=world.words[:3]
         )
     why = built.left_out.set_index("word")["why"]
     assert why[world.words[5]] == why[world.words[7]] == "no direction"
@@ -429,17 +431,13 @@ def test_moving_centroids_are_told(
     demo: bb.Embedding, gender: bb.wordlists.GroupClassifier
 ) -> None:
     with pytest.warns(BayesBiasWarning, match="circular"):
-        built = bb.build_lists(
-            demo, gender, method="clusters", size=20, attributes=FAMILY, centroids="free"
-        )
+        built = bb.build_lists(demo, gender, method=ByCluster("free"), size=20, attributes=FAMILY)
     assert any("The centroids have moved: that of" in note for note in built.notes)
     assert "free centroids" in built.word_sets["male"].source
 
 
 def test_lists_from_labelled_words_of_the_demo(demo: bb.Embedding) -> None:
-    built = bb.build_lists(
-        demo, "gender", size=60, attributes=[CAREER, FAMILY], match_frequency=True
-    )
+    built = bb.build_lists(demo, "gender", size=60, attributes=[CAREER, FAMILY], method=PAIRED)
     # Pronouns are stop words too, but labelled ones stay.
     assert {"she", "he"} <= {
         *built.words["word"],
@@ -583,20 +581,12 @@ def test_a_corpus_counts(world: bb.Embedding, groups: bb.wordlists.GroupClassifi
             r"no word of embedding 'world' is left for the group 'red' \(left out: unsure 2,400, "
             r"labelled 600\); lower the threshold, or give more labelled words",
         ),
-        ({"caliper": 0}, SpecError, "'caliper' is 0; expected a number above 0"),
-        ({"centroids": "loose"}, SpecError, "'centroids' is 'loose'; expected one of"),
-        ({"seed": -1}, SpecError, "'seed' is -1"),
         (
             {"method": "pos"},
             SpecError,
             r"needs 'tags', .*tag_words\(corpus\).*'bayesbias\[pos\]'",
         ),
         ({"method": "clusters"}, SpecError, "the method 'clusters' needs 'attributes'"),
-        (
-            {"method": "clusters", "attributes": ["x"], "match_frequency": True},
-            SpecError,
-            "'match_frequency' goes with the methods 'frequency' and 'pos'",
-        ),
         (
             {"attributes": ["qqq"]},
             VocabularyError,
@@ -621,17 +611,17 @@ def test_a_corpus_counts(world: bb.Embedding, groups: bb.wordlists.GroupClassifi
             r"left for the group 'red' \(left out: no frequency 3,000\); give counts of its words",
         ),
         (
-            {"method": "pos", "tags": TAGS.assign(word="qqq"), "frequencies": {spelt(0): 1}},
+            {"method": ByPartOfSpeech(TAGS.assign(word="qqq")), "frequencies": {spelt(0): 1}},
             DataError,
             "no frequency 2,999, no part of speech 1.*; give counts of its words",
         ),
         (
-            {"method": "pos", "tags": TAGS.assign(word="qqq"), "frequencies": EVERY},
+            {"method": ByPartOfSpeech(TAGS.assign(word="qqq")), "frequencies": EVERY},
             DataError,
-            r"\(left out: no part of speech 3,000\); give the tags of its words, in their spelling",
+            r"\(left out: no part of speech 3,000\); give the tags of its words",
         ),
         (
-            {"method": "pos", "tags": TAGS},
+            {"method": ByPartOfSpeech(TAGS)},
             DataError,
             r"other part of speech 3,000\); give universal tags, such as 'ADJ', 'NOUN'",
         ),
@@ -639,11 +629,6 @@ def test_a_corpus_counts(world: bb.Embedding, groups: bb.wordlists.GroupClassifi
             {"attributes": [FAMILY, bb.WordSet("family", [spelt(0)])]},
             SpecError,
             "two attribute sets are called 'family'; give them different names",
-        ),
-        (
-            {"tags": pd.DataFrame({"word": []})},
-            DataError,
-            "'tags' has no column 'tag', 'count'",
         ),
         ({"stop_words": "klingon"}, SpecError, "'stop_words' is 'klingon'"),
     ],
@@ -659,12 +644,23 @@ def test_bad_arguments(
         bb.build_lists(world, groups, **arguments)
 
 
+def test_bad_methods() -> None:
+    with pytest.raises(SpecError, match="'caliper' is 0; expected a number above 0"):
+        ByFrequency(match_frequency=True, caliper=0)
+    with pytest.raises(SpecError, match="'centroids' is 'loose'; expected one of"):
+        ByCluster("loose")  # type: ignore[arg-type]
+    with pytest.raises(DataError, match="'tags' has no column 'tag', 'count'"):
+        ByPartOfSpeech(pd.DataFrame({"word": []}))
+    with pytest.raises(SpecError, match=r"needs 'tags', .*tag_words\(corpus\)"):
+        ByPartOfSpeech(None)  # type: ignore[arg-type]
+
+
 def test_no_pairs(world: bb.Embedding, groups: bb.wordlists.GroupClassifier) -> None:
     table = groups.predict().set_index("word")["group"]
     table.update(groups.labelled.set_index("word")["group"])
     counts = {word: 1000.0 if group == "red" else 10.0 for word, group in table.items()}
-    with pytest.raises(DataError, match="of 'red', 'green' are of like frequency; give a larger"):
-        bb.build_lists(world, groups, frequencies=counts, match_frequency=True)
+    with pytest.raises(DataError, match="of 'red', 'green' are of similar frequency; give"):
+        bb.build_lists(world, groups, frequencies=counts, method=PAIRED)
 
 
 def test_attributes_that_are_missing_are_told(

@@ -40,9 +40,9 @@ def test_values_and_provenance(demo: bb.Embedding) -> None:
     for row in matches.to_dict("records"):
         assert row["value"] == -np.log(ranks[demo.index[row["word"]]])
         assert row["matched_value"] == -np.log(ranks[demo.index[row["matched_to"]]])
-        assert (row["from"] == "study") == (row["word"] in study.controls["neutral"])
+        assert (row["drawn_from"] == "study") == (row["word"] in study.controls["neutral"])
     listed = {word for words in bb.word_sets("bing_liu").values() for word in words}
-    drawn = matches[matches["from"] == "pool"]["word"]
+    drawn = matches[matches["drawn_from"] == "pool"]["word"]
     assert not listed & set(drawn)
     assert drawn.str.fullmatch("[a-z]{2,}").all()
 
@@ -84,7 +84,7 @@ def test_a_pool_of_ones_own(demo: bb.Embedding) -> None:
     )
     assert by_name.controls["neutral"] == by_set.controls["neutral"]
     alone = bb.load_study("race").match_controls(demo, pool=[], ratio=1)
-    assert set(alone.matches["from"]) == {"study"}
+    assert set(alone.matches["drawn_from"]) == {"study"}
 
 
 def test_a_match_that_cannot_be_had_is_told(demo: bb.Embedding) -> None:

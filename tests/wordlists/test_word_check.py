@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial.distance import cityblock
 
 import bayesbias as bb
+from bayesbias.embeddings import Matching
 from bayesbias.errors import DataError, SpecError, VocabularyError
 from bayesbias.wordlists.check import recommendations
 
@@ -102,7 +103,7 @@ class TestFrequency:
         assert warned(
             found,
             "The words of 'common' are 9.2e+03 times as frequent as those of 'rare' in 'demo'",
-            "build_lists(match_frequency=True)",
+            "ByFrequency(match_frequency=True)",
         )
 
     @pytest.mark.parametrize("order", ["alphabetical", "random", "short"])
@@ -130,7 +131,11 @@ class TestFrequency:
         given = {"table": Corpus().counts(), "mapping": counts, "corpus": Corpus()}[kind]
         lists = {"a": words("a", 3), "b": words("b", 3), "c": ["c0", "w3"]}
         found = bb.check_words(
-            lists, planted, frequencies=given, fallbacks=("exact", "upper"), samples=5
+            lists,
+            planted,
+            frequencies=given,
+            matching=Matching(("exact", "upper")),
+            samples=5,
         )
         assert "median_rank" not in found.lists
         assert found.lists["median_count"].tolist() == [20, 2, 2.5]
@@ -395,7 +400,7 @@ class TestErrors:
             ({"a": ["he", 3]}, {}, SpecError, "'a' holds 3, which is not a string"),
             ({"a": ["he"]}, {"samples": 0}, SpecError, "'samples' is 0; expected"),
             ({"a": ["he"]}, {"seed": -1}, SpecError, "'seed' is -1; expected"),
-            ({"a": ["he"]}, {"fallbacks": ["lowre"]}, SpecError, "Did you mean 'lower'"),
+            ({"a": ["he"]}, {"matching": ["lower"]}, SpecError, "expected a Matching"),
             (
                 {"a": ["xyzzy"], "b": ["plugh"]},
                 {},
@@ -497,3 +502,13 @@ class TestErrors:
         )
         # Of four words "a" is first, and the three others share the ranks behind it.
         assert found.pairs["coherence"].item() == pytest.approx((4 - 2) / 4)
+
+
+def test_a_generator_is_a_seed(demo: bb.Embedding) -> None:
+    query = bb.load_query("weat_7")
+    first, again, other = (
+        bb.check_words(query, demo, samples=5, seed=np.random.default_rng(seed)).lists
+        for seed in (1, 1, 2)
+    )
+    pd.testing.assert_frame_equal(first, again)
+    assert not first["cohesion_random"].equals(other["cohesion_random"])

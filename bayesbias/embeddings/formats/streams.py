@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.progress import progress_bar
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import counted, quoted
 from bayesbias.errors import DataError
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -164,7 +164,7 @@ class WordDecoder:
         if not self.bad:
             return []
         return [
-            f"{self.bad} word{'s' * (self.bad > 1)} not in UTF-8, kept with escapes: "
+            f"{counted(self.bad, 'word')} not in UTF-8, kept with escapes: "
             f"{quoted(self._examples, 5)}"
         ]
 

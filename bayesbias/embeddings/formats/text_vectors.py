@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import counted, quoted
 from bayesbias.embeddings.formats.streams import (
     HEADER,
     ByteStream,
@@ -274,7 +274,7 @@ class _LineReader:
             )
         if self.with_spaces:
             names = [word.decode(errors="backslashreplace") for word in self.with_spaces]
-            notes.append(f"{len(names)} word{'s' * (len(names) > 1)} with spaces: {quoted(names)}")
+            notes.append(f"{counted(len(names), 'word')} with spaces: {quoted(names)}")
         ranks = None if self.keep is None else np.array(self.ranks, dtype=np.int64)
         return Rows(self.words, self.rows.finish(), notes, ranks)
 

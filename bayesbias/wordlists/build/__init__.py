@@ -1,7 +1,17 @@
 """Word lists from data: a classifier of groups, and three ways to choose words."""
 
-from bayesbias.wordlists.build.list_builder import build_lists
 from bayesbias.wordlists.build.built_lists import BuiltLists
+from bayesbias.wordlists.build.by_cluster import ByCluster
+from bayesbias.wordlists.build.by_frequency import ByFrequency
+from bayesbias.wordlists.build.by_part_of_speech import ByPartOfSpeech
 from bayesbias.wordlists.build.group_classifier import GroupClassifier
+from bayesbias.wordlists.build.list_builder import build_lists
 
-__all__ = ["BuiltLists", "GroupClassifier", "build_lists"]
+__all__ = [
+    "BuiltLists",
+    "ByCluster",
+    "ByFrequency",
+    "ByPartOfSpeech",
+    "GroupClassifier",
+    "build_lists",
+]

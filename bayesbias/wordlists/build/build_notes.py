@@ -31,32 +31,32 @@ CIRCULAR = (
 
 
 def of_order(embedding: Embedding) -> list[str]:
-    """Tell that the order of the vocabulary stands for frequencies."""
+    """Report that the order of the vocabulary stands for frequencies."""
     note = "Without frequencies, the order of the vocabulary stands for them"
     if in_order(embedding.words):
         return [f"{note}."]
     return [f"{note}, but its first words do not look frequent; give 'frequencies'."]
 
 
-def of_closeness(found: Clusters, centres: Sequence[str]) -> list[str]:
-    """Tell that a test with these attributes is circular, and what became of the clusters."""
+def of_closeness(clusters: Clusters, centres: Sequence[str]) -> list[str]:
+    """Report that a test with these attributes is circular, and what became of the clusters."""
     notes = [CIRCULAR]
-    counts = np.bincount(found.labels, minlength=len(centres))
+    counts = np.bincount(clusters.labels, minlength=len(centres))
     largest = int(counts.argmax())
     part = counts[largest] / counts.sum()
     if part > _LARGE:
         notes.append(f"The cluster of {centres[largest]!r} holds {part:.0%} of all words.")
-    if found.drift.min() < 1 - 1e-6:
-        far = int(found.drift.argmin())
+    if clusters.drift.min() < 1 - 1e-6:
+        far = int(clusters.drift.argmin())
         notes.append(
             f"The centroids have moved: that of {centres[far]!r} has a cosine of "
-            f"{found.drift[far]:.2f} to the word now, their mean is {found.drift.mean():.2f}."
+            f"{clusters.drift[far]:.2f} to the word now, their mean is {clusters.drift.mean():.2f}."
         )
     return notes
 
 
 def of_sizes(chosen: pd.DataFrame, groups: Sequence[str], size: int) -> list[str]:
-    """Tell which lists are shorter than was asked for, or have but one word."""
+    """Report which lists are shorter than was asked for, or have only one word."""
     counts = chosen["group"].value_counts()
     notes = []
     short = {name: int(counts[name]) for name in groups if counts[name] < size}
@@ -73,7 +73,7 @@ def of_sizes(chosen: pd.DataFrame, groups: Sequence[str], size: int) -> list[str
 
 
 def of_frequencies(chosen: pd.DataFrame, groups: Sequence[str]) -> list[str]:
-    """Tell that the words of one group are much more frequent than those of another."""
+    """Report that the words of one group are much more frequent than those of another."""
     logs = chosen["log_frequency"]
     means = {name: float(logs[chosen["group"] == name].mean()) for name in groups}
     most, least = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
@@ -81,7 +81,7 @@ def of_frequencies(chosen: pd.DataFrame, groups: Sequence[str]) -> list[str]:
     if ratio < _UNEQUAL:
         return []
     judged = "" if "count" in chosen else ", judged by their ranks"
-    remedy = "" if "cluster" in chosen else "; match_frequency=True pairs them"
+    remedy = "" if "cluster" in chosen else "; ByFrequency(match_frequency=True) pairs them"
     return [
         f"The words of {most!r} are {ratio:.1f} times as frequent as those of {least!r} "
         f"(geometric means{judged}), and unequal frequencies can look like bias{remedy}."
@@ -89,7 +89,7 @@ def of_frequencies(chosen: pd.DataFrame, groups: Sequence[str]) -> list[str]:
 
 
 def of_parts_of_speech(chosen: pd.DataFrame, groups: Sequence[str]) -> list[str]:
-    """Tell which parts of speech had too few words, so that others stand in for them."""
+    """Report which parts of speech had too few words, so that others replace them."""
     notes = []
     for name in groups:
         tags = chosen.loc[chosen["group"] == name, "tag"]
@@ -102,7 +102,7 @@ def of_parts_of_speech(chosen: pd.DataFrame, groups: Sequence[str]) -> list[str]
 
 
 def of_classifier(classifier: GroupClassifier) -> list[str]:
-    """Tell that the groups of words are not to be relied on."""
+    """Report that the groups of words are not reliable."""
     if classifier.macro_f1 >= _POOR:
         return []
     worst = classifier.evaluation.sort_values("f1")["group"].tolist()

@@ -32,10 +32,10 @@ class BuiltLists:
     word_sets : mapping of str to WordSet
         The lists. Their sources say how they were built.
     words : DataFrame
-        One row a word: ``group``, ``word``, ``how`` (``labelled``, or ``classified``),
+        One row per word: ``group``, ``word``, ``how`` (``labelled``, or ``classified``),
         ``probability`` of the group, ``rank`` by frequency in the vocabulary; and where it applies
         ``count``, ``tag``, ``cluster`` (the attribute) with ``similarity`` (the cosine to its
-        centroid), and ``pair``, a number that words of like frequency share.
+        centroid), and ``pair``, a number that words of similar frequency share.
     left_out : DataFrame
         Every other word of the vocabulary: ``word``, ``why``, and if it was classified its most
         probable ``group`` with ``probability``.
@@ -44,7 +44,7 @@ class BuiltLists:
     method : str
         How words were chosen.
     classifier : GroupClassifier
-        What told the groups of words; see its `evaluation`.
+        What estimated the groups of words; see its `evaluation`.
     attributes : tuple of WordSet
         The attribute words, which are in no list.
 
@@ -164,7 +164,7 @@ class BuiltLists:
         Returns
         -------
         str
-            One line a list, one for the words left out, and one a note.
+            One line per list, one for the words left out, and one per note.
         """
         lines = [
             f"{name} ({len(words)}): {words.preview(8)}" for name, words in self.word_sets.items()

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Codes
+from bayesbias._core.blocks import blocks
 from bayesbias.embeddings import Embedding, Matching
 from bayesbias.wordlists.build.group_classifier import GroupClassifier, most_probable
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Floats = npt.NDArray[np.float64]
-# Rows looked at at once.
-_BLOCK = 65_536
 
 
 class Pool:
@@ -29,7 +28,7 @@ class Pool:
     embedding : Embedding
         Whose words they are.
     classifier : GroupClassifier
-        What tells their groups.
+        What estimates their groups.
     """
 
     def __init__(self, embedding: Embedding, classifier: GroupClassifier) -> None:
@@ -42,9 +41,9 @@ class Pool:
         self._probability: npt.NDArray[np.float32] = np.full(n, np.nan, dtype=np.float32)
         # The group of each labelled word, -1 for others.
         self.label: Codes = np.full(n, -1, dtype=np.intp)
-        known = embedding.match(classifier.labelled["word"], Matching(("exact",)))
+        labelled = embedding.match(classifier.labelled["word"], Matching(("exact",)))
         group = dict(zip(classifier.labelled["word"], classifier.labelled["group"], strict=True))
-        self.label[known.rows] = [self.names.index(group[word]) for word in known.found]
+        self.label[labelled.rows] = [self.names.index(group[word]) for word in labelled.found]
 
     def left(self) -> Codes:
         """Return the rows of the words that are still there."""
@@ -63,13 +62,13 @@ class Pool:
     def drop_without_direction(self) -> None:
         """Take words away whose vectors are zero, NaN or infinite."""
         vectors = self.embedding.vectors
-        for start in range(0, len(vectors), _BLOCK):
-            norms = np.linalg.norm(vectors[start : start + _BLOCK], axis=1)
+        for part in blocks(len(vectors), self.embedding.dim):
+            norms = np.linalg.norm(vectors[part], axis=1)
             bad = np.flatnonzero(~(np.isfinite(norms) & (norms > 0)))
-            self.drop(start + bad, "no direction")
+            self.drop(part.start + bad, "no direction")
 
     def classify(self, threshold: float, wanted: Sequence[str], progress: bool) -> None:
-        """Tell the groups of the words, and take away those of no group or an unwanted one."""
+        """Classify the words, and take away those of no group or an unwanted one."""
         rows = self.left()
         probabilities = self._classifier.probabilities(self.embedding, rows, progress=progress)
         best, certain = most_probable(probabilities)

@@ -9,25 +9,36 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from threadpoolctl import threadpool_limits
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.blocks import blocks
 from bayesbias._core.progress import progress_bar
-from bayesbias._core.validation import at_least, check_jobs, one_of, share, word_list
-from bayesbias._core.wording import quoted
-from bayesbias._core.constants import DEFAULT_FALLBACKS
-from bayesbias.embeddings import Embedding, check_embedding
+from bayesbias._core.random import Seed, as_seed
+from bayesbias._core.validation import check_jobs, one_of, share, true_or_false, word_list
+from bayesbias._core.wording import counted, quoted
+from bayesbias.embeddings import Embedding, Matching, check_embedding
 from bayesbias.errors import NotFittedError, SpecError, VocabularyError, warn
+from bayesbias.wordlists.build.classifier_evaluation import Evaluation, evaluate
+from bayesbias.wordlists.build.classifier_training import (
+    METHODS,
+    Calibrated,
+    Choice,
+    learn,
+    search,
+    splits,
+)
 from bayesbias.wordlists.build.labelled_words import (
     FEWEST,
     UNSURE,
-    Found,
     Labelled,
+    LabelledWords,
     as_labelled,
     find_labelled,
 )
-from bayesbias.wordlists.build.classifier_training import Calibrated, METHODS, learn, search, splits
-from bayesbias.wordlists.build.lemmas import deal, group_of_lemma, lemmas_of
+from bayesbias.wordlists.build.lemmas import group_of_lemma, lemma_parts, lemmas_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,13 +46,20 @@ if TYPE_CHECKING:
 # One of so many lemmas is held out; folds of the cross-validation.
 _HELD_OUT = 4
 _FOLDS = 5
-# Rows classified at once.
-_BLOCK = 8192
+# Numbers in a block of vectors that is classified at once: small enough for the caches.
+_BLOCK_NUMBERS = 400_000
 
 
-@dataclass(eq=False)
-class GroupClassifier:
-    """Tell the group of any word by its vector, from a few words whose group is known.
+class _NotFittedError(NotFittedError, SklearnNotFittedError):  # type: ignore[misc]
+    """Ours and scikit-learn's, so that either can be caught."""
+
+
+@dataclass(eq=False, repr=False)
+class GroupClassifier(BaseEstimator):  # type: ignore[misc]
+    """Classify words into groups by their vectors, from a few words whose group is known.
+
+    It follows the conventions of scikit-learn: settings are given when it is made, `fit` returns
+    the classifier, and `clone`, `get_params` and `check_is_fitted` work.
 
     Parameters
     ----------
@@ -52,19 +70,24 @@ class GroupClassifier:
         Whether vectors are scaled to length one first, so that only directions count.
     threshold : float, default 0.7
         A word whose most probable group is less probable than this is called ``unsure``.
+    seed : int, Generator or None, default 0
+        The seed of the choice of held-out words, the folds and the forest. A NumPy generator, or
+        None, gives another one with each `fit`.
+    n_jobs : int, default 1
+        Processes of the grid search; -1 for all cores.
 
     Attributes
     ----------
     groups : tuple of str
         The names of the groups.
     evaluation : DataFrame
-        How it does on held-out words, one row a group: ``precision``, ``recall``, ``f1``, ``fpr``
+        How it performs on held-out words, one row per group: ``precision``, ``recall``, ``f1``, ``fpr``
         and ``fnr`` (false positive and negative rates) with each word in its most probable group,
         ``unsure`` (the share of the group's words below the threshold) and ``support``.
     macro_f1 : float
         The mean of the groups' F1 on held-out words.
     macro_f1_interval : tuple of float
-        Its 89 % interval, by the Bayesian bootstrap over lemmas.
+        Its 89% interval, by the Bayesian bootstrap over lemmas.
     brier : float
         The mean squared distance between probabilities and truth on held-out words, summed over
         groups: 0 is perfect; for k groups, 1 - 1/k is that of equal probabilities.
@@ -111,7 +134,7 @@ class GroupClassifier:
     >>> emb = bb.load_embedding("demo")
     >>> groups = bb.wordlists.GroupClassifier().fit(emb, "gender")
     >>> groups
-    GroupClassifier(method='logistic', unit=True, threshold=0.7)
+    GroupClassifier()
     >>> groups.predict(["elizabeth", "charles", "democracy"])[["word", "group"]]
             word    group
     0  elizabeth   female
@@ -122,31 +145,31 @@ class GroupClassifier:
     method: Literal["logistic", "svm", "forest", "best"] = "logistic"
     unit: bool = True
     threshold: float = 0.7
+    seed: Seed = 0
+    n_jobs: int = 1
 
-    groups: tuple[str, ...] = field(init=False, repr=False)
-    evaluation: pd.DataFrame = field(init=False, repr=False)
-    macro_f1: float = field(init=False, repr=False)
-    macro_f1_interval: tuple[float, float] = field(init=False, repr=False)
-    brier: float = field(init=False, repr=False)
-    calibration_error: float = field(init=False, repr=False)
-    confusion: pd.DataFrame = field(init=False, repr=False)
-    labelled: pd.DataFrame = field(init=False, repr=False)
-    search: pd.DataFrame = field(init=False, repr=False)
-    chosen: str = field(init=False, repr=False)
-    missing: tuple[str, ...] = field(init=False, repr=False)
-    two_labels: tuple[str, ...] = field(init=False, repr=False)
+    groups: tuple[str, ...] = field(init=False)
+    evaluation: pd.DataFrame = field(init=False)
+    macro_f1: float = field(init=False)
+    macro_f1_interval: tuple[float, float] = field(init=False)
+    brier: float = field(init=False)
+    calibration_error: float = field(init=False)
+    confusion: pd.DataFrame = field(init=False)
+    labelled: pd.DataFrame = field(init=False)
+    search: pd.DataFrame = field(init=False)
+    chosen: str = field(init=False)
+    missing: tuple[str, ...] = field(init=False)
+    two_labels: tuple[str, ...] = field(init=False)
 
     def fit(
         self,
         embedding: Embedding,
         labelled: Labelled | str | PathLike[str],
         *,
-        seed: int = 0,
         lemmas: Mapping[str, str] | None = None,
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-        n_jobs: int = 1,
+        matching: Matching | None = None,
     ) -> Self:
-        """Learn to tell the groups apart.
+        """Learn to distinguish the groups.
 
         Parameters
         ----------
@@ -156,16 +179,12 @@ class GroupClassifier:
             The words of each group, at least ten different ones; or the name or file of labelled
             words, as `load_labelled` takes it. A group called ``neutral`` is for words that belong
             to none of the others; without it every word is given to one of them.
-        seed : int, default 0
-            Of the choice of held-out words, the folds and the forest.
         lemmas : mapping of str to str, optional
-            The lemma of a word, by its spelling in the embedding. Words of one lemma are never on
+            The lemma of a word, as the embedding writes it. Words of one lemma are never on
             both sides of a split. By default, and for words it lacks, forms of an English word are
             recognised by their endings: plural, possessive, past and progressive.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            Forms of a word to try, as in `Matching`.
-        n_jobs : int, default 1
-            Processes of the grid search; -1 for all cores.
+        matching : Matching, optional
+            How labelled words are matched with the vocabulary; that of the embedding by default.
 
         Returns
         -------
@@ -178,67 +197,55 @@ class GroupClassifier:
             If there are fewer than two groups, or fewer than ten words in one.
         VocabularyError
             If the embedding has none of the words.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> groups = bb.wordlists.GroupClassifier().fit(bb.load_embedding("demo"), "gender")
+        >>> round(groups.macro_f1, 2)
+        0.79
         """
-        import pandas as pd
-
-        from bayesbias.wordlists.build.classifier_evaluation import evaluate
-
         self._check()
-        at_least("seed", seed, 0)
-        check_jobs(n_jobs)
         check_embedding(embedding)
         groups = as_labelled(labelled)
         for name in _learnt():  # what was learnt before: `fit` may fail halfway
-            vars(self).pop(name, None)
-        found = find_labelled(groups, embedding, fallbacks)
-        named = lemmas_of(found.words, lemmas)
-        _check_sizes(groups, found, named, embedding)
-        vectors = self._vectors(embedding, found.rows)
+            self.__dict__.pop(name, None)
+        words = find_labelled(groups, embedding, matching)
+        word_lemmas = lemmas_of(words.words, lemmas)
+        _check_sizes(groups, words, word_lemmas, embedding)
+        vectors = self._vectors(embedding, words.rows)
         zero = np.flatnonzero(np.isnan(vectors).any(axis=1))
         if zero.size:
             raise SpecError(
                 f"embedding {embedding.name!r}: labelled words without a direction: "
-                f"{quoted([found.words[i] for i in zero])}; leave them out."
+                f"{quoted([words.words[i] for i in zero])}; leave them out."
             )
-
+        seed = as_seed(self.seed)
         split_rng, fold_rng, final_rng, draw_rng = np.random.default_rng(seed).spawn(4)
-        held = deal(found.codes, named, _HELD_OUT, split_rng) == 0
+        held = lemma_parts(words.codes, word_lemmas, _HELD_OUT, split_rng) == 0
         training, testing = np.flatnonzero(~held), np.flatnonzero(held)
-        some = [named[i] for i in training]
-        folds = splits(deal(found.codes[training], some, _FOLDS, fold_rng))
+        seen, seen_lemmas = words.codes[training], [word_lemmas[i] for i in training]
+        folds = splits(lemma_parts(seen, seen_lemmas, _FOLDS, fold_rng))
+        final_folds = splits(lemma_parts(words.codes, word_lemmas, _FOLDS, final_rng))
         methods = METHODS if self.method == "best" else (self.method,)
         with threadpool_limits(1, user_api="blas"):  # the products are small
-            ranking = search(methods, vectors[training], found.codes[training], folds, seed, n_jobs)
-            tested = learn(
-                ranking[0], vectors[training], found.codes[training], folds, seed
-            ).probabilities(vectors[testing])
-            folds = splits(deal(found.codes, named, _FOLDS, final_rng))
-            self._model: Calibrated = learn(ranking[0], vectors, found.codes, folds, seed)
-        result = evaluate(
-            found.codes[testing],
-            tested,
-            tuple(groups),
-            [named[i] for i in testing],
-            self.threshold,
-            draw_rng,
+            ranking = search(methods, vectors[training], seen, folds, seed, self.n_jobs)
+            trained = learn(ranking[0], vectors[training], seen, folds, seed)
+            probabilities = trained.probabilities(vectors[testing])
+            self._model: Calibrated = learn(ranking[0], vectors, words.codes, final_folds, seed)
+        self.groups, self._embedding = tuple(groups), embedding
+        self._keep_words(words, word_lemmas, held)
+        self._keep_evaluation(
+            evaluate(
+                words.codes[testing],
+                probabilities,
+                self.groups,
+                [word_lemmas[i] for i in testing],
+                self.threshold,
+                draw_rng,
+            ),
+            ranking,
         )
-        self._embedding = embedding
-        self._codes = dict(zip(found.words, found.codes.tolist(), strict=True))
-        self.groups = tuple(groups)
-        self.evaluation, self.confusion = result.table, result.confusion
-        self.macro_f1, self.macro_f1_interval = result.macro_f1, result.macro_f1_interval
-        self.brier, self.calibration_error = result.brier, result.calibration_error
-        self.labelled = pd.DataFrame(
-            {
-                "word": found.words,
-                "group": [self.groups[code] for code in found.codes],
-                "lemma": named,
-                "part": np.where(held, "held out", "training"),
-            }
-        )
-        self.search = pd.DataFrame([vars(choice) for choice in ranking])
-        self.chosen = ranking[0].method
-        self.missing, self.two_labels = found.missing, found.two_labels
         return self
 
     def predict(
@@ -248,7 +255,7 @@ class GroupClassifier:
         *,
         progress: bool = True,
     ) -> pd.DataFrame:
-        """Tell the groups of words.
+        """Estimate the groups of words.
 
         Parameters
         ----------
@@ -263,7 +270,7 @@ class GroupClassifier:
         Returns
         -------
         DataFrame
-            One row a word: ``word``, ``group`` (``unsure`` if none is as probable as the
+            One row per word: ``word``, ``group`` (``unsure`` if none is as probable as the
             threshold), ``probability`` of the most probable group, and that of each group in a
             column of its name. A word without a direction has no probabilities.
 
@@ -278,6 +285,15 @@ class GroupClassifier:
         -----
         BayesBiasWarning
             If the embedding lacks some of the words; they are not in the result.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> groups = bb.wordlists.GroupClassifier().fit(bb.load_embedding("demo"), "gender")
+        >>> groups.predict(["king", "queen"])[["word", "group"]]
+            word   group
+        0   king    male
+        1  queen  female
         """
         import pandas as pd
 
@@ -288,15 +304,15 @@ class GroupClassifier:
             listed: tuple[str, ...] = embedding.words
             rows = np.arange(len(embedding))
         else:
-            found = embedding.match(word_list("words", words))
-            if not found.found:
+            matched = embedding.match(word_list("words", words))
+            if not len(matched):
                 raise VocabularyError(
                     f"embedding {embedding.name!r} has none of the words, such as "
-                    f"{quoted(found.missing, 4)}."
+                    f"{quoted(matched.missing, 4)}."
                 )
-            if found.missing:
-                warn(f"{embedding.name} lacks words: {quoted(found.missing)}")
-            listed, rows = found.found, found.rows
+            if matched.missing:
+                warn(f"{embedding.name} lacks words: {quoted(matched.missing)}")
+            listed, rows = matched.found, matched.rows
         probabilities = self.probabilities(embedding, rows, progress=progress)
         best, certain = most_probable(probabilities)
         names = np.array([*self.groups, UNSURE], dtype=object)
@@ -345,16 +361,16 @@ class GroupClassifier:
                 unit="steps",
             ) as advance,
         ):
-            for start in range(0, len(rows), _BLOCK):
-                vectors = self._vectors(embedding, rows[start : start + _BLOCK])
+            for part in blocks(len(rows), embedding.dim, _BLOCK_NUMBERS):
+                vectors = self._vectors(embedding, rows[part])
                 usable = np.flatnonzero(np.isfinite(vectors).all(axis=1))
                 if usable.size:
-                    result[start + usable] = self._model.probabilities(vectors[usable])
+                    result[part.start + usable] = self._model.probabilities(vectors[usable])
                 advance(len(vectors))
         return result
 
     def summary(self) -> str:
-        """Say in a few sentences what it learnt from and how good it is.
+        """Report in a few sentences what it learnt from and how good it is.
 
         Returns
         -------
@@ -367,11 +383,12 @@ class GroupClassifier:
         lower, upper = self.macro_f1_interval
         lines = [
             f"Learnt from {listed} words ({self.chosen}). On {held} held-out words: macro F1 "
-            f"{self.macro_f1:.2f} (89 % interval {lower:.2f} to {upper:.2f}), calibration error "
+            f"{self.macro_f1:.2f} (89% interval {lower:.2f} to {upper:.2f}), calibration error "
             f"{self.calibration_error:.2f}."
         ]
         if self.missing:
-            lines.append(f"{len(self.missing)} words are not there: {quoted(self.missing, 5)}.")
+            lacking = counted(len(self.missing), "labelled word")
+            lines.append(f"The embedding lacks {lacking}: {quoted(self.missing, 5)}.")
         if self.two_labels:
             lines.append(f"Dropped, as they have two labels: {quoted(self.two_labels, 5)}.")
         return " ".join(lines)
@@ -379,19 +396,43 @@ class GroupClassifier:
     def _check(self) -> None:
         one_of("method", self.method, (*METHODS, "best"))
         share("threshold", self.threshold)
-        if not isinstance(self.unit, bool):
-            raise SpecError(f"'unit' is {self.unit!r}; expected True or False.")
+        true_or_false("unit", self.unit)
+        check_jobs(self.n_jobs)
+
+    def _keep_words(
+        self, words: LabelledWords, lemmas: list[str], held: npt.NDArray[np.bool_]
+    ) -> None:
+        import pandas as pd
+
+        self.labelled = pd.DataFrame(
+            {
+                "word": words.words,
+                "group": [self.groups[code] for code in words.codes],
+                "lemma": lemmas,
+                "part": np.where(held, "held out", "training"),
+            }
+        )
+        self.missing, self.two_labels = words.missing, words.two_labels
+
+    def _keep_evaluation(self, result: Evaluation, ranking: list[Choice]) -> None:
+        import pandas as pd
+
+        self.evaluation, self.confusion = result.table, result.confusion
+        self.macro_f1, self.macro_f1_interval = result.macro_f1, result.macro_f1_interval
+        self.brier, self.calibration_error = result.brier, result.calibration_error
+        self.search = pd.DataFrame([vars(choice) for choice in ranking])
+        self.chosen = ranking[0].method
 
     def _fitted_on(self) -> Embedding:
         self.groups  # noqa: B018  says so if it is not fitted
         return self._embedding
 
     def _check_dimensions(self, embedding: Embedding) -> None:
-        known = self._fitted_on()
+        learnt_from = self._fitted_on()
         check_embedding(embedding)
-        if embedding.dim != known.dim:
+        if embedding.dim != learnt_from.dim:
             raise SpecError(
-                f"the classifier has learnt from {known.dim} dimensions, and embedding "
+                f"the classifier has learnt from {learnt_from.dim} dimensions, and embedding "
                 f"{embedding.name!r} has {embedding.dim}; fit it on this one."
             )
 
@@ -405,9 +446,12 @@ class GroupClassifier:
         result: Array = vectors / norms
         return result
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return "search" in vars(self)
+
     def __getattr__(self, name: str) -> Any:
         if name in _learnt():
-            raise NotFittedError(
+            raise _NotFittedError(
                 f"this GroupClassifier has no {name!r} yet; call fit(embedding, labelled) first."
             )
         raise AttributeError(f"'GroupClassifier' object has no attribute {name!r}")
@@ -424,15 +468,18 @@ def most_probable(probabilities: npt.NDArray[np.float32]) -> tuple[Codes, Array]
 
 
 def _check_sizes(
-    groups: Mapping[str, tuple[str, ...]], found: Found, lemmas: list[str], embedding: Embedding
+    groups: Mapping[str, tuple[str, ...]],
+    labelled: LabelledWords,
+    lemmas: list[str],
+    embedding: Embedding,
 ) -> None:
     """Refuse groups with too few words to learn from some and to test on others."""
-    owners = list(group_of_lemma(found.codes, lemmas).values())
+    owners = list(group_of_lemma(labelled.codes, lemmas).values())
     for code, (name, words) in enumerate(groups.items()):
-        there = owners.count(code)
-        if there < FEWEST:
+        number = owners.count(code)
+        if number < FEWEST:
             raise SpecError(
-                f"the group {name!r} has {there} different word{'s' * (there != 1)} that embedding "
+                f"the group {name!r} has {counted(number, 'different word')} that embedding "
                 f"{embedding.name!r} knows, of {len(words)} given; a classifier needs at least "
                 f"{FEWEST} for each group (forms of one word, such as boy and boys, count as "
                 "one). Give it more words."

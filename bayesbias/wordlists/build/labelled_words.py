@@ -10,8 +10,8 @@ import numpy as np
 
 from bayesbias._core.array_types import Codes
 from bayesbias._core.validation import word_list
-from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding, Matching
+from bayesbias._core.wording import counted, quoted
+from bayesbias.embeddings import Embedding, Matching, match
 from bayesbias.errors import SpecError, VocabularyError
 from bayesbias.wordlists.catalogue import load_labelled
 
@@ -26,8 +26,8 @@ Labelled = Mapping[str, Iterable[str]]
 
 
 @dataclass(frozen=True)
-class Found:
-    """The labelled words of an embedding: their rows, spellings and groups."""
+class LabelledWords:
+    """The labelled words of an embedding: their rows, entries and groups."""
 
     rows: Codes
     words: tuple[str, ...]
@@ -51,7 +51,7 @@ def as_labelled(labelled: Labelled | str | PathLike[str]) -> dict[str, tuple[str
     if len(groups) == 1:
         raise SpecError(
             f"labelled words of 1 group: {quoted(groups)}; a classifier needs at least two groups "
-            "to tell apart, such as 'female', 'male' and 'neutral'."
+            "to distinguish, such as 'female', 'male' and 'neutral'."
         )
     for name, words in groups.items():
         if name in _TAKEN:
@@ -59,23 +59,21 @@ def as_labelled(labelled: Labelled | str | PathLike[str]) -> dict[str, tuple[str
         given = len(set(words))
         if given < FEWEST:
             raise SpecError(
-                f"the group {name!r} has {given} word{'s' * (given != 1)}; a classifier needs at "
-                f"least {FEWEST} for each group. Give it more words."
+                f"the group {name!r} has {counted(given, 'word')}; a classifier needs at least "
+                f"{FEWEST} for each group. Give it more words."
             )
     return groups
 
 
 def find_labelled(
-    groups: Mapping[str, tuple[str, ...]], embedding: Embedding, fallbacks: Iterable[str]
-) -> Found:
-    """Look the words up; those that have two labels, perhaps in another spelling, are left out."""
+    groups: Mapping[str, tuple[str, ...]], embedding: Embedding, matching: Matching | None
+) -> LabelledWords:
+    """Match the words; entries of the vocabulary that have two labels are left out."""
+    matched = match(embedding, groups, matching)
+    missing = [word for words in matched.sets.values() for word in words.missing]
     labels: dict[int, set[int]] = {}
-    missing: list[str] = []
-    ways = tuple(fallbacks)
-    for code, words in enumerate(groups.values()):
-        found = embedding.match(words, Matching(ways))
-        missing += found.missing
-        for row in found.rows.tolist():
+    for code, words in enumerate(matched.sets.values()):
+        for row in words.rows.tolist():
             labels.setdefault(row, set()).add(code)
     if not labels:
         raise VocabularyError(
@@ -83,7 +81,7 @@ def find_labelled(
             f"{quoted(missing, 4)}; give words in its language and spelling."
         )
     rows = [row for row, codes in labels.items() if len(codes) == 1]
-    return Found(
+    return LabelledWords(
         np.array(rows, dtype=np.intp),
         tuple(embedding.words[row] for row in rows),
         np.array([min(labels[row]) for row in rows], dtype=np.intp),

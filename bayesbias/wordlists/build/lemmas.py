@@ -63,16 +63,17 @@ def group_of_lemma(codes: Codes, lemmas: Sequence[str]) -> dict[str, int]:
     return result
 
 
-def deal(codes: Codes, lemmas: Sequence[str], n: int, rng: np.random.Generator) -> Codes:
+def lemma_parts(codes: Codes, lemmas: Sequence[str], n: int, rng: np.random.Generator) -> Codes:
     """Return a part from 0 to n - 1 for each word, so that words of one lemma are in one part.
 
-    The lemmas of each group are shuffled and dealt out like cards. So a group of n lemmas or more
-    is in every part, and its numbers of lemmas in two parts differ by one at most.
+    The lemmas of each group are shuffled and assigned to the parts in turn. So a group of n lemmas
+    or more is in every part, and its numbers of lemmas in two parts differ by one at most, which
+    scikit-learn's `StratifiedGroupKFold` does not guarantee: it balances words.
     """
     part: dict[str, int] = {}
     groups = group_of_lemma(codes, lemmas)
     for code in np.unique(codes).tolist():
-        own = [lemma for lemma, group in groups.items() if group == code]
-        for place in rng.permutation(len(own)).tolist():
-            part[own[place]] = len(part) % n
+        members = [lemma for lemma, group in groups.items() if group == code]
+        for place in rng.permutation(len(members)).tolist():
+            part[members[place]] = len(part) % n
     return np.array([part[lemma] for lemma in lemmas], dtype=np.intp)

@@ -1,44 +1,48 @@
-"""Word lists for groups: the most frequent words, by part of speech, or around attributes."""
+"""Word lists for groups, built from an embedding and a few labelled words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayesbias._core.array_types import Codes
-from bayesbias._core.validation import at_least, one_of, positive, share, word_list
+from bayesbias._core.validation import at_least, one_of, share, word_list
 from bayesbias._core.wording import quoted
-from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias.corpus import Corpus
 from bayesbias.embeddings import Embedding, Matching, check_embedding
 from bayesbias.errors import DataError, SpecError, VocabularyError, warn
 from bayesbias.wordlists.build import build_notes
+from bayesbias.wordlists.build.base import ListMethod, ListRequest
 from bayesbias.wordlists.build.built_lists import BuiltLists, listed
-from bayesbias.wordlists.build.balanced_choice import take
-from bayesbias.wordlists.build.group_classifier import GroupClassifier
-from bayesbias.wordlists.build.clusters import CENTROIDS, Centroids, Clusters, cluster
-from bayesbias.wordlists.build.word_filters import as_stop_words, is_word
-from bayesbias.wordlists.build.vocabulary_frequency import counts_of, ranks
-from bayesbias.wordlists.build.labelled_words import Labelled, as_labelled
-from bayesbias.wordlists.build.parts_of_speech import PARTS_OF_SPEECH, majority_tags, tags_of
+from bayesbias.wordlists.build.by_cluster import ByCluster
+from bayesbias.wordlists.build.by_frequency import ByFrequency
+from bayesbias.wordlists.build.by_part_of_speech import NEEDS_TAGS, ByPartOfSpeech
 from bayesbias.wordlists.build.candidate_pool import Pool
-from bayesbias.wordlists.query import as_sets
+from bayesbias.wordlists.build.group_classifier import GroupClassifier
+from bayesbias.wordlists.build.labelled_words import Labelled, as_labelled
+from bayesbias.wordlists.build.parts_of_speech import PARTS_OF_SPEECH
+from bayesbias.wordlists.build.vocabulary_frequency import counts_of, ranks
+from bayesbias.wordlists.build.word_filters import as_stop_words, is_word
 from bayesbias.wordlists.check.word_usage import HasCounts, as_counts
+from bayesbias.wordlists.query import as_sets
 from bayesbias.wordlists.wordset import WordSet
 
 if TYPE_CHECKING:
     import pandas as pd
 
-METHODS = ("frequency", "pos", "clusters")
+#: The methods by their names.
+METHODS: dict[str, type[ListMethod]] = {
+    method.name: method for method in (ByFrequency, ByPartOfSpeech, ByCluster)
+}
 #: A group for words that belong to none of the others; it gets no list unless it is asked for.
 NEUTRAL = "neutral"
 # What to do if most words are left out for a reason, and none is left.
 _REMEDIES = {
-    "no frequency": "give counts of its words, in their spelling or in small letters",
-    "no part of speech": "give the tags of its words, in their spelling or in small letters",
+    "no frequency": "give counts of its words, as they are written or in lower case",
+    "no part of speech": "give the tags of its words, as they are written or in lower case",
     "other part of speech": f"give universal tags, such as {quoted(PARTS_OF_SPEECH)}",
 }
 Attributes = Mapping[str, Iterable[str]] | Iterable[str] | Iterable[Iterable[str]]
@@ -48,19 +52,15 @@ def build_lists(
     embedding: Embedding,
     classifier: GroupClassifier | Labelled | str | PathLike[str],
     *,
-    method: Literal["frequency", "pos", "clusters"] = "frequency",
+    method: str | ListMethod = "frequency",
     size: int = 100,
     groups: Iterable[str] | None = None,
     frequencies: pd.DataFrame | Mapping[str, float] | HasCounts | None = None,
-    tags: pd.DataFrame | None = None,
     attributes: Attributes | None = None,
     threshold: float | None = None,
     include_labelled: bool = True,
     stop_words: str | Iterable[str] | None = "english",
-    match_frequency: bool = False,
-    caliper: float = 0.2,
-    centroids: Centroids = "fixed",
-    seed: int = 0,
+    matching: Matching | None = None,
     progress: bool = True,
 ) -> BuiltLists:
     """Build a list of words for each group from an embedding and a few labelled words.
@@ -70,12 +70,12 @@ def build_lists(
     embedding : Embedding
         Whose vocabulary the words are taken from.
     classifier : GroupClassifier, mapping of str to iterable of str, or str
-        What tells the groups of words: a fitted classifier, labelled words to fit one to, or their
-        name or file, as `load_labelled` takes it.
-    method : {"frequency", "pos", "clusters"}, default "frequency"
-        Take the most frequent words of each group; the most frequent of each part of speech
-        (adjectives, nouns, proper nouns, pronouns, verbs), the same number of each; or those
-        nearest to the attributes, the same number for each attribute word.
+        What estimates the groups of words: a fitted classifier, labelled words to fit one to with
+        its default settings, or their name or file, as `load_labelled` takes it.
+    method : str or method, default "frequency"
+        How words are chosen. ``"frequency"`` or `ByFrequency`: the most frequent words of each
+        group, also in pairs of equal frequency; `ByPartOfSpeech`: the most frequent of each part
+        of speech; ``"clusters"`` or `ByCluster`: those nearest to the attributes.
     size : int, default 100
         How many words for each group. What a part of speech or an attribute cannot supply is
         shared out over the others.
@@ -83,11 +83,8 @@ def build_lists(
         The groups that get a list; by default all but one called ``neutral``.
     frequencies : DataFrame, mapping or corpus, optional
         How often words occur: columns ``word`` and ``count``, a dictionary, or an object with a
-        method `counts`. By default the counts of `tags`; without these the place in the
-        vocabulary stands for the frequency, as most files have the frequent words first.
-    tags : DataFrame, optional
-        The parts of speech that words have in sentences, which the method ``pos`` needs: columns
-        ``word``, ``tag`` and ``count``, as `tag_words` gives them. The most frequent tag counts.
+        method `counts`. By default the counts of the method's tags; without these the place in
+        the vocabulary stands for the frequency, as most files have the frequent words first.
     attributes : iterable of str, list of lists or mapping, optional
         Attribute words, or sets of them, that the lists will be tested with. They are in no list,
         in whatever capitals. The method ``clusters`` needs them.
@@ -98,17 +95,9 @@ def build_lists(
     stop_words : "english", iterable of str or None, default "english"
         Words to leave out. Labelled words are never left out as stop words, since pronouns such as
         he and she are both.
-    match_frequency : bool, default False
-        Whether the groups get words in pairs of about the same frequency, since words of unequal
-        frequency can look like bias. Not for the method ``clusters``.
-    caliper : float, default 0.2
-        How much the logarithms of two frequencies may differ in a pair.
-    centroids : {"fixed", "spherical", "free"}, default "fixed"
-        For the method ``clusters``: whether the centroids stay at the attribute words, move to the
-        mean directions of their clusters (spherical k-means), or to their means (k-means). What
-        moves may end far from the attribute, and one cluster may swallow most words.
-    seed : int, default 0
-        Of a classifier that is fitted here.
+    matching : Matching, optional
+        How attributes and labelled words are matched with the vocabulary; that of the embedding by
+        default.
     progress : bool, default True
         Whether to show a bar, where one can be seen.
 
@@ -157,113 +146,84 @@ def build_lists(
     1  female    her  labelled    72
     2  female  women  labelled   267
     """
-    one_of("method", method, METHODS)
+    how = _as_method(method)
     at_least("size", size, 1)
-    positive("caliper", caliper)
-    one_of("centroids", centroids, CENTROIDS)
-    at_least("seed", seed, 0)
     if threshold is not None:
         share("threshold", threshold)
     check_embedding(embedding)
     unwanted = as_stop_words(stop_words)
     sets = _as_sets(attributes)
-    _check_method(method, match_frequency, sets, tags)
-    around, known = _attribute_rows(embedding, sets)
-    tag_of = None if tags is None else majority_tags(tags)
-    fitted, names = _fitted(embedding, classifier, groups, seed)
+    how.check(sets)
+    attribute_rows, notes = _attribute_rows(embedding, sets, matching)
+    fitted, names = _fitted(embedding, classifier, groups, matching)
     least = fitted.threshold if threshold is None else threshold
     # Last, since a corpus may take long to count.
     if isinstance(frequencies, Corpus):
         frequencies = frequencies.counts(progress=progress)
-    counts = as_counts(tags if frequencies is None else frequencies)
+    counts = as_counts(how.frequencies if frequencies is None else frequencies)
 
     pool = Pool(embedding, fitted)
-    pool.drop(around, "attribute")
-    # Family and FAMILY are the attribute family too.
-    spelt = {word.lower() for attributes in sets for word in attributes}
-    pool.drop_if(lambda word, _: word.lower() in spelt, "attribute")
-    pool.drop_if(lambda word, _: not is_word(word), "not a word")
-    pool.drop_if(lambda word, row: word.lower() in unwanted and pool.label[row] < 0, "stop word")
-    pool.drop_without_direction()
-    all_words = pool.left()
+    _leave_out(pool, sets, attribute_rows, unwanted)
+    request = ListRequest(names, size, embedding, pool.left(), attribute_rows)
     if not include_labelled:
         pool.drop(np.flatnonzero(pool.label >= 0), "labelled")
     count = None if counts is None else counts_of(embedding, counts)
-    if count is not None:
+    if count is None:
+        notes += build_notes.of_order(embedding)
+    else:
         pool.drop(np.flatnonzero(np.isnan(count)), "no frequency")
-    tagged = {} if tag_of is None else tags_of(embedding.words, tag_of)
-    if method == "pos":
-        pool.drop_if(lambda word, _: word not in tagged, "no part of speech")
-        pool.drop_if(lambda word, _: tagged[word] not in PARTS_OF_SPEECH, "other part of speech")
+    how.leave_out(pool)
     pool.classify(least, names, progress)
-
     candidates = pool.candidates(ranks(embedding, count), count)
     _check_left(candidates, names, pool)
-    if count is None:
-        known += build_notes.of_order(embedding)
-    column, rest = "", "less frequent"
-    classes: tuple[str, ...] = ()
-    if tags is not None:
-        candidates["tag"] = candidates["word"].map(tagged)
-    if method == "pos":
-        column, classes = "tag", PARTS_OF_SPEECH
-    if method == "clusters":
-        column, classes = "cluster", tuple(embedding.words[row] for row in around)
-        rest = "farther from the attributes"
-        found = cluster(embedding, all_words, around, centroids)
-        candidates = _nearest_first(candidates, found, all_words, classes)
-        known += build_notes.of_closeness(found, classes)
-        warn(build_notes.CIRCULAR)
-    if match_frequency:
-        rest = "less frequent, or without a pair"
-    chosen = take(candidates, names, size, column, classes, caliper if match_frequency else None)
-    _check_chosen(chosen, names, caliper)
-    short = build_notes.of_sizes(chosen, names, size)
-    for text in short:
-        warn(text)
-    known += short + build_notes.of_frequencies(chosen, names) + build_notes.of_classifier(fitted)
-    if method == "pos":
-        known += build_notes.of_parts_of_speech(chosen, names)
+    chosen = how.choose(candidates, request)
 
-    settings = [f"method {method}", f"classifier {fitted.chosen}", f"threshold {least:g}"]
-    settings += ["frequencies matched"] if match_frequency else []
-    settings += [f"{centroids} centroids"] if method == "clusters" else []
-    source = f"built from {embedding.name} with bayesbias.build_lists: {', '.join(settings)}"
-    word_sets = {
-        name: WordSet(name, chosen.loc[chosen["group"] == name, "word"].tolist(), source)
-        for name in names
-    }
+    too_short = build_notes.of_sizes(chosen.words, names, size)
+    for text in too_short:
+        warn(text)
+    notes += chosen.notes + too_short + build_notes.of_frequencies(chosen.words, names)
+    notes += build_notes.of_classifier(fitted)
+    settings = [f"method {how.name}", f"classifier {fitted.chosen}", f"threshold {least:g}"]
+    source = ", ".join([*settings, *how.settings()])
     return BuiltLists(
-        word_sets,
-        chosen.drop(columns="log_frequency").reset_index(drop=True),
-        pool.left_out(chosen.index.to_numpy(), rest),
-        tuple(known),
-        method,
+        _word_sets(chosen.words, names, f"built from {embedding.name} with bayesbias.build_lists: {source}"),
+        chosen.words.drop(columns="log_frequency").reset_index(drop=True),
+        pool.left_out(chosen.words.index.to_numpy(), chosen.why_not),
+        tuple(notes),
+        how.name,
         fitted,
         sets,
     )
 
 
-def _check_method(
-    method: str, match_frequency: bool, sets: tuple[WordSet, ...], tags: pd.DataFrame | None
+def _as_method(method: str | ListMethod) -> ListMethod:
+    """Return the method, also by its name."""
+    if isinstance(method, ListMethod):
+        return method
+    chosen = METHODS[one_of("method", method, METHODS)]
+    if chosen is ByPartOfSpeech:
+        raise SpecError(NEEDS_TAGS)
+    return chosen()
+
+
+def _leave_out(
+    pool: Pool, sets: tuple[WordSet, ...], attribute_rows: Codes, unwanted: frozenset[str]
 ) -> None:
-    """Refuse a method without what it needs, before long work."""
-    if method == "pos" and tags is None:
-        # The tag of a bare word, without a sentence, would be a guess.
-        raise SpecError(
-            "the method 'pos' needs 'tags', the parts of speech that words have in sentences: "
-            "tags=tag_words(corpus), which needs pip install 'bayesbias[pos]'."
-        )
-    if method == "clusters" and not sets:
-        raise SpecError(
-            "the method 'clusters' needs 'attributes', the words to cluster around, such as "
-            "[word_sets('weat')['career'], word_sets('weat')['family']]."
-        )
-    if method == "clusters" and match_frequency:
-        raise SpecError(
-            "'match_frequency' goes with the methods 'frequency' and 'pos'; 'clusters' takes the "
-            "words nearest to the attributes, however frequent they are."
-        )
+    """Leave out attributes, stop words, and what is not a word or has no direction."""
+    pool.drop(attribute_rows, "attribute")
+    # Family and FAMILY are the attribute family too.
+    lower_case = {word.lower() for attributes in sets for word in attributes}
+    pool.drop_if(lambda word, _: word.lower() in lower_case, "attribute")
+    pool.drop_if(lambda word, _: not is_word(word), "not a word")
+    pool.drop_if(lambda word, row: word.lower() in unwanted and pool.label[row] < 0, "stop word")
+    pool.drop_without_direction()
+
+
+def _word_sets(words: pd.DataFrame, names: Sequence[str], source: str) -> dict[str, WordSet]:
+    return {
+        name: WordSet(name, words.loc[words["group"] == name, "word"].tolist(), source)
+        for name in names
+    }
 
 
 def _as_sets(attributes: Attributes | None) -> tuple[WordSet, ...]:
@@ -284,33 +244,35 @@ def _as_sets(attributes: Attributes | None) -> tuple[WordSet, ...]:
     return as_sets("attribute", given, None)
 
 
-def _attribute_rows(embedding: Embedding, sets: tuple[WordSet, ...]) -> tuple[Codes, list[str]]:
-    """Return the rows of all attributes, each once, and a note of those that are not there."""
+def _attribute_rows(
+    embedding: Embedding, sets: tuple[WordSet, ...], matching: Matching | None
+) -> tuple[Codes, list[str]]:
+    """Return the rows of all attributes, each once, and a note on those that it lacks."""
     words = [word for attributes in sets for word in attributes]
-    found = embedding.match(words, Matching(DEFAULT_FALLBACKS))
-    if words and not found.found:
+    matched = embedding.match(words, matching)
+    if words and not len(matched):
         raise VocabularyError(
             f"embedding {embedding.name!r} has none of the attributes, such as {quoted(words, 4)}."
         )
-    lacking = [f"{embedding.name} lacks attributes: {quoted(found.missing)}."]
-    if found.missing:
-        warn(lacking[0])
-    rows = np.array(list(dict.fromkeys(found.rows.tolist())), dtype=np.intp)
-    return rows, lacking if found.missing else []
+    notes = []
+    if matched.missing:
+        notes = [f"{embedding.name} lacks attributes: {quoted(matched.missing)}."]
+        warn(notes[0])
+    return matched.distinct().rows, notes
 
 
 def _fitted(
     embedding: Embedding,
     classifier: GroupClassifier | Labelled | str | PathLike[str],
     groups: Iterable[str] | None,
-    seed: int,
+    matching: Matching | None,
 ) -> tuple[GroupClassifier, tuple[str, ...]]:
     """Return a classifier, and the groups that get a list; these are checked before the fit."""
     if isinstance(classifier, GroupClassifier):
         return classifier, _wanted(groups, classifier.groups)
     labelled = as_labelled(classifier)
     names = _wanted(groups, tuple(labelled))
-    return GroupClassifier().fit(embedding, labelled, seed=seed), names
+    return GroupClassifier().fit(embedding, labelled, matching=matching), names
 
 
 def _wanted(groups: Iterable[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -336,23 +298,3 @@ def _check_left(candidates: pd.DataFrame, names: Sequence[str], pool: Pool) -> N
                 f"no word of embedding {pool.embedding.name!r} is left for the group {name!r} "
                 f"(left out: {listed(reasons)}); {remedy}."
             )
-
-
-def _check_chosen(chosen: pd.DataFrame, names: Sequence[str], caliper: float) -> None:
-    """Refuse lists without words, as when none are of like frequency."""
-    for name in names:
-        if not (chosen["group"] == name).any():
-            raise DataError(
-                f"no words of {quoted(names)} are of like frequency; give a larger caliper than "
-                f"{caliper:g}, or leave match_frequency out."
-            )
-
-
-def _nearest_first(
-    candidates: pd.DataFrame, found: Clusters, rows: Codes, centres: Sequence[str]
-) -> pd.DataFrame:
-    """Return the candidates with their clusters, those nearest to a centroid first."""
-    place = np.searchsorted(rows, candidates.index.to_numpy())
-    names = np.array(centres, dtype=object)
-    told = candidates.assign(cluster=names[found.labels[place]], similarity=found.similarity[place])
-    return told.sort_values(["similarity", "rank"], ascending=[False, True])

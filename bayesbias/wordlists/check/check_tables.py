@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-from zlib import crc32
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.array_types import Array
+from bayesbias._core.random import generator_for
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding, Matching, unit_vectors
+from bayesbias.embeddings import (
+    Embedding,
+    MatchedWords,
+    Matching,
+    match,
+    one_vector_matching,
+    unit_vectors,
+)
 from bayesbias.errors import VocabularyError
 from bayesbias.wordlists.check.geometry import (
     Vocabulary,
@@ -29,75 +35,63 @@ from bayesbias.wordlists.check.word_usage import Usage
 from bayesbias.wordlists.wordset import WordSet
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """A list in an embedding."""
+class MatchedList(NamedTuple):
+    """A list in an embedding: all its words, those with a vector of their own, their directions."""
 
-    words: WordSet
-    missing: tuple[str, ...]
-    #: The words found and their rows.
-    found: tuple[str, ...]
-    rows: Codes
-    #: The same without words that fall together with an earlier one, and their vectors, of
-    #: length one.
-    unique: tuple[str, ...]
-    unique_rows: Codes
+    matched: MatchedWords
+    distinct: MatchedWords
     unit: Array
 
 
-def find(
-    sets: Mapping[str, WordSet], embedding: Embedding, ways: tuple[str, ...]
-) -> dict[str, Found]:
-    """Look up the words of lists."""
-    result = {}
-    for label, words in sets.items():
-        looked = embedding.match(words, Matching(ways))
-        first: dict[int, str] = {}
-        for word, row in zip(looked.found, looked.rows.tolist(), strict=True):
-            first.setdefault(row, word)
-        rows = np.array(list(first), dtype=np.intp)
-        unit = unit_vectors(embedding, rows)
-        result[label] = Found(
-            words, looked.missing, looked.found, looked.rows, tuple(first.values()), rows, unit
-        )
-    if not any(one.found for one in result.values()):
+def match_lists(
+    sets: Mapping[str, WordSet], embedding: Embedding, matching: Matching | None
+) -> dict[str, MatchedList]:
+    """Match lists with an embedding, and refuse one that has none of their words."""
+    matched = match(embedding, sets, one_vector_matching(matching, embedding))
+    if not any(map(len, matched.sets.values())):
         listed = [word for words in sets.values() for word in words]
         raise VocabularyError(
             f"embedding {embedding.name!r} has none of the words of the lists "
             f"({quoted(listed, 5)}); look at the spelling, the language or a prefix such as "
             "'/c/en/'."
         )
+    result = {}
+    for label, words in matched.sets.items():
+        distinct = words.distinct()
+        result[label] = MatchedList(words, distinct, unit_vectors(embedding, distinct.rows))
     return result
 
 
-def shared_words(one: Found, others: Iterable[Found]) -> list[str]:
-    """Return the words of a list that others have too, by spelling or by vector."""
-    several = list(others)
-    spellings = {word for other in several for word in other.words}
+def shared_words(one: MatchedList, others: Iterable[MatchedList]) -> list[str]:
+    """Return the words of a list that others have too, as they are written or by their vector."""
+    several = [other.matched for other in others]
+    written = {word for other in several for word in other.words}
     rows = {row for other in several for row in other.rows.tolist()}
-    same = {word for word, row in zip(one.found, one.rows.tolist(), strict=True) if row in rows}
-    return [word for word in one.words if word in spellings or word in same]
+    words = one.matched
+    same = {word for word, row in zip(words.found, words.rows.tolist(), strict=True) if row in rows}
+    return [word for word in words.words if word in written or word in same]
 
 
 def list_row(
     label: str,
-    found: Mapping[str, Found],
+    lists: Mapping[str, MatchedList],
     usage: Usage,
     vocabulary: Vocabulary,
     samples: int,
     seed: int,
 ) -> dict[str, Any]:
     """Return what there is to say of a list."""
-    one = found[label]
+    one = lists[label]
+    words, distinct = one.matched, one.distinct
     row: dict[str, Any] = {
         "word_set": label,
         "embedding": vocabulary.embedding.name,
-        "n_words": len(one.words),
-        "n_found": len(one.found),
-        "coverage": len(one.found) / len(one.words),
-        "missing": list(one.missing),
-        "shared": shared_words(one, (them for other, them in found.items() if other != label)),
-        "same_vector": [word for word in one.found if word not in one.unique],
+        "n_words": len(words.words),
+        "n_found": len(words),
+        "coverage": len(words) / len(words.words),
+        "missing": list(words.missing),
+        "shared": shared_words(one, (them for other, them in lists.items() if other != label)),
+        "same_vector": [word for word in words.found if word not in distinct.found],
         "median_rank": usage.median,
         "median_count": usage.median,
         "uncounted": usage.uncounted,
@@ -107,54 +101,54 @@ def list_row(
     }
     if len(one.unit) > 1:
         value = cohesion(one.unit)
-        rng = _generator(seed, one.words)
-        drawn = random_cohesions(vocabulary, one.unique_rows, samples, rng)
+        rng = generator_for(seed, words.words)
+        drawn = random_cohesions(vocabulary, distinct.rows, samples, rng)
         row["cohesion"] = value
         row["cohesion_random"] = drawn.mean() if len(drawn) else np.nan
         row["cohesion_percentile"] = percentile(value, drawn)
     if len(one.unit) > 2:  # of two words, one fits as well as the other
         cosines = cosines_to_others(one.unit)
-        row["fits_least"] = one.unique[int(cosines.argmin())]
+        row["fits_least"] = distinct.found[int(cosines.argmin())]
         row["fits_least_cosine"] = cosines.min()
     return row
 
 
 def pair_rows(
     compared: Sequence[tuple[str, str]],
-    found: Mapping[str, Found],
+    lists: Mapping[str, MatchedList],
     usage: Mapping[str, Usage],
     vocabulary: Vocabulary,
     samples: int,
     seed: int,
 ) -> list[dict[str, Any]]:
     """Return what there is to say of each two lists; the vocabulary is gone through once."""
-    there = [(a, b) for a, b in compared if found[a].found and found[b].found]
-    values = coherences(vocabulary, [(found[a].unit, found[b].unit) for a, b in there])
-    coherence = dict(zip(there, values.tolist(), strict=True))
+    with_words = [(a, b) for a, b in compared if len(lists[a].unit) and len(lists[b].unit)]
+    values = coherences(vocabulary, [(lists[a].unit, lists[b].unit) for a, b in with_words])
+    coherence = dict(zip(with_words, values.tolist(), strict=True))
     rows = []
     for a, b in compared:
-        one, other = found[a], found[b]
+        one, other = lists[a], lists[b]
         row: dict[str, Any] = {
             "first": a,
             "second": b,
             "embedding": vocabulary.embedding.name,
-            "n_first": len(one.unique),
-            "n_second": len(other.unique),
+            "n_first": len(one.unit),
+            "n_second": len(other.unit),
             "shared": shared_words(one, [other]),
             "frequency_ratio": usage[a].frequency / usage[b].frequency,
             "tag_distance": _variation(usage[a].tags, usage[b].tags),
             "n_pairs": 0,
         }
         if (a, b) in coherence:
-            rng = _generator(seed, (*one.words, "", *other.words))
+            rng = generator_for(seed, (*one.matched.words, "", *other.matched.words))
             value, shuffled = shuffled_coherences(
-                vocabulary, one.unique_rows, other.unique_rows, samples, rng
+                vocabulary, one.distinct.rows, other.distinct.rows, samples, rng
             )
             row["coherence"] = coherence[a, b]
             row["coherence_shuffled"] = shuffled.mean()
             row["coherence_percentile"] = percentile(value, shuffled)
             row["similarity"] = similarity(one.unit, other.unit)
-            row |= _paired(one, other, vocabulary, samples, rng)
+            row |= _paired(one.matched, other.matched, vocabulary, samples, rng)
         rows.append(row)
     return rows
 
@@ -166,24 +160,24 @@ def tag_rows(label: str, usage: Usage, embedding: str) -> Iterator[tuple[str, st
 
 
 def _paired(
-    one: Found, other: Found, vocabulary: Vocabulary, samples: int, rng: np.random.Generator
+    one: MatchedWords,
+    other: MatchedWords,
+    vocabulary: Vocabulary,
+    samples: int,
+    rng: np.random.Generator,
 ) -> dict[str, Any]:
     """Return what the first component explains of pairs in the same places of two lists."""
     if len(one.words) != len(other.words):
         return {}
-    rows = [dict(zip(side.found, side.rows.tolist(), strict=True)) for side in (one, other)]
-    both = [
-        (rows[0][a], rows[1][b])
-        for a, b in zip(one.words, other.words, strict=True)
-        if a in rows[0] and b in rows[1]
-    ]
-    if len(both) < 2:  # one pair is always explained
-        return {"n_pairs": len(both)}
-    first, second = (vocabulary.unit(np.array(side)) for side in zip(*both, strict=True))
+    _, in_one, in_other = np.intersect1d(one.places, other.places, return_indices=True)
+    if len(in_one) < 2:  # one pair is always explained
+        return {"n_pairs": len(in_one)}
+    first = vocabulary.unit(one.rows[in_one])
+    second = vocabulary.unit(other.rows[in_other])
     value = paired_variance(first, second)
     shuffled = shuffled_variances(first, second, samples, rng)
     return {
-        "n_pairs": len(both),
+        "n_pairs": len(in_one),
         "pca": value,
         "pca_shuffled": shuffled.mean(),
         "pca_percentile": percentile(value, shuffled),
@@ -196,8 +190,3 @@ def _variation(first: Mapping[str, float], second: Mapping[str, float]) -> float
         return np.nan
     tags = {*first, *second}
     return sum(abs(first.get(tag, 0.0) - second.get(tag, 0.0)) for tag in tags) / 2
-
-
-def _generator(seed: int, words: Iterable[str]) -> np.random.Generator:
-    """Return random numbers that depend on the words and the seed, not on what else is checked."""
-    return np.random.default_rng([seed, crc32("\n".join(words).encode())])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from math import comb
 from typing import Any
 
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import counted, quoted
 
 #: A list may lack this share of its words; more than `LOST_VOCABULARY_THRESHOLD` and metrics
 #: refuse it.
@@ -142,7 +142,8 @@ def _of_usage(lists: Sequence[Row], pairs: Sequence[Row]) -> Iterator[str]:
         yield (
             f"The words of {more!r} are {_times(row):.2g} times as frequent as those of {less!r} "
             f"{where}: frequency is a known confounder of WEAT; build matched lists with "
-            "build_lists(match_frequency=True), or choose words of like frequency."
+            "build_lists(method=ByFrequency(match_frequency=True)), or choose words of similar "
+            "frequency."
         )
     tags = {(row["word_set"], row["embedding"]): row.get("tags") for row in lists}
     differing = (row for row in pairs if row.get("tag_distance", 0) > TAG_DISTANCE)
@@ -195,7 +196,7 @@ def _worst(rows: Iterable[Row], badness: Callable[[Row], float]) -> Iterator[tup
     for named, wrong in by_name.items():
         worst = max(wrong, key=badness)
         others = len(wrong) - 1
-        more = f" and {others} other embedding{'s' * (others > 1)}" if others else ""
+        more = f" and {counted(others, 'other embedding')}" if others else ""
         yield " and ".join(map(repr, named)), worst, f"in {worst['embedding']!r}{more}"
 
 

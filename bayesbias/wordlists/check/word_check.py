@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
-from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, word_list
-from bayesbias.embeddings import Embedding, as_embeddings
-from bayesbias.embeddings.matching import check_fallbacks
+from bayesbias._core.wording import counted
+from bayesbias.embeddings import Embedding, Matching, as_embeddings, as_matching
 from bayesbias.errors import SpecError
 from bayesbias.wordlists.check.check_tables import (
-    Found,
-    find,
+    MatchedList,
     list_row,
+    match_lists,
     pair_rows,
     shared_words,
     tag_rows,
@@ -102,7 +102,7 @@ class WordCheck:
     Parameters
     ----------
     lists : DataFrame
-        One row a list and embedding: ``word_set``, ``embedding``, ``n_words``, ``n_found``,
+        One row per list and embedding: ``word_set``, ``embedding``, ``n_words``, ``n_found``,
         ``coverage`` (their ratio), the words ``missing``, ``shared`` (another of the lists holds
         them too), ``same_vector`` (they fall together with an earlier word of the list, for
         instance once lower-cased) and ``duplicates``. ``median_rank`` in the vocabulary; or, if
@@ -112,11 +112,11 @@ class WordCheck:
         ``cohesion_percentile`` among these; ``fits_least``, the word furthest from the others,
         and ``fits_least_cosine``, its mean cosine to them.
     pairs : DataFrame
-        One row a pair of lists and embedding: ``side``, ``first``, ``second``, ``embedding``,
+        One row per pair of lists and embedding: ``side``, ``first``, ``second``, ``embedding``,
         ``n_first`` and ``n_second`` words that were found, the words ``shared``,
         ``frequency_ratio`` (above 1 if the first are more frequent), ``tag_distance`` (total
         variation, if parts of speech were given); ``coherence``, ``coherence_shuffled``, its mean
-        for the same words dealt out at random, and ``coherence_percentile`` among these;
+        for the same words randomly reassigned, and ``coherence_percentile`` among these;
         ``similarity``; the number ``n_pairs`` of words in the same places, ``pca``,
         ``pca_shuffled`` and ``pca_percentile``.
     tags : DataFrame
@@ -153,8 +153,7 @@ class WordCheck:
             (self.lists["embedding"].nunique(), "embedding"),
             (len(self.warnings), "warning"),
         )
-        counted = ", ".join(f"{n} {what}{'s' * (n != 1)}" for n, what in parts)
-        return f"<WordCheck: {counted}>"
+        return f"<WordCheck: {', '.join(counted(number, noun) for number, noun in parts)}>"
 
     def summary(self) -> str:
         """Say what is wrong with the lists, and what to do about it.
@@ -162,7 +161,7 @@ class WordCheck:
         Returns
         -------
         str
-            One line a warning; one line in all if there is none.
+            One line per warning; one line in all if there is none.
         """
         return "\n".join(self.warnings) or "Nothing speaks against these lists."
 
@@ -182,15 +181,15 @@ def check_words(
     *,
     frequencies: pd.DataFrame | Mapping[str, float] | HasCounts | None = None,
     tags: pd.DataFrame | None = None,
-    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
+    matching: Matching | None = None,
     samples: int = 500,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> WordCheck:
-    r"""Tell what is wrong with word lists and pairs of lists, before they are used.
+    r"""Find what is wrong with word lists and pairs of lists, before they are used.
 
     Lists on the same side are compared in pairs: the target sets of a query and its attribute
     sets, the groups of a study and its stereotypes, all lists of a dictionary. How much a single
-    word changes the value of a metric is told by `Metric.influence`.
+    word changes the value of a metric is measured by `Metric.influence`.
 
     Parameters
     ----------
@@ -198,7 +197,8 @@ def check_words(
         The lists to look at.
     embeddings : Embedding or iterable of Embedding
         Where to look for the words; the whole vocabulary, not only the words of the lists, as
-        these are compared with it. Of several (other corpora, or other seeds) the spread is told.
+        these are compared with it. Of several (other corpora, or other seeds) the spread is
+        reported.
     frequencies : DataFrame, mapping or corpus, optional
         How often words occur: columns ``word`` and ``count``, a dictionary, or an object with a
         method `counts`. Without it the rank in the vocabulary stands for the frequency, where the
@@ -207,12 +207,12 @@ def check_words(
     tags : DataFrame, optional
         Parts of speech: columns ``word``, ``tag`` and ``count``, as `tag_words` gives them. A word
         counts for each part of speech by its share.
-    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Forms of a word to try, as in `Matching`.
+    matching : Matching, optional
+        How words are matched with the vocabularies; that of each embedding by default.
     samples : int, default 500
         How many random or shuffled lists to compare with.
-    seed : int, default 0
-        Same seed, same result.
+    seed : int, Generator or None, default 0
+        Same seed, same result. A NumPy generator draws the seed.
 
     Returns
     -------
@@ -235,7 +235,7 @@ def check_words(
     lists; it is the distance of the mean ranks of the lists, as a share of the vocabulary: from 0,
     no order, to almost 1, the two ends. The difference is made from the same words that are ranked,
     so random words are coherent too: eight against eight reach about .6 in 50 dimensions, and more
-    in more. Hence the percentile: among the same words dealt out to the two lists at random. It is
+    in more. Hence the percentile: among the same words randomly reassigned to the two lists. It is
     low for lists that do not differ, and for lists that most other words lie beyond: the difference
     of the names of WEAT's third test is one of frequency above all, in GloVe 6B. *Similarity* is
     the cosine of the means. *PCA* is for lists of the same length, the share of the first component
@@ -277,35 +277,37 @@ def check_words(
     sets, sides, duplicates = _as_sets(lists)
     several = as_embeddings(embeddings)
     counts, parts = as_counts(frequencies), as_tags(tags)
-    ways = check_fallbacks(fallbacks)
     at_least("samples", samples, 1)
-    at_least("seed", seed, 0)
+    seed = as_seed(seed)
     controls = [label for label in sets if sides[label] == _CONTROL]
     compared = [
         (a, b) for a, b in combinations(sets, 2) if sides[a] == sides[b] and a not in controls
     ]
     # All words are looked up before the first vocabulary is gone through.
-    looked_up = [(embedding, find(sets, embedding, ways)) for embedding in several]
+    matched = [(embedding, match_lists(sets, embedding, matching)) for embedding in several]
 
     of_lists, of_pairs, of_tags = [], [], []
     sizes: dict[str, int] = {}
-    for embedding, found in looked_up:
+    for embedding, matched_lists in matched:
         vocabulary = Vocabulary.of(embedding, counts)
         sizes[embedding.name] = len(vocabulary.rows)
         usage = {
             label: usage_of(
-                one.found,
-                embedding.ranks[one.rows] if vocabulary.ordered else None,
+                one.matched.found,
+                embedding.ranks[one.matched.rows] if vocabulary.ordered else None,
                 counts,
                 parts,
-                ways,
+                as_matching(matching, embedding).fallbacks,
             )
-            for label, one in found.items()
+            for label, one in matched_lists.items()
         }
         of_lists.append(
-            [list_row(label, found, usage[label], vocabulary, samples, seed) for label in sets]
+            [
+                list_row(label, matched_lists, usage[label], vocabulary, samples, seed)
+                for label in sets
+            ]
         )
-        of_pairs.append(pair_rows(compared, found, usage, vocabulary, samples, seed))
+        of_pairs.append(pair_rows(compared, matched_lists, usage, vocabulary, samples, seed))
         of_tags.append([tag_rows(label, usage[label], embedding.name) for label in sets])
 
     unused = {
@@ -325,7 +327,7 @@ def check_words(
         warnings=advise(
             _rows(list_frame),
             _rows(pair_frame),
-            _across(sides, [found for _, found in looked_up]),
+            _across(sides, [by_label for _, by_label in matched]),
             controls,
             sizes,
         ),
@@ -351,7 +353,7 @@ def _as_sets(
     if not lists:
         raise SpecError("'lists' is empty; give at least one list of words.")
     given = {str(name): word_list(str(name), words) for name, words in lists.items()}
-    # A word given twice is told of with all else, not by a warning of its own.
+    # A word given twice is reported with all else, not by a warning of its own.
     sets = {name: WordSet(name, tuple(dict.fromkeys(words))) for name, words in given.items()}
     repeated = {
         name: [word for word, times in Counter(words).items() if times > 1]
@@ -361,12 +363,12 @@ def _as_sets(
 
 
 def _across(
-    sides: Mapping[str, str], by_embedding: Sequence[Mapping[str, Found]]
+    sides: Mapping[str, str], by_embedding: Sequence[Mapping[str, MatchedList]]
 ) -> list[tuple[str, str, list[str]]]:
     """Return lists of different sides that share words in some embedding, and these words."""
     pairs = [(a, b) for a, b in combinations(sides, 2) if sides[a] != sides[b]]
     both = [
-        (a, b, [shared_words(found[a], [found[b]]) for found in by_embedding]) for a, b in pairs
+        (a, b, [shared_words(lists[a], [lists[b]]) for lists in by_embedding]) for a, b in pairs
     ]
     return [(a, b, list(dict.fromkeys(chain(*shared)))) for a, b, shared in both if any(shared)]
 

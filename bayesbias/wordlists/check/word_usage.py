@@ -97,13 +97,13 @@ def usage_of(
     ranks: npt.NDArray[np.int64] | None,
     counts: Mapping[str, float] | None,
     tags: Mapping[str, Mapping[str, float]] | None,
-    ways: tuple[str, ...],
+    fallbacks: tuple[str, ...],
 ) -> Usage:
     """Return how the words of a list are used; ranks are their places in an order of frequency."""
     median = frequency = np.nan
     uncounted: list[str] = []
     if counts is not None:
-        counted = known(words, counts, ways)
+        counted = known(words, counts, fallbacks)
         uncounted = [word for word in words if word not in counted]
         if words:
             median = float(np.median([counted.get(word, 0.0) for word in words]))
@@ -111,7 +111,7 @@ def usage_of(
     elif ranks is not None and (ranks > 0).any():
         median = float(np.median(ranks[ranks > 0]))
         frequency = 1 / median  # Zipf's law
-    tagged = known(words, tags or {}, ways)
+    tagged = known(words, tags or {}, fallbacks)
     mix: dict[str, float] = {}
     for shares in tagged.values():
         for tag, share in shares.items():
@@ -166,12 +166,15 @@ def read_frequencies(path: str | PathLike[str]) -> pd.DataFrame:
     return frame
 
 
-def known(words: Iterable[str], table: Mapping[str, _T], ways: tuple[str, ...]) -> dict[str, _T]:
-    """Return what the table says of each word, by the first of its spellings that is there."""
-    found = (
-        (word, next((s for s in candidates(word, ways) if s in table), None)) for word in words
+def known(
+    words: Iterable[str], table: Mapping[str, _T], fallbacks: tuple[str, ...]
+) -> dict[str, _T]:
+    """Return the table's value of each word, by the first of its forms that the table has."""
+    forms = (
+        (word, next((form for form in candidates(word, fallbacks) if form in table), None))
+        for word in words
     )
-    return {word: table[spelling] for word, spelling in found if spelling is not None}
+    return {word: table[form] for word, form in forms if form is not None}
 
 
 def _count_column(frame: pd.DataFrame) -> str:

@@ -1,0 +1,184 @@
+"""Reading and writing distance tables, also those of the original study."""
+
+from __future__ import annotations
+
+import re
+from csv import QUOTE_MINIMAL, QUOTE_NONNUMERIC
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pyarrow import csv
+
+from bayesbias._core.files import atomic, check_folder
+from bayesbias._core.wording import quoted
+from bayesbias.distances.schema import TEXT_COLUMNS, Duplicates, check_columns, check_table
+from bayesbias.errors import DataError, NotFoundError, SpecError
+
+# In the authors' files a word that the embedding lacks has this for its distance.
+_MISSING = -100
+_READ_SUFFIXES = (".csv", ".csv.gz", ".parquet")
+
+
+def read_table(path: str | PathLike[str], *, duplicates: Duplicates = "drop") -> pd.DataFrame:
+    """Read a distance table, ours or one of the original study.
+
+    Parameters
+    ----------
+    path : path-like
+        A ``.csv``, ``.csv.gz`` or ``.parquet`` file. The files of Dobrzeniecka (2021) are read as
+        they are: an unnamed index column is dropped, rows with −100 for a missing word are left
+        out and named in ``table.attrs["missing"]``, camelCase column names are accepted.
+    duplicates : {"drop", "keep"}, default "drop"
+        What to do with duplicated rows, as in the authors' race tables: leave them out, or keep
+        them and count each. What reads the table afterwards takes the same option.
+
+    Returns
+    -------
+    DataFrame
+        The table, checked by `check_table`; the embedding is named after the file if it has no
+        such column.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no such file.
+    DataError
+        If the file is not such a table; the message names the column or row.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("weat_7"))
+    >>> with TemporaryDirectory() as folder:
+    ...     bb.write_table(table, Path(folder) / "table.csv")
+    ...     again = bb.read_table(Path(folder) / "table.csv")
+    >>> again.shape
+    (5232, 8)
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise NotFoundError(f"there is no file {str(source)!r}.")
+    try:
+        raw = _read_file(source)
+        raw = raw.loc[:, [not re.fullmatch(r"(Unnamed: \d+)?", str(c)) for c in raw.columns]]
+        raw = raw.rename(columns=_snake_case)
+        check_columns(raw)
+        if "embedding" not in raw.columns:
+            raw = raw.assign(embedding=source.name.split(".")[0])
+        return check_table(_without_missing(raw), duplicates=duplicates)
+    except DataError as err:
+        raise DataError(f"{source}: {err}") from err
+
+
+def write_table(table: pd.DataFrame, path: str | PathLike[str]) -> None:
+    """Write a distance table; nothing is left half-written.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The table.
+    path : path-like
+        A ``.csv``, ``.csv.gz`` or ``.parquet`` file.
+
+    Raises
+    ------
+    SpecError
+        If the suffix is another.
+    DataError
+        If it is not a distance table, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("weat_7"))
+    >>> with TemporaryDirectory() as folder:
+    ...     bb.write_table(table, Path(folder) / "table.parquet")
+    ...     print([path.name for path in Path(folder).iterdir()])
+    ['table.parquet']
+    """
+    target = Path(path)
+    suffix = writable_table(target)
+    checked = check_table(table, duplicates="keep")
+    with atomic(target) as (temporary,):
+        if suffix == ".parquet":
+            checked.to_parquet(temporary, index=False)
+        else:
+            compression: Any = {"method": "gzip", "mtime": 0} if suffix == ".csv.gz" else None
+            # pandas quotes a line feed by itself, but not a carriage return.
+            odd = any(
+                "\r" in word for name in TEXT_COLUMNS for word in checked[name].cat.categories
+            )
+            quoting: Any = QUOTE_NONNUMERIC if odd else QUOTE_MINIMAL
+            checked.to_csv(temporary, index=False, compression=compression, quoting=quoting)
+
+
+def writable_table(target: Path) -> str:
+    """Return the kind of file to write a table to, or refuse it before any work is done."""
+    suffix = _suffix(target)
+    check_folder(target)
+    return suffix
+
+
+def _read_file(path: Path) -> pd.DataFrame:
+    suffix = _suffix(path)
+    try:
+        if suffix == ".parquet":
+            return pd.read_parquet(path)
+        # Arrow reads every digit, and does not take words such as "none", "true" or "7" for
+        # anything but words; only an empty cell is a gap.
+        camel = {re.sub("_([a-z])", lambda m: m[1].upper(), name) for name in TEXT_COLUMNS}
+        options = csv.ConvertOptions(
+            column_types=dict.fromkeys([*TEXT_COLUMNS, *camel], pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+        )
+        with pa.input_stream(str(path)) as stream:
+            parsing = csv.ParseOptions(newlines_in_values=True)
+            read = csv.read_csv(stream, parse_options=parsing, convert_options=options)
+        frame: pd.DataFrame = read.to_pandas()
+        return frame
+    except (ValueError, OSError, EOFError) as err:
+        first = str(err).splitlines()[0] if str(err) else type(err).__name__
+        raise DataError(f"cannot be read as {suffix} ({first}).") from err
+
+
+def _suffix(path: Path) -> str:
+    for suffix in _READ_SUFFIXES:
+        if path.name.lower().endswith(suffix):
+            return suffix
+    raise SpecError(f"{path}: a table is a file of one of the kinds {quoted(_READ_SUFFIXES)}.")
+
+
+def _snake_case(name: object) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda m: f"_{m[1]}", str(name).strip()).lower()
+
+
+def _without_missing(table: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the rows that stand for a word the embedding lacks, and name those words."""
+    lost = table["cosine_distance"] == _MISSING
+    if lost.all():
+        raise DataError("every row stands for a missing word (−100); there is nothing to read.")
+    result = table[~lost]
+    if lost.any():
+        result.attrs["missing"] = {
+            str(name): _lost_words(rows, lost[rows.index])
+            for name, rows in table.groupby("embedding", sort=False, observed=True)
+        }
+    return result
+
+
+def _lost_words(table: pd.DataFrame, lost: pd.Series[bool]) -> dict[str, list[str]]:
+    """Return the words, protected or compared to, all of whose rows are lost."""
+    missing: dict[str, list[str]] = {}
+    for column in ("protected_word", "word_to_compare"):
+        gone = lost.groupby(table[column].astype("str"), sort=False).all()
+        if gone.any():
+            missing[column] = [str(word) for word in gone.index[gone]]
+    return missing
