@@ -10,8 +10,8 @@ import numpy as np
 from bayesbias._core.wording import quoted
 from bayesbias.embeddings import Embedding
 from bayesbias.wordlists.build.balanced_choice import shares
-from bayesbias.wordlists.build.group_classifier import GroupClassifier
 from bayesbias.wordlists.build.clusters import Clusters
+from bayesbias.wordlists.build.group_classifier import GroupClassifier
 from bayesbias.wordlists.build.parts_of_speech import PARTS_OF_SPEECH
 from bayesbias.wordlists.check.word_usage import in_order
 

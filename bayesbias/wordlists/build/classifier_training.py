@@ -149,7 +149,7 @@ def _scores(estimator: Any, vectors: Array) -> Array:
 
 
 def _margins(machine: Any, vectors: Array) -> Array:
-    """Return what a support vector machine's `decision_function` does, in about a third of the time.
+    """Return what a support vector machine's `decision_function` does, about three times as fast.
 
     That one sums up kernels one by one; these are products of matrices.
     """

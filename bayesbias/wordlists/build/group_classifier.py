@@ -81,8 +81,9 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
     groups : tuple of str
         The names of the groups.
     evaluation : DataFrame
-        How it performs on held-out words, one row per group: ``precision``, ``recall``, ``f1``, ``fpr``
-        and ``fnr`` (false positive and negative rates) with each word in its most probable group,
+        How it performs on held-out words, one row per group: ``precision``, ``recall``, ``f1``,
+        ``fpr`` and ``fnr`` (false positive and negative rates) with each word in its most probable
+        group,
         ``unsure`` (the share of the group's words below the threshold) and ``support``.
     macro_f1 : float
         The mean of the groups' F1 on held-out words.

@@ -186,7 +186,9 @@ def build_lists(
     settings = [f"method {how.name}", f"classifier {fitted.chosen}", f"threshold {least:g}"]
     source = ", ".join([*settings, *how.settings()])
     return BuiltLists(
-        _word_sets(chosen.words, names, f"built from {embedding.name} with bayesbias.build_lists: {source}"),
+        _word_sets(
+            chosen.words, names, f"built from {embedding.name} with bayesbias.build_lists: {source}"
+        ),
         chosen.words.drop(columns="log_frequency").reset_index(drop=True),
         pool.left_out(chosen.words.index.to_numpy(), chosen.why_not),
         tuple(notes),
