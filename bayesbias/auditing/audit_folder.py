@@ -16,15 +16,13 @@ from typing import Any
 
 from bayesbias import __version__
 from bayesbias._core.files import atomic, check_folder, read_utf8
+from bayesbias._core.wording import shortened
+from bayesbias.auditing.artifacts import RECORD, REPORT_STEP
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 
 _log = logging.getLogger(__name__)
 
-#: The file that says what was done; a folder with it is an audit.
-RECORD = "audit.json"
-#: The last step, whose file is the page.
-REPORT = "report"
-#: Of that file; raised when older versions could not read it.
+#: Of the record; raised when older versions could not read it.
 SCHEMA = 1
 # Raised when a step does something else than before, so that its old files are made again.
 _STEPS = 1
@@ -94,13 +92,12 @@ def check_parts(path: Path, parts: Iterable[tuple[str, str]]) -> None:
     """Refuse to replace the audit of other embeddings or studies; it can be added to."""
     if not (path / RECORD).is_file():
         return
-    there = [(part["embedding"], part["study"]) for part in read_record(path)["parts"]]
-    if not set(there) <= set(parts):
-        shown = ", ".join(f"{embedding} on {study}" for embedding, study in there[:3])
-        more = f" and {len(there) - 3} more" if len(there) > 3 else ""
+    recorded = [(part["embedding"], part["study"]) for part in read_record(path)["parts"]]
+    if not set(recorded) <= set(parts):
+        shown = shortened((f"{embedding} on {study}" for embedding, study in recorded), 3)
         raise SpecError(
-            f"{path} holds the audit of {shown}{more}; give another folder ('out', --out), or "
-            "replace it ('force', --force)."
+            f"{path} holds the audit of {shown}; give another folder ('out', --out), or replace "
+            "it ('force', --force)."
         )
 
 
@@ -229,20 +226,21 @@ class Folder:
         record = read_record(path)
         about = {key: value for key, value in record.items() if key not in _OWN}
         folder = cls(path, about, force=True)
-        folder._done = [name for name in record["steps"] if name != REPORT]
+        folder._done = [name for name in record["steps"] if name != REPORT_STEP.name]
         return folder
 
     def report(self, make: Callable[[Path], None]) -> None:
         """Have the report written, after all steps, unless it is there; nothing else is left."""
         self._settle()
         keys = {name: self._steps[name]["key"] for name in self._done}
-        self.step(REPORT, {"about": self._about, "steps": keys}, ["report.html"], make)
+        inputs = {"about": self._about, "steps": keys}
+        self.step(REPORT_STEP.name, inputs, REPORT_STEP.paths(), make)
 
     def _settle(self) -> None:
         """Leave the files of this audit only; those of others, and those edited, stay."""
         steps = {name: self._steps[name] for name in self._done}
-        if REPORT in self._steps:
-            steps[REPORT] = self._steps[REPORT]
+        if REPORT_STEP.name in self._steps:
+            steps[REPORT_STEP.name] = self._steps[REPORT_STEP.name]
         wanted = {file for record in steps.values() for file in record["files"]}
         for record in self._steps.values():
             for file, digest in record["files"].items():

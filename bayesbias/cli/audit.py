@@ -104,6 +104,7 @@ def audit(
     out: str,
     models: tuple[str, ...],
     metrics: tuple[str, ...],
+    fallbacks: tuple[str, ...],
     threshold: float,
     jobs: int,
     quiet: bool,
@@ -115,17 +116,18 @@ def audit(
     name. The same command again does only what is not done; an interrupted one goes on.
     """
     from bayesbias.auditing import audit as run
+    from bayesbias.embeddings import Matching
 
     if metrics:
         options["metrics"] = metrics
     try:
         with _steps_told(quiet):
-            found = run(
+            result = run(
                 [_given(text) for text in embeddings or ("demo",)],
                 studies,
                 out=out,
                 models=models or None,
-                lost_vocabulary_threshold=threshold,
+                matching=Matching(fallbacks, threshold),
                 n_jobs=jobs,
                 progress=not quiet,
                 **options,
@@ -133,9 +135,9 @@ def audit(
     except KeyboardInterrupt:
         say("What is done is kept; the same command goes on from there.", quiet)
         raise
-    for paragraph in found.summary().split("\n\n"):
+    for paragraph in result.summary().split("\n\n"):
         click.echo(click.wrap_text(paragraph, _WIDTH) + "\n")
-    click.echo(f"Report: {found.report}")
+    click.echo(f"Report: {result.report}")
 
 
 @click.command(epilog="Example: bayesbias report bayesbias-audit --out religion.html")

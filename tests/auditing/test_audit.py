@@ -166,7 +166,7 @@ def test_of_a_file_only_what_is_needed_is_read(
 
 def test_lost_words_are_told(trees: bb.Study, wood: bb.Embedding, sketched: None) -> None:
     less = wood.subset([word for word in wood.words if word not in ("neutral3", "calm")])
-    found = bb.audit(less, trees, **(FAST | {"lost_vocabulary_threshold": 0.3}))
+    found = bb.audit(less, trees, **(FAST | {"matching": bb.embeddings.Matching(threshold=0.3)}))
     assert "2 words of the study are not in the embedding (calm, neutral3)" in found.summary()
     [part] = found.parts.values()
     assert any("lacks words of the study 'trees'" in text for text in part.warnings)

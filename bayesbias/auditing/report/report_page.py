@@ -9,6 +9,8 @@ import pandas as pd
 
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias._core.files import read_utf8
+from bayesbias.auditing import artifacts
+from bayesbias.auditing.artifacts import FigureFiles
 from bayesbias.auditing.audit_result import Audit, AuditPart
 from bayesbias.auditing.model_check import STATISTICS
 from bayesbias.auditing.report.methods_section import method_sections
@@ -142,8 +144,7 @@ def _in_short(audit: Audit) -> _Blocks:
 
 def _words(part: AuditPart) -> _Blocks:
     yield _figure(
-        part,
-        "means",
+        part.figure(artifacts.MEANS_FIGURE),
         f"Expected cosine distance of each protected word from each kind of attribute, with "
         f"{part.prob:.0%} intervals, by the model {literal(part.lead)}. Bias is where own "
         "stereotypes lie to the left of the controls; the table below has the intervals of these "
@@ -254,8 +255,7 @@ def _closest(word: str, rows: pd.DataFrame) -> Table:
 
 def _effects(part: AuditPart) -> _Blocks:
     yield _figure(
-        part,
-        "groups",
+        part.figure(artifacts.GROUPS_FIGURE),
         "The same for groups: the averages of their words.",
         "Intervals of the expected distances, one row a group.",
     )
@@ -294,19 +294,17 @@ def _effects(part: AuditPart) -> _Blocks:
         },
     )
     yield "# Coefficients of the connections"
-    for name in ("coefficients", "coefficients-connection"):
-        if name not in part.figures:
+    for model in dict.fromkeys([part.lead, "connection"]):
+        name = artifacts.coefficients_figure(model, part.lead)
+        if not part.has_figure(name):
             continue
-        of_thesis = name != "coefficients" or part.lead == "connection"
-        model = "connection" if of_thesis else part.lead
         yield _figure(
-            part,
-            name,
+            part.figure(name),
             f"Coefficients of the model {literal(model)} for the whole data set, "
             f"{part.prob:.0%} intervals.",
             "One interval for each kind of attribute.",
         )
-        if of_thesis:
+        if model == "connection":
             yield Notice(
                 "The data do not fix these coefficients: adding a constant to all of them and "
                 "taking it from all words changes no distance, so their intervals mostly show the "
@@ -367,8 +365,7 @@ def _distances(part: AuditPart) -> _Blocks:
         + (f"; {lost} of the study's words could not be found." if lost else ".")
     )
     yield _figure(
-        part,
-        "distances",
+        part.figure(artifacts.DISTANCES_FIGURE),
         "Every distance as a dot; the black marks are the means, which is all that a mean of means "
         "keeps.",
         "Dots for the distances of each kind of attribute.",
@@ -378,8 +375,7 @@ def _distances(part: AuditPart) -> _Blocks:
 def _models(part: AuditPart) -> _Blocks:
     if len(part.comparison) > 1:
         yield _figure(
-            part,
-            "comparison",
+            part.figure(artifacts.COMPARISON_FIGURE),
             "How much worse than the best each model predicts, by WAIC.",
             "One row a model, the difference with its standard error.",
         )
@@ -400,8 +396,7 @@ def _models(part: AuditPart) -> _Blocks:
             },
         )
     yield _figure(
-        part,
-        "predictive",
+        part.figure(artifacts.PREDICTIVE_FIGURE),
         f"The distances as observed (lines) and as the model {literal(part.lead)} would give them "
         f"(bands). Where a line leaves its band, the model misses something.",
         "Densities of observed distances over bands of replicated ones, one row a kind.",
@@ -481,7 +476,7 @@ def _lists(part: AuditPart) -> _Blocks:
     else:
         yield "The check of the lists found nothing to warn of."
     yield Table(
-        part.lists,
+        part.lists.assign(missing=part.lists["missing"].map("; ".join)),
         "The word lists in this embedding.",
         {
             "word_set": "List",
@@ -531,8 +526,7 @@ def _lists(part: AuditPart) -> _Blocks:
     )
     if len(part.robustness):
         yield _figure(
-            part,
-            "silhouettes",
+            part.silhouettes_figure,
             "Bands of the values of random parts of the lists, which end where the lists are "
             "complete. Narrow bands are robust lists.",
             "A band for each pair of groups and each side, narrowing to the right.",
@@ -570,8 +564,7 @@ def _debiasing(part: AuditPart) -> _Blocks:
             title, _, text = paragraph.partition(": ")
             yield f"**{literal(title)}.** {literal(text)}"
         yield _figure(
-            part,
-            f"debiasing-{name}",
+            part.debiasing_figure(name),
             "Expected distances before (open marks) and after debiasing (filled).",
             "Intervals of each protected word before and after.",
         )
@@ -697,8 +690,7 @@ def _intervals(frame: pd.DataFrame, column: str) -> list[str]:
     return [f"{value:.3g} [{lower:.3g}, {upper:.3g}]" for value, lower, upper in rows]
 
 
-def _figure(part: AuditPart, name: str, caption: str, alt: str) -> Figure:
-    path = part.figures[name]
-    if path.stat().st_size > _LARGE:
-        return Figure(path.with_suffix(".png").read_bytes(), alt, caption)
-    return Figure(read_utf8(path), alt, caption)
+def _figure(files: FigureFiles, caption: str, alt: str) -> Figure:
+    if files.svg.stat().st_size > _LARGE:
+        return Figure(files.png.read_bytes(), alt, caption)
+    return Figure(read_utf8(files.svg), alt, caption)

@@ -36,9 +36,7 @@ def tell(part: AuditPart) -> dict[str, str]:
         "Word by word": words(part.contrasts, prob),
         "By group": groups(part.contrasts, prob),
         "What one number hides": hidden(part.means, part.scores),
-        "Models": models(
-            part.comparison, part.comparison_loo, part.lead, part.steps["comparison"]["warnings"]
-        ),
+        "Models": models(part.comparison, part.comparison_loo, part.lead, part.comparison_warnings),
         "Check of the draws": confirmed(part.confirmation),
         "Classical metrics": metrics(part.scores, part.skipped, prob),
         "Word lists": lists(part.lists, part.list_warnings, part.robustness),
@@ -330,7 +328,7 @@ def lists(
     """Tell how many things are wrong with the word lists."""
     lost = int((table["n_words"] - table["n_found"]).sum())
     if lost:
-        words = [word for text in table["missing"] if text for word in text.split("; ")]
+        words = [word for missing in table["missing"] for word in missing]
         yield (
             f"{_number(lost, 'word')} of the study {_is(lost)} not in the embedding "
             f"({_some(words)})."
