@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pandas as pd
 
@@ -13,9 +11,9 @@ from bayesbias import __version__
 from bayesbias.auditing.audit_result import Audit
 from bayesbias.auditing.audit_steps import CHAINS
 from bayesbias.auditing.model_check import AGREED, ERRORS, HMC, POINTS
-from bayesbias.debias import DEBIASERS
+from bayesbias.debias import DEBIASERS, Debiaser
 from bayesbias.html import Block, Code, Definitions, Fold, References, Section, literal
-from bayesbias.metrics import METRICS
+from bayesbias.metrics import METRICS, Metric
 from bayesbias.models import ModelSpec
 from bayesbias.models.diagnostics import ESS_MIN, R_HAT_MAX
 
@@ -144,7 +142,7 @@ def _methods(audit: Audit) -> Iterator[str | Block]:
         "that the groups and their own stereotypes make. Their intervals are from a Bayesian "
         f"bootstrap over the words ({CHAINS * draws:,} draws)."
     )
-    yield Definitions({name: _about(METRICS.get(name)) for name in _metric_names(audit)})
+    yield Definitions({name: _described(METRICS.get(name)) for name in _metric_names(audit)})
     yield (
         "**Word lists.** Lists are compared with random words of about the same frequency, and "
         "pairs of lists with their words dealt out at random ([Antoniak & Mimno](#ref-antoniak))."
@@ -165,7 +163,7 @@ def _methods(audit: Audit) -> Iterator[str | Block]:
         yield Definitions(
             {
                 f"{name} on {study}" if len(learned) > 1 else name: f"{literal(own[name])}. "
-                f"{_about(DEBIASERS[name])}"
+                f"{_described(DEBIASERS[name])}"
                 for study, own in learned.items()
                 for name in options["debias"]
             }
@@ -178,15 +176,11 @@ def _metric_names(audit: Audit) -> list[str]:
     )
 
 
-def _about(kind: Any) -> str:
-    """Return what a metric's value says, and its source, from its own documentation."""
-    text = inspect.getdoc(kind) or ""
-    source = re.search(r"References\n-+\n(.*?)(?:\n\n|$)", text, re.DOTALL)
-    meaning = getattr(kind, "orientation", "")
-    told = [f"{literal(meaning)}."] if meaning else []
-    if source:
-        told.append(_linked(" ".join(source[1].split())))
-    return " ".join(told)
+def _described(kind: type[Metric] | type[Debiaser] | None) -> str:
+    """Return what the value of a metric says, and the source of a metric or a method."""
+    meaning, reference = getattr(kind, "orientation", ""), getattr(kind, "reference", None)
+    parts = [f"{literal(meaning)}."] if meaning else []
+    return " ".join([*parts, _linked(reference)] if reference else parts)
 
 
 def _linked(text: str) -> str:
