@@ -245,7 +245,7 @@ class AuditPart:
             dict.fromkeys(text for step in self.steps.values() for text in step["warnings"])
         )
 
-    def told(self) -> dict[str, str]:
+    def paragraphs(self) -> dict[str, str]:
         """Return the summary, paragraph by paragraph.
 
         Returns
@@ -253,7 +253,7 @@ class AuditPart:
         dict of str to str
             The text under each title.
         """
-        return summary_text.tell(self)
+        return summary_text.paragraphs(self)
 
 
 class Audit:
@@ -396,16 +396,16 @@ class Audit:
         str
             A paragraph each on bias, words, groups, models, metrics and lists.
         """
-        return "\n\n".join(f"{title}: {text}" for title, text in self._told().items())
+        return "\n\n".join(f"{title}: {text}" for title, text in self._paragraphs().items())
 
-    def _told(self) -> dict[str, str]:
+    def _paragraphs(self) -> dict[str, str]:
         if len(self.parts) == 1:
-            return self._only.told()
-        told = summary_text.across(self)
+            return self._only.paragraphs()
+        texts = summary_text.across(self)
         for (embedding, study), part in self.parts.items():
             # The first paragraphs; all of them are in the report.
-            told[f"{embedding} on {study}"] = " ".join([*part.told().values()][:3])
-        return told
+            texts[f"{embedding} on {study}"] = " ".join([*part.paragraphs().values()][:3])
+        return texts
 
     def __repr__(self) -> str:
         embeddings, studies = (
@@ -416,7 +416,7 @@ class Audit:
     def _repr_html_(self) -> str:
         paragraphs = "".join(
             f"<p><b>{html.escape(title)}</b>: {html.escape(text)}</p>"
-            for title, text in self._told().items()
+            for title, text in self._paragraphs().items()
         )
         link = html.escape(self.report.resolve().as_uri())
         return f'{paragraphs}<p><a href="{link}">{html.escape(str(self.report))}</a></p>'

@@ -99,9 +99,9 @@ def test_words_like_markup_and_gaps(wood: bb.Embedding, trees: bb.Study, sketche
 
 
 def test_large_figures_are_shown_as_png(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bayesbias.auditing.report import report_page
+    from bayesbias.auditing.report import section_blocks
 
-    monkeypatch.setattr(report_page, "_LARGE", 10_000)
+    monkeypatch.setattr(section_blocks, "_LARGE", 10_000)
     page = write_report(folder).read_text("utf-8")
     assert "data:image/png;base64," in page
     assert list(requests(page)) == []
