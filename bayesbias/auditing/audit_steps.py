@@ -18,7 +18,9 @@ from bayesbias.auditing.audit_inputs import embedding_hash, slugs
 from bayesbias.auditing.audit_options import Options, leading
 from bayesbias.auditing.debias_methods import Method
 from bayesbias.auditing.effect_tables import coefficients_table, contrasts_table, diagnostics_table
-from bayesbias.auditing.model_check import HMC, POINTS, conclusion, confirm
+from bayesbias.auditing.exact_density import POINTS
+from bayesbias.auditing.model_check import conclusion, confirm
+from bayesbias.auditing.second_sampler import HMC
 from bayesbias.debias_effects import before_after
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import BayesBiasError

@@ -9,7 +9,7 @@ import pytest
 from small_audit import FAST, QUICK, files, times
 
 import bayesbias as bb
-from bayesbias.auditing import artifacts, audit_figures, audit_steps, model_check
+from bayesbias.auditing import artifacts, audit_figures, audit_steps, second_sampler
 
 
 def test_a_second_call_does_nothing(
@@ -131,7 +131,7 @@ def test_sampling_that_was_interrupted_is_not_kept(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(model_check, "Chains", interrupted)
+    monkeypatch.setattr(second_sampler, "Chains", interrupted)
     with pytest.raises(KeyboardInterrupt):
         bb.audit(wood, trees, out=tmp_path / "audit", **(FAST | {"confirm": True}))
     assert not list((tmp_path / "audit").rglob("confirmation*"))

@@ -7,7 +7,7 @@ from typing import Any
 
 from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_result import AuditPart
-from bayesbias.auditing.model_check import STATISTICS
+from bayesbias.auditing.draws_compared import STATISTICS
 from bayesbias.auditing.report.section_blocks import SectionBlocks, figure
 from bayesbias.html import Column, Notice, Table, literal
 

@@ -9,9 +9,11 @@ from bayesbias.auditing.audit_result import Audit, AuditPart
 from bayesbias.auditing.report.debiasing_section import debiasing
 from bayesbias.auditing.report.effects_section import effects
 from bayesbias.auditing.report.lists_section import lists
-from bayesbias.auditing.report.methods_section import method_sections
+from bayesbias.auditing.report.methods_section import methods
 from bayesbias.auditing.report.metrics_section import metrics
 from bayesbias.auditing.report.models_section import diagnostics, models
+from bayesbias.auditing.report.provenance_section import provenance
+from bayesbias.auditing.report.references_section import references
 from bayesbias.auditing.report.section_blocks import SectionBlocks
 from bayesbias.auditing.report.summary_section import embeddings_compared, in_short, summary
 from bayesbias.auditing.report.words_section import distances, words
@@ -50,7 +52,7 @@ def report_page(audit: Audit) -> Page:
     }
     return Page(
         title,
-        [*(section for section in sections if section is not None), *method_sections(audit)],
+        [*(section for section in sections if section is not None), *_last_sections(audit)],
         subtitle="How close protected words are to the stereotypes of their own group, and how "
         "sure that is.",
         facts=facts,
@@ -73,3 +75,12 @@ def _section(
         return Section(name, next(iter(written.values())))
     choice = Choice("Embedding and study", written)
     return Section(name, [*in_short(audit), choice] if write is summary else choice)
+
+
+def _last_sections(audit: Audit) -> list[Section]:
+    """Return the sections on methods, provenance and citation."""
+    return [
+        Section("Methods", [*methods(audit)]),
+        Section("How this was made", [*provenance(audit)], id="provenance"),
+        Section("References and citation", [*references()], id="references"),
+    ]
