@@ -122,8 +122,8 @@ class Folder:
         self._about = about
         self._force = force
         path.mkdir(exist_ok=True)
-        known = (path / RECORD).is_file()
-        self._steps: dict[str, dict[str, Any]] = read_record(path)["steps"] if known else {}
+        recorded = (path / RECORD).is_file()
+        self._steps: dict[str, dict[str, Any]] = read_record(path)["steps"] if recorded else {}
         self._done: list[str] = []
         # Before any work, so that a folder that cannot be written to is found out.
         self._write()
@@ -161,13 +161,13 @@ class Folder:
                 "files": [Path(file).name for file in files],
             }
         )
-        found = None if self._force else self._find(key)
-        if found is None:
-            found = self._make(name, key, files, make, warned)
-        elif list(found["files"]) != list(files):
-            self._copy(found, files)
-            found = {**found, "files": dict(zip(files, found["files"].values(), strict=True))}
-        self._steps[name] = found
+        record = None if self._force else self._find(key)
+        if record is None:
+            record = self._make(name, key, files, make, warned)
+        elif list(record["files"]) != list(files):
+            self._copy(record, files)
+            record = {**record, "files": dict(zip(files, record["files"].values(), strict=True))}
+        self._steps[name] = record
         self._done.append(name)
         self._write()
         return key
@@ -199,7 +199,7 @@ class Folder:
             make(*temporary)
         seconds = time.perf_counter() - start
         _log.info("%s: %.1f s", name, seconds)
-        told = [str(one.message) for one in caught if issubclass(one.category, BayesBiasWarning)]
+        texts = [str(one.message) for one in caught if issubclass(one.category, BayesBiasWarning)]
         for one in caught:
             if not issubclass(one.category, BayesBiasWarning):
                 warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
@@ -207,17 +207,17 @@ class Folder:
             "key": key,
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
             "seconds": round(seconds, 2),
-            "warnings": [*warned, *told],
+            "warnings": [*warned, *texts],
             "files": {file: file_hash(target) for file, target in zip(files, targets, strict=True)},
         }
 
-    def _copy(self, found: Mapping[str, Any], files: Sequence[str]) -> None:
+    def _copy(self, record: Mapping[str, Any], files: Sequence[str]) -> None:
         """Put the files of a step where they belong now."""
         targets = [self.path / file for file in files]
         for target in targets:
             target.parent.mkdir(parents=True, exist_ok=True)
         with atomic(*targets) as temporary:
-            for source, target in zip(found["files"], temporary, strict=True):
+            for source, target in zip(record["files"], temporary, strict=True):
                 shutil.copyfile(self.path / source, target)
 
     @classmethod

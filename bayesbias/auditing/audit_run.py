@@ -154,11 +154,11 @@ def audit(
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     found = bb.audit("demo", "religion", out=Path(folder) / "audit", models="hierarchical",
-    ...                      metrics="weat_es", draws=100, confirm=False, silhouettes=False)
-    ...     print(found)
-    ...     print(found.summary().splitlines()[0])
-    ...     print(found.report.name, found.report.is_file())
+    ...     result = bb.audit("demo", "religion", out=Path(folder) / "audit", models="hierarchical",
+    ...                       metrics="weat_es", draws=100, confirm=False, silhouettes=False)
+    ...     print(result)
+    ...     print(result.summary().splitlines()[0])
+    ...     print(result.report.name, result.report.is_file())
     <Audit of demo on religion, in ...audit>
     Bias: Protected words are closer to the stereotypes of their own group than to neutral words:
     by 0.1..., with an 89% interval from 0.0... to 0.1...

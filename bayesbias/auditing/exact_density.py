@@ -41,8 +41,8 @@ class ExactFit:
         )
         deviations = {}
         for name in self.layout.coefficients:
-            own = np.array(self.values[name], dtype=float).reshape(len(self.unknowns), -1)
-            deviations[name] = own - self._pooled_towards(name, self.values)
+            values = np.array(self.values[name], dtype=float).reshape(len(self.unknowns), -1)
+            deviations[name] = values - self._pooled_towards(name, self.values)
         self.deviations = self._joined(self.layout.coefficients, deviations)
         used = np.concatenate([block.scales for block in self.blocks])
         # Nothing depends on these: they keep their prior.
@@ -66,11 +66,11 @@ class ExactFit:
         result: dict[str, Array] = {}
         for p in self.spec.parameters:
             if p.name in self.layout.scales:
-                own = np.exp(unknowns[:, self.layout.scales[p.name]])
+                values = np.exp(unknowns[:, self.layout.scales[p.name]])
             else:
-                own = deviations[:, self.layout.coefficients[p.name]]
-                own = own + self._pooled_towards(p.name, result)
-            result[p.name] = own.reshape(len(own), *self.data.shape(p.by))
+                values = deviations[:, self.layout.coefficients[p.name]]
+                values = values + self._pooled_towards(p.name, result)
+            result[p.name] = values.reshape(len(values), *self.data.shape(p.by))
         return result
 
     def log_density(self, unknowns: Array, deviations: Array) -> Array:
@@ -83,8 +83,8 @@ class ExactFit:
             at = unknowns[:, block.scales]
             total += block.log_density(at)
             for part in batches(block, np.flatnonzero(np.isfinite(total))):
-                own = deviations[np.ix_(part, block.coefficients)]
-                total[part] += block.whiten(block.solve(at[part]), own)[1]
+                coefficients = deviations[np.ix_(part, block.coefficients)]
+                total[part] += block.whiten(block.solve(at[part]), coefficients)[1]
         return total
 
 
@@ -144,8 +144,8 @@ def noise_of_draws(exact: ExactFit) -> pd.DataFrame:
     for block in exact.blocks:
         at = exact.unknowns[:draws][:, block.scales]
         for part in batches(block, np.arange(draws)):
-            own = exact.deviations[np.ix_(part, block.coefficients)]
-            noise, _ = block.whiten(block.solve(at[part]), own)
+            coefficients = exact.deviations[np.ix_(part, block.coefficients)]
+            noise, _ = block.whiten(block.solve(at[part]), coefficients)
             sums[:, block.coefficients] += [noise.sum(axis=0), (noise**2).sum(axis=0)]
     rows = []
     for name, place in exact.layout.coefficients.items():
