@@ -12,7 +12,16 @@ def quoted(values: Iterable[object], limit: int = 8) -> str:
     >>> quoted(["he", "she", "it"], limit=2)
     "'he', 'she' and 1 more"
     """
-    shown = [repr(value) for value in values]
+    return shortened(map(repr, values), limit)
+
+
+def shortened(items: Iterable[str], limit: int = 8) -> str:
+    """Return the items as they are in a list, and of those after `limit` only their number.
+
+    >>> shortened(["he", "she", "it"], limit=2)
+    'he, she and 1 more'
+    """
+    shown = list(items)
     rest = len(shown) - limit
     return ", ".join(shown[:limit]) + (f" and {rest} more" if rest > 0 else "")
 

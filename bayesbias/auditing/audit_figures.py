@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bayesbias.debias_effects import BeforeAfter
 from bayesbias.html import figure_svg
@@ -15,16 +15,14 @@ from bayesbias.silhouette_analysis import Silhouettes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: Draws a figure.
+Draw: TypeAlias = "Callable[[], Axes]"
+
 _DOTS = 200  # of the PNG, to an inch
 _WORDS = {"protected_word", "word_to_compare"}
 
 
-def files(name: str) -> tuple[str, str]:
-    """Return the files of a figure."""
-    return f"figures/{name}.svg", f"figures/{name}.png"
-
-
-def save(draw: Callable[[], Axes], svg: Path, png: Path) -> None:
+def save(draw: Draw, svg: Path, png: Path) -> None:
     """Draw a figure and write it, the same each time."""
     import matplotlib.pyplot as plt
 

@@ -16,15 +16,13 @@ from typing import Any
 
 from bayesbias import __version__
 from bayesbias._core.files import atomic, check_folder, read_utf8
+from bayesbias._core.wording import shortened
+from bayesbias.auditing.artifacts import RECORD, REPORT_STEP
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 
 _log = logging.getLogger(__name__)
 
-#: The file that says what was done; a folder with it is an audit.
-RECORD = "audit.json"
-#: The last step, whose file is the page.
-REPORT = "report"
-#: Of that file; raised when older versions could not read it.
+#: Of the record; raised when older versions could not read it.
 SCHEMA = 1
 # Raised when a step does something else than before, so that its old files are made again.
 _STEPS = 1
@@ -94,13 +92,12 @@ def check_parts(path: Path, parts: Iterable[tuple[str, str]]) -> None:
     """Refuse to replace the audit of other embeddings or studies; it can be added to."""
     if not (path / RECORD).is_file():
         return
-    there = [(part["embedding"], part["study"]) for part in read_record(path)["parts"]]
-    if not set(there) <= set(parts):
-        shown = ", ".join(f"{embedding} on {study}" for embedding, study in there[:3])
-        more = f" and {len(there) - 3} more" if len(there) > 3 else ""
+    recorded = [(part["embedding"], part["study"]) for part in read_record(path)["parts"]]
+    if not set(recorded) <= set(parts):
+        shown = shortened((f"{embedding} on {study}" for embedding, study in recorded), 3)
         raise SpecError(
-            f"{path} holds the audit of {shown}{more}; give another folder ('out', --out), or "
-            "replace it ('force', --force)."
+            f"{path} holds the audit of {shown}; give another folder ('out', --out), or replace "
+            "it ('force', --force)."
         )
 
 
@@ -125,8 +122,8 @@ class Folder:
         self._about = about
         self._force = force
         path.mkdir(exist_ok=True)
-        known = (path / RECORD).is_file()
-        self._steps: dict[str, dict[str, Any]] = read_record(path)["steps"] if known else {}
+        recorded = (path / RECORD).is_file()
+        self._steps: dict[str, dict[str, Any]] = read_record(path)["steps"] if recorded else {}
         self._done: list[str] = []
         # Before any work, so that a folder that cannot be written to is found out.
         self._write()
@@ -164,13 +161,13 @@ class Folder:
                 "files": [Path(file).name for file in files],
             }
         )
-        found = None if self._force else self._find(key)
-        if found is None:
-            found = self._make(name, key, files, make, warned)
-        elif list(found["files"]) != list(files):
-            self._copy(found, files)
-            found = {**found, "files": dict(zip(files, found["files"].values(), strict=True))}
-        self._steps[name] = found
+        record = None if self._force else self._find(key)
+        if record is None:
+            record = self._make(name, key, files, make, warned)
+        elif list(record["files"]) != list(files):
+            self._copy(record, files)
+            record = {**record, "files": dict(zip(files, record["files"].values(), strict=True))}
+        self._steps[name] = record
         self._done.append(name)
         self._write()
         return key
@@ -202,7 +199,7 @@ class Folder:
             make(*temporary)
         seconds = time.perf_counter() - start
         _log.info("%s: %.1f s", name, seconds)
-        told = [str(one.message) for one in caught if issubclass(one.category, BayesBiasWarning)]
+        texts = [str(one.message) for one in caught if issubclass(one.category, BayesBiasWarning)]
         for one in caught:
             if not issubclass(one.category, BayesBiasWarning):
                 warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
@@ -210,17 +207,17 @@ class Folder:
             "key": key,
             "made": datetime.now(UTC).isoformat(timespec="seconds"),
             "seconds": round(seconds, 2),
-            "warnings": [*warned, *told],
+            "warnings": [*warned, *texts],
             "files": {file: file_hash(target) for file, target in zip(files, targets, strict=True)},
         }
 
-    def _copy(self, found: Mapping[str, Any], files: Sequence[str]) -> None:
+    def _copy(self, record: Mapping[str, Any], files: Sequence[str]) -> None:
         """Put the files of a step where they belong now."""
         targets = [self.path / file for file in files]
         for target in targets:
             target.parent.mkdir(parents=True, exist_ok=True)
         with atomic(*targets) as temporary:
-            for source, target in zip(found["files"], temporary, strict=True):
+            for source, target in zip(record["files"], temporary, strict=True):
                 shutil.copyfile(self.path / source, target)
 
     @classmethod
@@ -229,20 +226,21 @@ class Folder:
         record = read_record(path)
         about = {key: value for key, value in record.items() if key not in _OWN}
         folder = cls(path, about, force=True)
-        folder._done = [name for name in record["steps"] if name != REPORT]
+        folder._done = [name for name in record["steps"] if name != REPORT_STEP.name]
         return folder
 
     def report(self, make: Callable[[Path], None]) -> None:
         """Have the report written, after all steps, unless it is there; nothing else is left."""
         self._settle()
         keys = {name: self._steps[name]["key"] for name in self._done}
-        self.step(REPORT, {"about": self._about, "steps": keys}, ["report.html"], make)
+        inputs = {"about": self._about, "steps": keys}
+        self.step(REPORT_STEP.name, inputs, REPORT_STEP.paths(), make)
 
     def _settle(self) -> None:
         """Leave the files of this audit only; those of others, and those edited, stay."""
         steps = {name: self._steps[name] for name in self._done}
-        if REPORT in self._steps:
-            steps[REPORT] = self._steps[REPORT]
+        if REPORT_STEP.name in self._steps:
+            steps[REPORT_STEP.name] = self._steps[REPORT_STEP.name]
         wanted = {file for record in steps.values() for file in record["files"]}
         for record in self._steps.values():
             for file, digest in record["files"].items():

@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
@@ -31,6 +32,17 @@ _BLOCK = 65_536
 
 
 @dataclass(frozen=True)
+class Loading:
+    """How embeddings are read from their files, and their words matched."""
+
+    whole: bool  # or the words of the studies, and some to compare them with
+    matching: Matching | None  # instead of that of each embedding
+    limit: int | None
+    trust: bool
+    progress: bool
+
+
+@dataclass(frozen=True)
 class Given:
     """An embedding as it was given, before anything is read."""
 
@@ -50,38 +62,30 @@ class Given:
         if not isinstance(source, str | PathLike) or not Path(source).is_file():
             load_embedding(source)  # says what is wrong
 
-    def load(
-        self,
-        words: Sequence[str] | None,
-        *,
-        fallbacks: tuple[str, ...],
-        limit: int | None,
-        trust: bool,
-        progress: bool,
-    ) -> Embedding:
+    def load(self, words: Sequence[str] | None, how: Loading) -> Embedding:
         """Return the embedding: all of it, or these words and the first of the others."""
+        embedding = self._read(words, how)
+        return embedding if how.matching is None else embedding.with_matching(how.matching)
+
+    def _read(self, words: Sequence[str] | None, how: Loading) -> Embedding:
         if isinstance(self.source, Embedding):
             whole = self.source
             return whole if self.name is None else whole.with_vectors(whole.vectors, self.name)
-
-        def read(words: Sequence[str] | None, limit: int | None) -> Embedding:
-            return load_embedding(
-                self.source,  # type: ignore[arg-type]
-                self.name,
-                words=words,
-                limit=limit,
-                matching=Matching(fallbacks),
-                trust=trust,
-                progress=progress,
-            )
-
+        read = partial(
+            load_embedding,
+            self.source,
+            self.name,
+            matching=how.matching,
+            trust=how.trust,
+            progress=how.progress,
+        )
         if words is None:
-            return read(None, limit)
-        asked = read(words, limit)
+            return read(limit=how.limit)
+        asked = read(words=words, limit=how.limit)
         with warnings.catch_warnings():
             # What there is to say of the file has just been said.
             warnings.simplefilter("ignore", BayesBiasWarning)
-            first = read(None, min(limit or _VOCABULARY, _VOCABULARY))
+            first = read(limit=min(how.limit or _VOCABULARY, _VOCABULARY))
         rows = [row for row, word in enumerate(asked.words) if word not in first]
         names = (*first.words, *(asked.words[row] for row in rows))
         vectors = np.concatenate([first.vectors, asked.vectors[rows]])
@@ -125,28 +129,20 @@ def as_studies(study: Lists | Iterable[Lists]) -> list[Study]:
     return several
 
 
-def load_all(
-    several: Sequence[Given],
-    studies: Sequence[Study],
-    *,
-    whole: bool,
-    fallbacks: tuple[str, ...],
-    limit: int | None,
-    trust: bool,
-    progress: bool,
-) -> list[Embedding]:
+def check_matching(matching: Matching | None) -> Matching | None:
+    """Refuse what is not a `Matching`, before anything is read."""
+    if matching is not None and not isinstance(matching, Matching):
+        raise SpecError(
+            f"'matching' is {type(matching).__name__}; expected a Matching: "
+            "bb.embeddings.Matching(fallbacks=…, threshold=…)."
+        )
+    return matching
+
+
+def load_all(several: Sequence[Given], studies: Sequence[Study], how: Loading) -> list[Embedding]:
     """Return the embeddings, whose names differ."""
     words = list(dict.fromkeys(word for study in studies for word in words_of(study)))
-    loaded = [
-        one.load(
-            None if whole else words,
-            fallbacks=fallbacks,
-            limit=limit,
-            trust=trust,
-            progress=progress,
-        )
-        for one in several
-    ]
+    loaded = [one.load(None if how.whole else words, how) for one in several]
     _check_names("embeddings", [embedding.name for embedding in loaded])
     return loaded
 
@@ -170,8 +166,8 @@ def embedding_hash(embedding: Embedding, words: Iterable[str] | None = None) -> 
     digest = hashlib.sha256(embedding.name.encode())
     rows = np.arange(len(embedding))
     if words is not None:
-        there = (embedding.index.get(word) for word in dict.fromkeys(words))
-        rows = np.array([row for row in there if row is not None], dtype=np.intp)
+        known = (embedding.index.get(word) for word in dict.fromkeys(words))
+        rows = np.array([row for row in known if row is not None], dtype=np.intp)
     for start in range(0, len(rows), _BLOCK):
         part = rows[start : start + _BLOCK]
         names = "\0".join(embedding.words[row] for row in part.tolist())
@@ -182,14 +178,14 @@ def embedding_hash(embedding: Embedding, words: Iterable[str] | None = None) -> 
 
 def slugs(names: Sequence[str]) -> dict[str, str]:
     """Return a name of a folder or file for each name, all different however case is taken."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name in names:
         plain = re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60] or "unnamed"
         slug, number = plain, 2
-        while slug.casefold() in (other.casefold() for other in found.values()):
+        while slug.casefold() in (other.casefold() for other in result.values()):
             slug, number = f"{plain}-{number}", number + 1
-        found[name] = slug
-    return found
+        result[name] = slug
+    return result
 
 
 def check_distinct(what: str, names: Sequence[str]) -> None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, TypeAlias
 
-from bayesbias._core.validation import at_least, one_of, positive, share
+from bayesbias._core.random import Seed, as_seed
+from bayesbias._core.validation import at_least, check_jobs, one_of, positive
 from bayesbias._core.wording import quoted
 from bayesbias.auditing.audit_inputs import check_distinct
 from bayesbias.debias import DEBIASERS
 from bayesbias.debias_effects.before_after import CLASSICAL
-from bayesbias.embeddings.matching import check_fallbacks
 from bayesbias.errors import SpecError
 from bayesbias.metrics import Metric, MetricLike, as_metrics
 from bayesbias.models import MODELS, ModelSpec, load_model
@@ -37,8 +37,6 @@ class Options:
     seed: int
     prob: float
     rope: float
-    fallbacks: tuple[str, ...]
-    lost_vocabulary_threshold: float
     n_jobs: int
     progress: bool
 
@@ -49,16 +47,18 @@ class Options:
         models: Model | Iterable[Model] | None,
         metrics: MetricLike | Iterable[MetricLike],
         debias: str | Iterable[str],
+        confirm: bool,
+        silhouettes: bool,
         draws: int,
-        seed: int,
+        seed: Seed,
         prob: float,
         rope: float,
-        fallbacks: Iterable[str],
-        lost_vocabulary_threshold: float,
-        **more: Any,
+        n_jobs: int,
+        progress: bool,
     ) -> Options:
         """Check everything."""
         check_interval(prob, "hdi")
+        check_jobs(n_jobs)
         methods = (debias,) if isinstance(debias, str) else tuple(debias)
         for name in methods:
             one_of("debias", name, DEBIASERS)
@@ -67,13 +67,14 @@ class Options:
             models=_models(models),
             metrics=tuple(as_metrics(metrics, None)),
             debias=methods,
+            confirm=bool(confirm),
+            silhouettes=bool(silhouettes),
             draws=at_least("draws", draws, 100),
-            seed=at_least("seed", seed, 0),
+            seed=as_seed(seed),
             prob=float(prob),
             rope=positive("rope", rope),
-            fallbacks=check_fallbacks(fallbacks),
-            lost_vocabulary_threshold=share("lost_vocabulary_threshold", lost_vocabulary_threshold),
-            **more,
+            n_jobs=n_jobs,
+            progress=progress,
         )
 
     @property
@@ -96,8 +97,6 @@ class Options:
             "draws": self.draws,
             "prob": self.prob,
             "rope": self.rope,
-            "fallbacks": list(self.fallbacks),
-            "lost_vocabulary_threshold": self.lost_vocabulary_threshold,
         }
 
 

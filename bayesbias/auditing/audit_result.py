@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.auditing.audit_folder import REPORT, read_record
-from bayesbias.auditing.audit_tables import (
-    read_comparison,
-    read_csv,
-    read_json,
-    read_lines,
-    read_overview,
-)
+from bayesbias.auditing import artifacts
+from bayesbias.auditing.artifacts import Artifact, Content, FigureFiles, Step
+from bayesbias.auditing.audit_folder import read_record
+from bayesbias.auditing.audit_inputs import slugs
 from bayesbias.auditing.report import summary_text
-from bayesbias.distances import read_table
 from bayesbias.errors import SpecError
-from bayesbias.models import Fit, Overview, load_fit
+from bayesbias.models import Fit, Overview
 from bayesbias.wordlists import Study
 
 if TYPE_CHECKING:
@@ -30,23 +25,23 @@ if TYPE_CHECKING:
 class _Fits(Mapping[str, Fit]):
     """The fits of a part by the name of their models, each loaded when it is used."""
 
-    def __init__(self, files: Mapping[str, Path]) -> None:
-        self._files = dict(files)
+    def __init__(self, load: Mapping[str, Callable[[], Fit]]) -> None:
+        self._load = dict(load)
         self._loaded: dict[str, Fit] = {}
 
     def __getitem__(self, name: str) -> Fit:
         if name not in self._loaded:
-            self._loaded[name] = load_fit(self._files[name])
+            self._loaded[name] = self._load[name]()
         return self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._files)
+        return iter(self._load)
 
     def __len__(self) -> int:
-        return len(self._files)
+        return len(self._load)
 
     def __repr__(self) -> str:
-        return f"<fits of {', '.join(self._files)}>"
+        return f"<fits of {', '.join(self._load)}>"
 
 
 class AuditPart:
@@ -57,13 +52,12 @@ class AuditPart:
     folder : Path
         The folder of the audit.
     record : mapping
-        What ``audit.json`` says.
+        What the record of the audit says.
     part : mapping
         The embedding, the study and their place in the folder.
     """
 
     def __init__(self, folder: Path, record: Mapping[str, Any], part: Mapping[str, str]) -> None:
-        self._top = folder
         self._place = part["folder"]
         self.record = record
         self.folder = folder / self._place
@@ -80,36 +74,51 @@ class AuditPart:
             if name.startswith(self._place) and "/" not in name.removeprefix(self._place)
         }
 
-    def _files(self, step: str) -> list[Path]:
-        return [self._top / file for file in self.steps[step]["files"]]
+    def _is_done(self, step: Step, of: str = "") -> bool:
+        return step.label(of) in self.steps
 
-    def _named(self, kind: str) -> dict[str, list[Path]]:
-        """Return the files of all steps of a kind, by what follows it in their names."""
+    def _read(self, artifact: Artifact[Content], of: str = "") -> Content:
+        return artifact.load(self.folder, of)
+
+    def _debiased(self, artifact: Artifact[Content]) -> dict[str, Content]:
+        """Return an artefact of each method of debiasing."""
         return {
-            name.removeprefix(f"{kind} "): self._files(name)
-            for name in self.steps
-            if name.startswith(f"{kind} ")
+            name: self._read(artifact, name)
+            for name in self.record["options"]["debias"]
+            if self._is_done(artifacts.DEBIASING_STEP, name)
         }
 
     @cached_property
     def table(self) -> pd.DataFrame:
         """All distances."""
-        return read_table(self.folder / "table.parquet")
+        return self._read(artifacts.TABLE)
 
     @cached_property
     def fits(self) -> Mapping[str, Fit]:
         """The fit of each model, loaded when it is used."""
-        return _Fits({name: paths[0] for name, paths in self._named("fit").items()})
+        files = slugs(self.record["options"]["models"])
+        return _Fits(
+            {
+                name: partial(self._read, artifacts.FIT, file)
+                for name, file in files.items()
+                if self._is_done(artifacts.FIT_STEP, name)
+            }
+        )
 
     @cached_property
     def comparison(self) -> pd.DataFrame:
         """The models compared by WAIC, the best first."""
-        return read_comparison(self.folder / "comparison.csv")
+        return self._read(artifacts.COMPARISON)
 
     @cached_property
     def comparison_loo(self) -> pd.DataFrame:
         """The models compared by how well they predict attributes that are left out."""
-        return read_comparison(self.folder / "comparison_loo.csv")
+        return self._read(artifacts.COMPARISON_LOO)
+
+    @property
+    def comparison_warnings(self) -> list[str]:
+        """What the comparison warned of."""
+        return list(self.steps[artifacts.COMPARISON_STEP.label()]["warnings"])
 
     @property
     def best(self) -> str:
@@ -124,102 +133,110 @@ class AuditPart:
     @cached_property
     def contrasts(self) -> pd.DataFrame:
         """How much closer own stereotypes are than all else: over all, by group, by word."""
-        return read_csv(self.folder / "contrasts.csv")
+        return self._read(artifacts.CONTRASTS)
 
     @cached_property
     def means(self) -> pd.DataFrame:
         """The expected distance of each protected word and connection."""
-        return read_csv(self.folder / "means.csv")
+        return self._read(artifacts.MEANS)
 
     @cached_property
     def coefficients(self) -> pd.DataFrame:
         """The parameters of the whole data set."""
-        return read_csv(self.folder / "coefficients.csv")
+        return self._read(artifacts.COEFFICIENTS)
 
     @cached_property
     def overview(self) -> Overview:
         """The thesis's overview."""
         rows = self.contrasts[self.contrasts["level"] == "data set"]
         kept = ["contrast", "mean", "sd", "lower", "upper", "P(<0)", "P(in rope)"]
-        table = read_overview(self.folder / "overview.csv")
-        return Overview(rows[kept].reset_index(drop=True), table)
+        return Overview(rows[kept].reset_index(drop=True), self._read(artifacts.OVERVIEW))
 
     @cached_property
     def diagnostics(self) -> pd.DataFrame:
         """What speaks for and against each fit."""
-        return read_csv(self.folder / "diagnostics.csv")
+        return self._read(artifacts.DIAGNOSTICS)
 
     @cached_property
     def confirmation(self) -> Mapping[str, Any] | None:
         """Whether the exact draws of the leading model stood all checks; None if not checked."""
-        if "confirmation" not in self.steps:
+        if not self._is_done(artifacts.CONFIRMATION_STEP):
             return None
-        return dict(read_json(self.folder / "confirmation.json"))
+        return self._read(artifacts.CONFIRMATION)
 
     @cached_property
     def scores(self) -> pd.DataFrame:
         """The classical metrics with their intervals."""
-        return read_csv(self.folder / "scores.csv")
+        return self._read(artifacts.SCORES)
 
     @cached_property
     def skipped(self) -> Mapping[str, str]:
         """The metrics that were not measured, and why."""
-        return dict(read_json(self.folder / "scores_skipped.json"))
+        return self._read(artifacts.SKIPPED)
 
     @cached_property
     def lists(self) -> pd.DataFrame:
         """The word lists: what is missing, how alike their words are."""
-        return read_csv(self.folder / "lists.csv")
+        return self._read(artifacts.LISTS)
 
     @cached_property
     def list_pairs(self) -> pd.DataFrame:
         """The pairs of word lists."""
-        return read_csv(self.folder / "list_pairs.csv")
+        return self._read(artifacts.LIST_PAIRS)
 
     @cached_property
     def list_warnings(self) -> list[str]:
         """What is wrong with the word lists."""
-        return read_lines(self.folder / "list_warnings.txt")
+        return self._read(artifacts.LIST_WARNINGS)
 
     @cached_property
     def silhouettes(self) -> pd.DataFrame | None:
         """The bands of parts of the lists, by query, side and size; None if not asked for."""
-        if "silhouettes" not in self.steps:
+        if not self._is_done(artifacts.SILHOUETTES_STEP):
             return None
-        return read_csv(self.folder / "silhouettes.csv")
+        return self._read(artifacts.SILHOUETTES)
 
     @cached_property
     def robustness(self) -> pd.DataFrame | None:
         """How little the values depend on which of the words are used; None if not asked for."""
-        if "silhouettes" not in self.steps:
+        if not self._is_done(artifacts.SILHOUETTES_STEP):
             return None
-        return read_csv(self.folder / "robustness.csv")
+        return self._read(artifacts.ROBUSTNESS)
 
     @cached_property
     def verdicts(self) -> Mapping[str, str]:
         """What the silhouettes say, in words."""
-        if "silhouettes" not in self.steps:
+        if not self._is_done(artifacts.SILHOUETTES_STEP):
             return {}
-        return dict(read_json(self.folder / "silhouettes.json"))
+        return self._read(artifacts.VERDICTS)
 
     @cached_property
     def before_after(self) -> dict[str, pd.DataFrame]:
-        """What each method of debiasing did, left and broke."""
-        return {name: read_csv(paths[0]) for name, paths in self._named("debias").items()}
+        """What each method of debiasing changed, the residual bias and the side effects."""
+        return self._debiased(artifacts.BEFORE_AFTER)
 
     @cached_property
     def debiasing(self) -> dict[str, list[str]]:
         """The same in words, paragraph by paragraph."""
-        found = {name: read_lines(paths[1]) for name, paths in self._named("debias").items()}
-        return {name: [line for line in lines if line] for name, lines in found.items()}
+        texts = self._debiased(artifacts.DEBIASING_TEXT)
+        return {name: [line for line in lines if line] for name, lines in texts.items()}
 
-    @cached_property
-    def figures(self) -> dict[str, Path]:
-        """The figures by name, as SVG."""
-        named = {name: paths[0] for name, paths in self._named("figure").items()}
-        moved = {f"debiasing-{name}": paths[2] for name, paths in self._named("debias").items()}
-        grown = {"silhouettes": self._files("silhouettes")[3]} if self.verdicts else {}
-        return named | moved | grown
+    def has_figure(self, name: str) -> bool:
+        """Return whether a figure of the table or of the fits was drawn."""
+        return self._is_done(artifacts.FIGURE_STEP, name)
+
+    def figure(self, name: str) -> FigureFiles:
+        """Return the files of a figure of the table or of the fits."""
+        return self._read(artifacts.FIGURE, name)
+
+    @property
+    def silhouettes_figure(self) -> FigureFiles:
+        """The files of the figure of silhouettes."""
+        return self._read(artifacts.SILHOUETTES_FIGURE)
+
+    def debiasing_figure(self, method: str) -> FigureFiles:
+        """Return the files of the figure of a method of debiasing."""
+        return self._read(artifacts.DEBIASING_FIGURE, method)
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -228,7 +245,7 @@ class AuditPart:
             dict.fromkeys(text for step in self.steps.values() for text in step["warnings"])
         )
 
-    def told(self) -> dict[str, str]:
+    def paragraphs(self) -> dict[str, str]:
         """Return the summary, paragraph by paragraph.
 
         Returns
@@ -236,7 +253,7 @@ class AuditPart:
         dict of str to str
             The text under each title.
         """
-        return summary_text.tell(self)
+        return summary_text.paragraphs(self)
 
 
 class Audit:
@@ -279,7 +296,8 @@ class Audit:
     @property
     def steps(self) -> dict[str, Mapping[str, Any]]:
         """What was done, as the record has it; without the report."""
-        return {name: step for name, step in self.record["steps"].items() if name != REPORT}
+        report = artifacts.REPORT_STEP.label()
+        return {name: step for name, step in self.record["steps"].items() if name != report}
 
     @property
     def _only(self) -> AuditPart:
@@ -348,27 +366,27 @@ class Audit:
     @cached_property
     def ranking(self) -> dict[str, pd.DataFrame]:
         """The embeddings ranked by each metric, by study; empty with one embedding."""
-        return self._across("ranking")
+        return self._of_studies(artifacts.RANKING)
 
     @cached_property
     def between(self) -> dict[str, pd.DataFrame]:
         """The contrasts of several embeddings by one model, by study; empty with one embedding."""
-        return self._across("contrasts")
+        return self._of_studies(artifacts.BETWEEN)
 
-    def _across(self, what: str) -> dict[str, pd.DataFrame]:
-        start = "embeddings "
+    def _of_studies(self, artifact: Artifact[Content]) -> dict[str, Content]:
+        """Return an artefact of each study, where the embeddings were compared."""
+        files = slugs(list(self.record["studies"]))
         return {
-            name.removeprefix(start): read_csv(self.folder / file)
-            for name, step in self.steps.items()
-            if name.startswith(start)
-            for file in step["files"]
-            if file.endswith(f"-{what}.csv")
+            study: artifact.load(self.folder, file)
+            for study, file in files.items()
+            if artifacts.EMBEDDINGS_STEP.label(study) in self.steps
         }
 
     @property
     def report(self) -> Path:
         """The report, an HTML file."""
-        return self.folder / "report.html"
+        [file] = artifacts.REPORT.paths()
+        return self.folder / file
 
     def summary(self) -> str:
         """Say in plain sentences what was found, and no more than the intervals allow.
@@ -378,16 +396,16 @@ class Audit:
         str
             A paragraph each on bias, words, groups, models, metrics and lists.
         """
-        return "\n\n".join(f"{title}: {text}" for title, text in self._told().items())
+        return "\n\n".join(f"{title}: {text}" for title, text in self._paragraphs().items())
 
-    def _told(self) -> dict[str, str]:
+    def _paragraphs(self) -> dict[str, str]:
         if len(self.parts) == 1:
-            return self._only.told()
-        told = summary_text.across(self)
+            return self._only.paragraphs()
+        texts = summary_text.across(self)
         for (embedding, study), part in self.parts.items():
             # The first paragraphs; all of them are in the report.
-            told[f"{embedding} on {study}"] = " ".join([*part.told().values()][:3])
-        return told
+            texts[f"{embedding} on {study}"] = " ".join([*part.paragraphs().values()][:3])
+        return texts
 
     def __repr__(self) -> str:
         embeddings, studies = (
@@ -398,7 +416,7 @@ class Audit:
     def _repr_html_(self) -> str:
         paragraphs = "".join(
             f"<p><b>{html.escape(title)}</b>: {html.escape(text)}</p>"
-            for title, text in self._told().items()
+            for title, text in self._paragraphs().items()
         )
         link = html.escape(self.report.resolve().as_uri())
         return f'{paragraphs}<p><a href="{link}">{html.escape(str(self.report))}</a></p>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
@@ -12,19 +13,18 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias._core.constants import (
-    DEFAULT_AUDIT_FOLDER,
-    DEFAULT_FALLBACKS,
-    LOST_VOCABULARY_THRESHOLD,
-)
-from bayesbias._core.validation import check_jobs
+from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER
+from bayesbias._core.random import Seed
+from bayesbias.auditing.artifacts import REPORT
 from bayesbias.auditing.audit_folder import Folder, check_out, check_parts, fingerprint
 from bayesbias.auditing.audit_inputs import (
     Given,
     Lists,
+    Loading,
     Source,
     as_given,
     as_studies,
+    check_matching,
     embedding_hash,
     load_all,
     slugs,
@@ -32,14 +32,13 @@ from bayesbias.auditing.audit_inputs import (
 from bayesbias.auditing.audit_options import Model, Options
 from bayesbias.auditing.audit_result import Audit
 from bayesbias.auditing.audit_steps import FREQUENCY, Part
-from bayesbias.auditing.debias_methods import method_for
+from bayesbias.auditing.debias_methods import Method, method_for
 from bayesbias.auditing.embeddings_compared import compare_embeddings
 from bayesbias.auditing.report.report_page import report_page
 from bayesbias.debias_effects.before_after import CLASSICAL
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
-from bayesbias.html import write_page
 from bayesbias.metrics import MetricLike
 from bayesbias.wordlists import Study
 
@@ -70,11 +69,10 @@ def audit(
     silhouettes: bool = True,
     force: bool = False,
     draws: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
     prob: float = 0.89,
     rope: float = 0.05,
-    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
+    matching: Matching | None = None,
     limit: int | None = None,
     trust: bool = False,
     n_jobs: int = 1,
@@ -115,16 +113,16 @@ def audit(
         Whether to do all again, and to replace the audit of something else in the same folder.
     draws : int, default 1000
         Draws of each of four chains of a fit; metrics have as many in all.
-    seed : int, default 0
-        Same seed, same result. Metrics use it instead of their own.
+    seed : int or Generator, default 0
+        Same seed, same result. Metrics use it instead of their own. The record has the number
+        that a generator drew.
     prob : float, default 0.89
         Probability of the intervals.
     rope : float, default 0.05
         Differences of distances that are smaller do not matter.
-    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Forms of a word to try, as in `Matching`.
-    lost_vocabulary_threshold : float, default 0.2
-        The share of any one word set that an embedding may lack.
+    matching : Matching, optional
+        How words are matched with each vocabulary, and how many of a list it may lack; by default
+        as each embedding has it.
     limit : int, optional
         Read only the first rows of a file.
     trust : bool, default False
@@ -156,71 +154,55 @@ def audit(
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     found = bb.audit("demo", "religion", out=Path(folder) / "audit", models="hierarchical",
-    ...                      metrics="weat_es", draws=100, confirm=False, silhouettes=False)
-    ...     print(found)
-    ...     print(found.summary().splitlines()[0])
-    ...     print(found.report.name, found.report.is_file())
+    ...     result = bb.audit("demo", "religion", out=Path(folder) / "audit", models="hierarchical",
+    ...                       metrics="weat_es", draws=100, confirm=False, silhouettes=False)
+    ...     print(result)
+    ...     print(result.summary().splitlines()[0])
+    ...     print(result.report.name, result.report.is_file())
     <Audit of demo on religion, in ...audit>
     Bias: Protected words are closer to the stereotypes of their own group than to neutral words:
     by 0.1..., with an 89% interval from 0.0... to 0.1...
     report.html True
     """
-    check_jobs(n_jobs)
     options = Options.of(
         models=models,
         metrics=metrics,
         debias=debias,
-        confirm=bool(confirm),
-        silhouettes=bool(silhouettes),
+        confirm=confirm,
+        silhouettes=silhouettes,
         draws=draws,
         seed=seed,
         prob=prob,
         rope=rope,
-        fallbacks=fallbacks,
-        lost_vocabulary_threshold=lost_vocabulary_threshold,
         n_jobs=n_jobs,
         progress=progress,
     )
     studies = as_studies(study)
-    methods = {
-        one.name: {name: method_for(name, one, seed) for name in options.debias} for one in studies
-    }
+    methods = _methods(studies, options)
     given = as_given(embedding)
-    if not isinstance(out, str | PathLike):
-        raise SpecError(f"'out' is {out!r}; expected the name of a folder.")
-    path = Path(out)
-    check_out(path)
-    loaded = load_all(
-        given,
-        studies,
-        whole=options.whole,
-        fallbacks=options.fallbacks,
-        limit=limit,
-        trust=trust,
-        progress=progress,
-    )
+    path = _folder_path(out)
+    how = Loading(options.whole, check_matching(matching), limit, trust, progress)
+    loaded = load_all(given, studies, how)
     pairs = [(emb, lists) for emb in loaded for lists in studies]
     names = [(emb.name, lists.name) for emb, lists in pairs]
     if not force:
         check_parts(path, names)
     # All of them before the first model: an embedding may lack too many words.
-    tables = [_table(emb, lists, options) for emb, lists in pairs]
+    tables = [_table(emb, lists) for emb, lists in pairs]
     places = _places(names)
-    hashes = {one.name: embedding_hash(one) for one in loaded}
-    about = _about(given, loaded, hashes, studies, places, options, seed)
-    about["debias"] = {
-        name: {key: method.described for key, method in own.items()}
-        for name, own in methods.items()
+    hashes = {emb.name: embedding_hash(emb) for emb in loaded}
+    record = {
+        **_about_options(options, places, methods),
+        "embeddings": _about_embeddings(given, loaded, hashes),
+        "studies": _about_studies(studies),
     }
-
-    folder = Folder(path, about, force=force)
+    folder = Folder(path, record, force=force)
     parts = [
         Part(
             folder=folder,
             place=places[emb.name, lists.name],
             embedding=emb,
-            whole=hashes[emb.name],
+            embedding_hash=hashes[emb.name],
             study=lists,
             table=table,
             options=options,
@@ -233,15 +215,31 @@ def audit(
     return Audit(path)
 
 
+def _methods(studies: Sequence[Study], options: Options) -> dict[str, dict[str, Method]]:
+    """Return the methods of debiasing as they are used for each study."""
+    return {
+        study.name: {name: method_for(name, study, options.seed) for name in options.debias}
+        for study in studies
+    }
+
+
+def _folder_path(out: str | PathLike[str]) -> Path:
+    if not isinstance(out, str | PathLike):
+        raise SpecError(f"'out' is {out!r}; expected the name of a folder.")
+    path = Path(out)
+    check_out(path)
+    return path
+
+
 def _run(folder: Folder, parts: Sequence[Part], studies: Sequence[Study]) -> None:
     for part in parts:
         part.run()
-        part.made.clear()  # the next ones need room
+        part.loaded_fits.clear()  # the next ones need room
     if len(parts) > len(studies):
-        names = slugs([study.name for study in studies])
+        files = slugs([study.name for study in studies])
         for study in studies:
-            own = [part for part in parts if part.study is study]
-            compare_embeddings(folder, names[study.name], own)
+            of_study = [part for part in parts if part.study is study]
+            compare_embeddings(folder, files[study.name], of_study)
     folder.report(lambda path: _write_report(folder.path, path))
 
 
@@ -260,25 +258,20 @@ def write_report(folder: str | PathLike[str], out: str | PathLike[str] | None = 
         _write_report(path, Path(out))
         return Path(out)
     Folder.reopen(path).report(lambda target: _write_report(path, target))
-    return path / "report.html"
+    return Audit(path).report
 
 
 def _write_report(folder: Path, target: Path) -> None:
-    write_page(report_page(Audit(folder)), target)
+    REPORT.write(report_page(Audit(folder)), target)
 
 
-def _table(embedding: Embedding, study: Study, options: Options) -> tuple[pd.DataFrame, list[str]]:
+def _table(embedding: Embedding, study: Study) -> tuple[pd.DataFrame, list[str]]:
     """Return the distances, and what there is to be warned of."""
 
     def build(covariates: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BayesBiasWarning)
-            table = distance_table(
-                embedding,
-                study,
-                covariates=covariates,
-                matching=Matching(options.fallbacks, options.lost_vocabulary_threshold),
-            )
+            table = distance_table(embedding, study, covariates=covariates)
         return table, list(dict.fromkeys(str(one.message) for one in caught))
 
     try:
@@ -298,47 +291,56 @@ def _places(names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
     return {(one, other): f"{embeddings[one]}/{studies[other]}/" for one, other in names}
 
 
-def _about(
-    given: Sequence[Given],
-    loaded: Sequence[Embedding],
-    hashes: Mapping[str, str],
-    studies: Sequence[Study],
-    places: Mapping[tuple[str, str], str],
+def _about_options(
     options: Options,
-    seed: int,
+    places: Mapping[tuple[str, str], str],
+    methods: Mapping[str, Mapping[str, Method]],
 ) -> dict[str, Any]:
-    """Return what the record says besides the steps."""
+    """Return what the record says of the software, the options and the parts."""
     return {
         "python": platform.python_version(),
         "versions": _versions(),
-        "seed": seed,
+        "seed": options.seed,
         "options": options.to_dict(),
         "models": {spec.name: spec.to_dict() for spec in options.models},
         "parts": [
             {"embedding": embedding, "study": study, "folder": place}
             for (embedding, study), place in places.items()
         ],
-        "embeddings": {
-            embedding.name: {
-                "source": one.label,
-                "words": len(embedding),
-                "dimensions": embedding.dim,
-                "sha256": hashes[embedding.name],
-            }
-            for one, embedding in zip(given, loaded, strict=True)
-        },
-        "studies": {
-            study.name: {"sha256": fingerprint(study.to_dict()), "lists": study.to_dict()}
-            for study in studies
+        "debias": {
+            study: {name: method.described for name, method in of_study.items()}
+            for study, of_study in methods.items()
         },
     }
 
 
+def _about_embeddings(
+    given: Sequence[Given], loaded: Sequence[Embedding], hashes: Mapping[str, str]
+) -> dict[str, Any]:
+    return {
+        embedding.name: {
+            "source": one.label,
+            "words": len(embedding),
+            "dimensions": embedding.dim,
+            "matching": asdict(embedding.matching),
+            "sha256": hashes[embedding.name],
+        }
+        for one, embedding in zip(given, loaded, strict=True)
+    }
+
+
+def _about_studies(studies: Sequence[Study]) -> dict[str, Any]:
+    return {
+        study.name: {"sha256": fingerprint(study.to_dict()), "lists": study.to_dict()}
+        for study in studies
+    }
+
+
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in _PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+            versions[name] = "unknown"
+    return versions

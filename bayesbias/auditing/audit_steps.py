@@ -1,36 +1,36 @@
-"""The steps of an audit: each computes one thing and writes it to open files."""
+"""The steps of an audit: each computes one thing, and leaves its artefacts in the folder."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pandas as pd
 
 from bayesbias import plots
-from bayesbias.auditing import audit_figures
+from bayesbias.auditing import artifacts, audit_figures
+from bayesbias.auditing.artifacts import Artifact, Content, Step
+from bayesbias.auditing.audit_figures import Draw
 from bayesbias.auditing.audit_folder import Folder
 from bayesbias.auditing.audit_inputs import embedding_hash, slugs
 from bayesbias.auditing.audit_options import Options, leading
-from bayesbias.auditing.audit_tables import read_comparison, read_csv
 from bayesbias.auditing.debias_methods import Method
 from bayesbias.auditing.effect_tables import coefficients_table, contrasts_table, diagnostics_table
-from bayesbias.auditing.model_check import HMC, POINTS, conclusion, confirm
+from bayesbias.auditing.exact_density import POINTS
+from bayesbias.auditing.model_check import conclusion, confirm
+from bayesbias.auditing.second_sampler import HMC
 from bayesbias.debias_effects import before_after
-from bayesbias.distances import write_table
-from bayesbias.embeddings import Embedding, Matching
+from bayesbias.embeddings import Embedding
 from bayesbias.errors import BayesBiasError
 from bayesbias.metrics import Metric, WEATEffectSize
-from bayesbias.models import Fit, ModelSpec, compare, fit, load_fit, overview
+from bayesbias.models import Fit, ModelSpec, compare, fit, overview
 from bayesbias.models.fitting import table_hash
 from bayesbias.models.nuts.log_posterior import is_written_out
 from bayesbias.rankings.parallel_scores import Settings, measure
 from bayesbias.rankings.study_queries import study_queries
-from bayesbias.silhouette_analysis import silhouettes
+from bayesbias.silhouette_analysis import Silhouettes, silhouettes
 from bayesbias.wordlists import Query, Study, check_words
 
 if TYPE_CHECKING:
@@ -40,35 +40,27 @@ if TYPE_CHECKING:
 FREQUENCY = "log_frequency"
 #: The chains of every fit; independent draws need none, but the other engine has as many.
 CHAINS = 4
+#: What a step made: the content of each of its artefacts.
+Contents: TypeAlias = Mapping[Artifact[Any], Any]
 
-
-def write_csv(frame: pd.DataFrame, path: Path) -> None:
-    """Write a frame as CSV: all digits, no index, lists with semicolons between."""
-    flat = frame.copy()
-    for name in frame.columns:
-        if frame[name].dtype == object:
-            flat[name] = [
-                "; ".join(map(str, value)) if isinstance(value, list | tuple) else value
-                for value in frame[name]
-            ]
-    flat.to_csv(path, index=False, lineterminator="\n")
+_SIDES: tuple[Literal["targets", "attributes"], ...] = ("targets", "attributes")
 
 
 @dataclass
 class Part:
-    """One embedding and one study: the steps, their files and their keys."""
+    """One embedding and one study: the steps, their artefacts and their keys."""
 
     folder: Folder
     place: str  # in the folder, "" or "demo/religion/"
     embedding: Embedding
-    whole: str  # the hash of all of it
+    embedding_hash: str  # of all of it
     study: Study
     table: pd.DataFrame
     options: Options
     methods: Mapping[str, Method]
     warned: list[str]
     keys: dict[str, str] = field(default_factory=dict)
-    made: dict[str, Fit] = field(default_factory=dict)
+    loaded_fits: dict[str, Fit] = field(default_factory=dict)
 
     def run(self) -> None:
         """Do all steps, but for the report."""
@@ -79,7 +71,7 @@ class Part:
         self.compare()
         if self.options.confirm and self._can_confirm(self.lead):
             self.confirm()
-        self.tell_effects()
+        self.estimate_effects()
         self.score()
         if self.options.silhouettes:
             self.grow_lists()
@@ -89,337 +81,335 @@ class Part:
 
     def _step(
         self,
-        name: str,
+        step: Step,
         inputs: Mapping[str, Any],
-        files: tuple[str, ...],
-        make: Callable[..., None],
-        **more: Any,
+        make: Callable[[], Contents],
+        *,
+        of: str = "",
+        file: str = "",
+        warned: Sequence[str] = (),
     ) -> None:
-        placed = [f"{self.place}{file}" for file in files]
-        self.keys[name] = self.folder.step(f"{self.place}{name}", inputs, placed, make, **more)
+        """Do a step for a model, a method or a figure, whose files may have another name."""
+        label = step.label(of)
+        self.keys[label] = self.folder.step(
+            f"{self.place}{label}",
+            inputs,
+            [f"{self.place}{path}" for path in step.paths(file or of)],
+            lambda *paths: step.write(make(), *paths),
+            warned=warned,
+        )
 
-    def path(self, name: str) -> Path:
-        """Return where a file of this part is."""
-        return self.folder.path / f"{self.place}{name}"
+    def key(self, step: Step, of: str = "") -> str:
+        """Return what a step depends on, as one hash."""
+        return self.keys[step.label(of)]
+
+    def _read(self, artifact: Artifact[Content], of: str = "") -> Content:
+        return artifact.load(self.folder.path / self.place, of)
 
     # What the keys of steps are made of.
 
     @cached_property
-    def _words(self) -> str:
-        """The words of the study, and their vectors."""
+    def _words_hash(self) -> str:
+        """The hash of the words of the study, and of their vectors."""
         sets = self.study.word_sets().values()
-        found = (self.embedding.match(words, Matching(self.options.fallbacks)) for words in sets)
-        return embedding_hash(self.embedding, [word for one in found for word in one.entries])
+        entries = [entry for words in sets for entry in self.embedding.match(words).entries]
+        return embedding_hash(self.embedding, entries)
 
     def _common(self, *names: str) -> dict[str, Any]:
-        """Return the study and some of the options."""
-        options = self.options.to_dict() | {"seed": self.options.seed}
-        return {"study": self.study.to_dict()} | {name: options[name] for name in names}
+        """Return the study, how its words are matched, the seed and some of the options."""
+        options = self.options.to_dict()
+        return {
+            "study": self.study.to_dict(),
+            "matching": asdict(self.embedding.matching),
+            "seed": self.options.seed,
+            **{name: options[name] for name in names},
+        }
 
     # The steps, in their order.
 
     def write_table(self) -> None:
         """Write all distances."""
-
-        def make(text: Path, columns: Path) -> None:
-            write_table(self.table, text)
-            write_table(self.table, columns)
-
         inputs = {"table": table_hash(self.table), "missing": self.table.attrs["missing"]}
-        self._step("table", inputs, ("table.csv", "table.parquet"), make, warned=self.warned)
+        self._step(
+            artifacts.TABLE_STEP,
+            inputs,
+            lambda: {artifacts.TABLE: self.table},
+            warned=self.warned,
+        )
 
     def check_lists(self) -> None:
-        """Tell what is wrong with the word lists."""
+        """Check the word lists."""
 
-        def make(lists: Path, pairs: Path, advice: Path) -> None:
-            found = check_words(
-                self.study,
-                self.embedding,
-                matching=Matching(self.options.fallbacks),
-                seed=self.options.seed,
-            )
-            write_csv(found.lists, lists)
-            write_csv(found.pairs, pairs)
-            advice.write_text("".join(f"{text}\n" for text in found.warnings), "utf-8")
+        def make() -> Contents:
+            checked = check_words(self.study, self.embedding, seed=self.options.seed)
+            return {
+                artifacts.LISTS: checked.lists,
+                artifacts.LIST_PAIRS: checked.pairs,
+                artifacts.LIST_WARNINGS: checked.warnings,
+            }
 
-        inputs = {"embedding": self.whole, **self._common("seed", "fallbacks")}
-        self._step("lists", inputs, ("lists.csv", "list_pairs.csv", "list_warnings.txt"), make)
+        inputs = {"embedding": self.embedding_hash, **self._common()}
+        self._step(artifacts.LISTS_STEP, inputs, make)
 
-    @cached_property
-    def _fit_names(self) -> dict[str, str]:
-        return slugs([spec.name for spec in self.options.models])
-
-    def fit_file(self, name: str) -> str:
-        """Return the file of a fit."""
-        return f"fits/{self._fit_names[name]}.nc"
-
-    def _spec(self, name: str) -> ModelSpec:
-        return next(spec for spec in self.options.models if spec.name == name)
-
-    def _engine(self, name: str) -> str:
-        """Return how a model was fitted."""
-        engines = read_csv(self.path("diagnostics.csv")).set_index("model")["engine"]
-        return str(engines[name])
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """How every model is fitted."""
+        return {"draws": self.options.draws, "chains": CHAINS, "seed": self.options.seed}
 
     def fit(self, spec: ModelSpec) -> None:
         """Fit a model: exactly, where that can be done."""
-        settings: dict[str, Any] = {
-            "draws": self.options.draws,
-            "chains": CHAINS,
-            "seed": self.options.seed,
-        }
 
-        def make(path: Path) -> None:
-            made = fit(self.table, spec, progress=self.options.progress, **settings)
-            stop_if_interrupted(made)
-            made.save(path)
-            self.made[spec.name] = made
+        def make() -> Contents:
+            fitted = fit(self.table, spec, progress=self.options.progress, **self._settings)
+            stop_if_interrupted(fitted)
+            self.loaded_fits[spec.name] = fitted
+            return {artifacts.FIT: fitted}
 
-        inputs = {"table": self.keys["table"], "model": spec.to_dict(), **settings}
-        self._step(f"fit {spec.name}", inputs, (self.fit_file(spec.name),), make)
+        inputs = {
+            "table": self.key(artifacts.TABLE_STEP), "model": spec.to_dict(), **self._settings
+        }  # fmt: skip
+        self._step(artifacts.FIT_STEP, inputs, make, of=spec.name, file=self._fit_files[spec.name])
+
+    @cached_property
+    def _fit_files(self) -> dict[str, str]:
+        return slugs([spec.name for spec in self.options.models])
 
     def fitted(self, name: str) -> Fit:
         """Return a fit, from its file if it was not made just now."""
-        if name not in self.made:
-            self.made[name] = load_fit(self.path(self.fit_file(name)))
-        return self.made[name]
+        if name not in self.loaded_fits:
+            self.loaded_fits[name] = self._read(artifacts.FIT, self._fit_files[name])
+        return self.loaded_fits[name]
+
+    def fit_key(self, name: str) -> str:
+        """Return the key of the fit of a model."""
+        return self.key(artifacts.FIT_STEP, name)
 
     def compare(self) -> None:
         """Compare the models, by WAIC and by leaving out whole attributes."""
 
-        def make(waic: Path, loo: Path, health: Path) -> None:
+        def make() -> Contents:
             fits = {spec.name: self.fitted(spec.name) for spec in self.options.models}
-            for path, found in (
-                (waic, compare(fits, "waic")),
-                (loo, compare(fits, "loo", by="word_to_compare")),
-            ):
-                write_csv(found.rename_axis("model").reset_index(), path)
-            write_csv(diagnostics_table(fits), health)
+            return {
+                artifacts.COMPARISON: compare(fits, "waic"),
+                artifacts.COMPARISON_LOO: compare(fits, "loo", by="word_to_compare"),
+                artifacts.DIAGNOSTICS: diagnostics_table(fits),
+            }
 
-        inputs = {"fits": [self.keys[f"fit {spec.name}"] for spec in self.options.models]}
-        files = ("comparison.csv", "comparison_loo.csv", "diagnostics.csv")
-        self._step("comparison", inputs, files, make)
-
-    def _comparison(self) -> pd.DataFrame:
-        return read_comparison(self.path("comparison.csv"))
+        inputs = {"fits": [self.fit_key(spec.name) for spec in self.options.models]}
+        self._step(artifacts.COMPARISON_STEP, inputs, make)
 
     @cached_property
     def _order(self) -> list[str]:
         """The models, the best first."""
-        return [str(name) for name in self._comparison().index]
-
-    @property
-    def best(self) -> str:
-        """The model that predicts best."""
-        return self._order[0]
+        return [str(name) for name in self._read(artifacts.COMPARISON).index]
 
     @property
     def lead(self) -> str:
         """The model that means and contrasts are from."""
         return leading(self.options.models, self._order)
 
+    def _spec(self, name: str) -> ModelSpec:
+        return next(spec for spec in self.options.models if spec.name == name)
+
     def _can_confirm(self, name: str) -> bool:
         """Return whether a model was fitted exactly and its density is written out."""
-        return self._engine(name) == "exact" and is_written_out(self._spec(name))
+        engines = self._read(artifacts.DIAGNOSTICS).set_index("model")["engine"]
+        return engines[name] == "exact" and is_written_out(self._spec(name))
 
     def confirm(self) -> None:
         """Check the exact fit of the leading model: its density and its draws."""
+        seed = self.options.seed
 
-        def make(numbers: Path, points: Path, told: Path) -> None:
-            found = confirm(
-                self.fitted(self.lead), seed=self.options.seed, progress=self.options.progress
-            )
-            write_csv(found.comparison, numbers)
-            write_csv(found.density, points)
-            write_json(conclusion(found), told)
+        def make() -> Contents:
+            checks = confirm(self.fitted(self.lead), seed=seed, progress=self.options.progress)
+            return {
+                artifacts.CONFIRMATION_DRAWS: checks.comparison,
+                artifacts.CONFIRMATION_DENSITY: checks.density,
+                artifacts.CONFIRMATION: conclusion(checks),
+            }
 
-        inputs = {"fit": self.keys[f"fit {self.lead}"], **HMC, **POINTS, "seed": self.options.seed}
-        files = ("confirmation.csv", "confirmation_density.csv", "confirmation.json")
-        self._step("confirmation", inputs, files, make)
+        inputs = {"fit": self.fit_key(self.lead), **HMC, **POINTS, "seed": seed}
+        self._step(artifacts.CONFIRMATION_STEP, inputs, make)
 
-    def tell_effects(self) -> None:
+    def estimate_effects(self) -> None:
         """Write contrasts, means, coefficients and the overview."""
         prob, rope = self.options.prob, self.options.rope
-        told = list(dict.fromkeys([self.lead, *(n for n in self._order if n == "connection")]))
+        shown = list(dict.fromkeys([self.lead, *(n for n in self._order if n == "connection")]))
 
-        def make(contrasts: Path, means: Path, coefficients: Path, seen: Path) -> None:
+        def make() -> Contents:
             lead = self.fitted(self.lead)
             equal = self._at_equal_frequency(lead)
-            write_csv(contrasts_table(lead, equal=equal, prob=prob, rope=rope), contrasts)
-            write_csv(lead.means(prob=prob).assign(model=self.lead), means)
-            table = coefficients_table({name: self.fitted(name) for name in told}, prob)
-            write_csv(table, coefficients)
-            found = overview(lead, rope=rope, prob=prob)
-            write_csv(found.table.rename_axis("question").reset_index(), seen)
+            fits = {name: self.fitted(name) for name in shown}
+            return {
+                artifacts.CONTRASTS: contrasts_table(lead, equal=equal, prob=prob, rope=rope),
+                artifacts.MEANS: lead.means(prob=prob).assign(model=self.lead),
+                artifacts.COEFFICIENTS: coefficients_table(fits, prob),
+                artifacts.OVERVIEW: overview(lead, rope=rope, prob=prob).table,
+            }
 
-        inputs = {"fits": [self.keys[f"fit {n}"] for n in told], "prob": prob, "rope": rope}
-        files = ("contrasts.csv", "means.csv", "coefficients.csv", "overview.csv")
-        self._step("effects", inputs, files, make)
+        inputs = {"fits": [self.fit_key(name) for name in shown], "prob": prob, "rope": rope}
+        self._step(artifacts.EFFECTS_STEP, inputs, make)
 
     def _at_equal_frequency(self, lead: Fit) -> Fit | None:
         """Fit the leading model once more with a slope for the frequency of attributes."""
         if FREQUENCY not in self.table.columns:
             return None
-        made = fit(
+        fitted = fit(
             self.table,
             lead.spec,
             covariates=[FREQUENCY],
-            draws=self.options.draws,
-            chains=CHAINS,
-            seed=self.options.seed,
             progress=self.options.progress,
+            **self._settings,
         )
-        stop_if_interrupted(made)
-        return made
+        stop_if_interrupted(fitted)
+        return fitted
 
     def score(self) -> None:
         """Measure the classical metrics."""
         options = self.options
 
-        def make(path: Path, skipped: Path) -> None:
+        def make() -> Contents:
             asked, left_out = study_queries(options.metrics, self.study)
             scores = measure(
                 asked,
                 self.embedding,
-                measuring(options),
+                self._metric_settings(),
                 n_jobs=options.n_jobs,
                 progress=options.progress,
             )
             rows = [score.row() | {"neutral": score.neutral_value} for score in scores]
-            write_csv(pd.DataFrame(rows), path)
-            write_json(left_out, skipped)
+            return {artifacts.SCORES: pd.DataFrame(rows), artifacts.SKIPPED: left_out}
 
         inputs = {
-            "embedding": self.whole if options.whole else self._words,
+            "embedding": self.embedding_hash if options.whole else self._words_hash,
             "options": list(map(repr, options.metrics)),
-            **self._common("metrics", "draws", "prob", *_LOOKING_UP),
+            **self._common("metrics", "draws", "prob"),
         }
-        self._step("scores", inputs, ("scores.csv", "scores_skipped.json"), make)
+        self._step(artifacts.SCORES_STEP, inputs, make)
+
+    def _metric_settings(self) -> Settings:
+        """Return how metrics are measured."""
+        return Settings(
+            seed=self.options.seed,
+            draws=CHAINS * self.options.draws,
+            prob=self.options.prob,
+        )
 
     def grow_lists(self) -> None:
         """Grow silhouettes of the lists, by WEAT's effect size of each pair of groups."""
-        options = self.options
 
-        def make(bands: Path, robust: Path, told: Path, svg: Path, png: Path) -> None:
-            tables, numbers, verdicts, grown = [], [], {}, []
+        def make() -> Contents:
+            bands, numbers, verdicts, grown = [], [], {}, []
             for query in weat_queries(self.study):
-                for side in ("targets", "attributes"):
+                for side in _SIDES:
                     name = f"{side} of {query.name}"
                     try:
-                        found = silhouettes(
-                            "weat_es",
-                            query,
-                            self.embedding,
-                            side=side,
-                            seed=options.seed,
-                            prob=options.prob,
-                            matching=Matching(options.fallbacks),
-                            n_jobs=options.n_jobs,
-                            progress=options.progress,
-                        )
+                        result = self._silhouettes(query, side)
                     except BayesBiasError as err:
                         verdicts[name] = f"Not measured: {err}"
                         continue
                     labels = {"query": query.name, "side": side}
-                    tables.append(found.table.assign(**labels))
-                    numbers.append(found.robustness_table.assign(**labels))
-                    verdicts[name] = found.verdict()
-                    grown.append(found)
-            write_csv(pd.concat(tables) if tables else pd.DataFrame(columns=["k"]), bands)
-            write_csv(pd.concat(numbers) if numbers else pd.DataFrame(columns=["query"]), robust)
-            write_json(verdicts, told)
-            audit_figures.save(partial(audit_figures.grown, grown), svg, png)
+                    bands.append(result.table.assign(**labels))
+                    numbers.append(result.robustness_table.assign(**labels))
+                    verdicts[name] = result.verdict()
+                    grown.append(result)
+            return {
+                artifacts.SILHOUETTES: joined(bands),
+                artifacts.ROBUSTNESS: joined(numbers),
+                artifacts.VERDICTS: verdicts,
+                artifacts.SILHOUETTES_FIGURE: partial(audit_figures.grown, grown),
+            }
 
-        inputs = {"embedding": self._words, **self._common("prob", *_LOOKING_UP)}
-        files = ("silhouettes.csv", "robustness.csv", "silhouettes.json")
-        self._step("silhouettes", inputs, (*files, *audit_figures.files("silhouettes")), make)
+        inputs = {"embedding": self._words_hash, **self._common("prob")}
+        self._step(artifacts.SILHOUETTES_STEP, inputs, make)
+
+    def _silhouettes(self, query: Query, side: Literal["targets", "attributes"]) -> Silhouettes:
+        return silhouettes(
+            "weat_es",
+            query,
+            self.embedding,
+            side=side,
+            seed=self.options.seed,
+            prob=self.options.prob,
+            n_jobs=self.options.n_jobs,
+            progress=self.options.progress,
+        )
 
     def debias(self, name: str, method: Method) -> None:
-        """Debias, and tell what that did, left and broke."""
-        options = self.options
+        """Debias, and measure what that changed, what bias is left, and the side effects."""
+        options, matching = self.options, self.embedding.matching
 
-        def make(numbers: Path, told: Path, svg: Path, png: Path) -> None:
-            found = before_after(
+        def make() -> Contents:
+            result = before_after(
                 self.embedding,
-                method.fit(self.embedding, options.fallbacks),
+                method.fit(self.embedding, matching.fallbacks),
                 self.study,
                 metrics=options.metrics,
                 draws=options.draws,
                 seed=options.seed,
                 prob=options.prob,
-                fallbacks=options.fallbacks,
-                lost_vocabulary_threshold=options.lost_vocabulary_threshold,
+                fallbacks=matching.fallbacks,
+                lost_vocabulary_threshold=matching.threshold,
                 n_jobs=options.n_jobs,
                 progress=options.progress,
             )
-            write_csv(found.table, numbers)
-            told.write_text(f"{found.summary()}\n", "utf-8")
-            audit_figures.save(partial(audit_figures.moved, found), svg, png)
+            return {
+                artifacts.BEFORE_AFTER: result.table,
+                artifacts.DEBIASING_TEXT: result.summary().splitlines(),
+                artifacts.DEBIASING_FIGURE: partial(audit_figures.moved, result),
+            }
 
         inputs = {
-            "embedding": self.whole,
+            "embedding": self.embedding_hash,
             "method": repr(method.debiaser),
             "learned from": method.described,
             "options": list(map(repr, options.metrics)),
-            **self._common("metrics", "draws", "prob", *_LOOKING_UP),
+            **self._common("metrics", "draws", "prob"),
         }
-        files = (f"debiasing/{name}.csv", f"debiasing/{name}.txt")
-        self._step(
-            f"debias {name}", inputs, (*files, *audit_figures.files(f"debiasing-{name}")), make
-        )
+        self._step(artifacts.DEBIASING_STEP, inputs, make, of=name)
 
     def draw(self) -> None:
         """Draw the figures of the table and of the fits."""
-        prob = self.options.prob
-        lead = f"fit {self.lead}"
+        prob, lead = self.options.prob, self.lead
 
-        def of_fit(name: str, draw: Callable[..., Axes]) -> Callable[[], Axes]:
-            return lambda: draw(self.fitted(name), prob=prob)
+        def of_fit(name: str, draw: Callable[..., Axes]) -> tuple[str, Draw]:
+            return self.fit_key(name), lambda: draw(self.fitted(name), prob=prob)
 
-        by_group = partial(plots.plot_means, by="protected_group")
-        drawn = {
-            "distances": ("table", lambda: plots.plot_distances(self.table)),
-            "comparison": ("comparison", lambda: plots.plot_comparison(self._comparison())),
-            "means": (lead, of_fit(self.lead, plots.plot_means)),
-            "groups": (lead, of_fit(self.lead, by_group)),
-            "predictive": (lead, of_fit(self.lead, plots.plot_predictive_check)),
+        figures: dict[str, tuple[str, Draw]] = {
+            artifacts.DISTANCES_FIGURE: (
+                self.key(artifacts.TABLE_STEP),
+                lambda: plots.plot_distances(self.table),
+            ),
+            artifacts.COMPARISON_FIGURE: (
+                self.key(artifacts.COMPARISON_STEP),
+                lambda: plots.plot_comparison(self._read(artifacts.COMPARISON)),
+            ),
+            artifacts.MEANS_FIGURE: of_fit(lead, plots.plot_means),
+            artifacts.GROUPS_FIGURE: of_fit(lead, partial(plots.plot_means, by="protected_group")),
+            artifacts.PREDICTIVE_FIGURE: of_fit(lead, plots.plot_predictive_check),
         }
-        for name in dict.fromkeys([self.lead, "connection"]):
+        for name in dict.fromkeys([lead, "connection"]):
             if name in self._order and audit_figures.has_coefficients(self._spec(name)):
-                label = "coefficients" if name == self.lead else f"coefficients-{name}"
-                drawn[label] = (f"fit {name}", of_fit(name, plots.plot_coefficients))
-        for label, (needs, make) in drawn.items():
-            inputs = {"of": self.keys[needs], "prob": prob}
+                figure = artifacts.coefficients_figure(name, lead)
+                figures[figure] = of_fit(name, plots.plot_coefficients)
+        for figure, (key, draw) in figures.items():
             self._step(
-                f"figure {label}",
-                inputs,
-                audit_figures.files(label),
-                partial(audit_figures.save, make),
+                artifacts.FIGURE_STEP,
+                {"of": key, "prob": prob},
+                partial(dict, [(artifacts.FIGURE, draw)]),
+                of=figure,
             )
 
 
-_LOOKING_UP = ("seed", "fallbacks", "lost_vocabulary_threshold")
+def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return tables below each other; an empty one if there are none."""
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def stop_if_interrupted(made: Fit) -> None:
+def stop_if_interrupted(fitted: Fit) -> None:
     """Go on with an interrupt that the sampler took as a wish to have what was drawn."""
-    if made.provenance.get("interrupted"):
+    if fitted.provenance.get("interrupted"):
         raise KeyboardInterrupt
-
-
-def write_json(value: object, path: Path) -> None:
-    """Write plain data."""
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", "utf-8")
-
-
-def measuring(options: Options) -> Settings:
-    """Return how metrics are measured."""
-    return Settings(
-        matching=Matching(options.fallbacks, options.lost_vocabulary_threshold),
-        seed=options.seed,
-        draws=CHAINS * options.draws,
-        prob=options.prob,
-    )
 
 
 def weat_queries(study: Study) -> list[Query]:

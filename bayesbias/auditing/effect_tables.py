@@ -34,10 +34,10 @@ def contrasts_table(
     (``t_lower``, ``t_upper``), and from `equal`, a fit with a slope for frequency, the contrast at
     equal frequency of the attributes (``equal_mean``, ``equal_lower``, ``equal_upper``).
     """
-    there = fit.data.levels["connection"]
+    connections = fit.data.levels["connection"]
     groups = fit.groups().to_series().astype(str)
     parts = []
-    for other in [name for name in reversed(CONNECTIONS) if name in there[1:]]:
+    for other in [name for name in reversed(CONNECTIONS) if name in connections[1:]]:
         contrast = f"associated - {other}"
         for level, by in LEVELS.items():
             if by == "attribute_group" and other != "different":
@@ -52,11 +52,11 @@ def contrasts_table(
             part.insert(2, "group", names.map(groups) if level == "word" else names)
             part.insert(3, "word", names if level == "word" else "")
             column = "protected_group" if by == "attribute_group" else by
-            own, others = (
+            associated, compared = (
                 names.map(_counts(fit.table, connection, column)).fillna(0).astype(int)
                 for connection in ("associated", other)
             )
-            part["rows"] = own.where(others > 0, 0)
+            part["rows"] = associated.where(compared > 0, 0)
             parts.append(part.drop(columns=[by] if by else []))
     table = pd.concat(parts, ignore_index=True)
     table["verdict"] = verdicts(table)
@@ -82,10 +82,10 @@ def _beside(
     except DataError:
         pass  # too few attributes to estimate a variance: the cells stay empty
     else:
-        found = classical.set_index(names.name if by else "contrast")
+        intervals = classical.set_index(names.name if by else "contrast")
         place = names if by else pd.Series([contrast])
         for end in ("lower", "upper"):
-            part[f"t_{end}"] = place.map(found[end]).to_numpy(dtype=float)
+            part[f"t_{end}"] = place.map(intervals[end]).to_numpy(dtype=float)
     if equal is not None:
         same = equal.contrasts(contrast, by=by, prob=prob).query("covariates == 'equal'")
         for name in ("mean", "lower", "upper"):
@@ -116,12 +116,12 @@ def diagnostics_table(fits: Mapping[str, Fit]) -> pd.DataFrame:
     """Return what speaks for and against each fit, one row each."""
     rows = []
     for name, fit in fits.items():
-        found = fit.diagnostics()
+        checks = fit.diagnostics()
         row: dict[str, Any] = {"model": name, "engine": fit.provenance["engine"]}
         row["draws"] = fit.posterior.sizes["chain"] * fit.posterior.sizes["draw"]
-        row["ok"] = found.ok
-        row["found"] = found.description
-        row["problems"] = "; ".join(found.problems)
-        row["notes"] = "; ".join(found.notes)
+        row["ok"] = checks.ok
+        row["found"] = checks.description
+        row["problems"] = "; ".join(checks.problems)
+        row["notes"] = "; ".join(checks.notes)
         rows.append(row)
     return pd.DataFrame(rows)

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER, LOST_VOCABULARY_THRESHOLD
-from bayesbias.cli.common import fallback_option, loading_options, quiet_option, say
+from bayesbias.cli.common import (
+    fallback_option,
+    loading_options,
+    matching_option_values,
+    quiet_option,
+    say,
+)
 
 if TYPE_CHECKING:
     from bayesbias.auditing.audit_inputs import Given
@@ -104,6 +110,7 @@ def audit(
     out: str,
     models: tuple[str, ...],
     metrics: tuple[str, ...],
+    fallbacks: tuple[str, ...],
     threshold: float,
     jobs: int,
     quiet: bool,
@@ -120,12 +127,12 @@ def audit(
         options["metrics"] = metrics
     try:
         with _steps_told(quiet):
-            found = run(
+            result = run(
                 [_given(text) for text in embeddings or ("demo",)],
                 studies,
                 out=out,
                 models=models or None,
-                lost_vocabulary_threshold=threshold,
+                matching=matching_option_values(fallbacks, threshold),
                 n_jobs=jobs,
                 progress=not quiet,
                 **options,
@@ -133,9 +140,9 @@ def audit(
     except KeyboardInterrupt:
         say("What is done is kept; the same command goes on from there.", quiet)
         raise
-    for paragraph in found.summary().split("\n\n"):
+    for paragraph in result.summary().split("\n\n"):
         click.echo(click.wrap_text(paragraph, _WIDTH) + "\n")
-    click.echo(f"Report: {found.report}")
+    click.echo(f"Report: {result.report}")
 
 
 @click.command(epilog="Example: bayesbias report bayesbias-audit --out religion.html")

@@ -275,6 +275,11 @@ def _open(path: Path) -> Iterator[tuple[Callable[[int], bytes], Callable[[], int
             try:
                 return stream.read(size)
             except _DAMAGE as err:
+                if kind == "zstd" and _has_large_window(start):
+                    raise DataError(
+                        f"{path}: compressed with a window too large to unpack here; unpack it "
+                        "first: zstd -d --long=31."
+                    ) from err
                 raise DataError(_damage(path, kind, raw.tell(), err)) from err
 
         stream = _unpack(raw, kind)
@@ -295,14 +300,20 @@ def _unpack(raw: IO[bytes], kind: str | None) -> _Readable:
     return raw
 
 
+def _has_large_window(start: bytes) -> bool:
+    """Return whether a zstd frame needs a larger window than the decoder allows, 128 MB.
+
+    After four bytes of magic the header has a descriptor, whose bit 5 says that no window follows,
+    and the window: five bits of exponent and three of mantissa (RFC 8878, section 3.1.1.1).
+    """
+    descriptor, window = (*start[4:6], 0, 0)[:2]
+    size = (8 + (window & 7)) << (7 + (window >> 3))
+    return not descriptor & 1 << 5 and size > 1 << 27
+
+
 def _damage(path: Path, kind: str | None, place: int, err: BaseException) -> str:
     if kind is None:
         return f"{path}: cannot be read ({err})."
-    if "too much memory" in str(err):
-        return (
-            f"{path}: compressed with a window too large to unpack here; unpack it first: "
-            "zstd -d --long=31."
-        )
     return (
         f"{path}: the {kind} data is cut short or damaged near byte {place:,} of "
         f"{path.stat().st_size:,} ({err}); download or compress it again."

@@ -52,6 +52,8 @@ class Debiaser:
 
     #: What the method is called in `DEBIASERS` and behind the names of embeddings.
     name: ClassVar[str] = "debiaser"
+    #: The publication it comes from, if any.
+    reference: ClassVar[str | None] = None
     #: Whether all vectors are scaled to length one first, and those changed again afterwards.
     unit: ClassVar[bool] = True
     #: Whether a word's new vector depends on those of other words, as they were.

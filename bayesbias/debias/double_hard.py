@@ -101,6 +101,9 @@ class DoubleHardDebias(EqualizingDebiaser):
     seed: int = 0
 
     name: ClassVar[str] = "double_hard_debias"
+    reference: ClassVar[str | None] = (
+        "Wang, Lin, Rajani, McCann, Ordonez, Xiong (2020), doi:10.18653/v1/2020.acl-main.484."
+    )
     unit: ClassVar[bool] = False
 
     def fit(

@@ -64,6 +64,7 @@ class HalfSiblingRegression(Debiaser):
     alpha: float = 60.0
 
     name: ClassVar[str] = "half_sibling_regression"
+    reference: ClassVar[str | None] = "Yang, Feng (2020), doi:10.1609/aaai.v34i05.6486."
     unit: ClassVar[bool] = False
 
     def fit(

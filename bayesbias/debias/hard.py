@@ -120,6 +120,9 @@ class HardDebias(EqualizingDebiaser):
     n_components: int = 1
 
     name: ClassVar[str] = "hard_debias"
+    reference: ClassVar[str | None] = (
+        "Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), arXiv:1607.06520."
+    )
 
     def fit(
         self,
@@ -209,6 +212,9 @@ class MulticlassHardDebias(EqualizingDebiaser):
     n_components: int = 10
 
     name: ClassVar[str] = "multiclass_hard_debias"
+    reference: ClassVar[str | None] = (
+        "Manzini, Lim, Tsvetkov, Black (2019), doi:10.18653/v1/N19-1062."
+    )
     equalizes: ClassVar[str] = "equalize_sets"
 
     def fit(

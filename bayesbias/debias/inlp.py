@@ -79,6 +79,9 @@ class INLP(Debiaser):
     seed: int = 0
 
     name: ClassVar[str] = "inlp"
+    reference: ClassVar[str | None] = (
+        "Ravfogel, Elazar, Gonen, Twiton, Goldberg (2020), doi:10.18653/v1/2020.acl-main.647."
+    )
     unit: ClassVar[bool] = False
 
     def fit(

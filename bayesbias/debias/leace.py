@@ -73,6 +73,9 @@ class LEACE(Debiaser):
     shrinkage: bool = True
 
     name: ClassVar[str] = "leace"
+    reference: ClassVar[str | None] = (
+        "Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman (2023), arXiv:2306.03819."
+    )
     unit: ClassVar[bool] = False
 
     def fit(

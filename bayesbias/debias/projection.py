@@ -94,6 +94,7 @@ class Projection(Debiaser):
     sigma: float | None = None
 
     name: ClassVar[str] = "projection"
+    reference: ClassVar[str | None] = "Dev, Phillips (2019), arXiv:1901.07656."
     unit: ClassVar[bool] = False
 
     def fit(

@@ -97,6 +97,9 @@ class RepulsionAttractionNeutralization(Debiaser):
     n_epochs: int = 300
 
     name: ClassVar[str] = "repulsion_attraction_neutralization"
+    reference: ClassVar[str | None] = (
+        "Kumar, Bhotia, Kumar, Chakraborty (2020), doi:10.1162/tacl_a_00327."
+    )
     looks_around: ClassVar[bool] = True
 
     def fit(

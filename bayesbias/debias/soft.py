@@ -101,6 +101,10 @@ class SoftDebias(Debiaser):
     n_components: int = 1
 
     name: ClassVar[str] = "soft_debias"
+    reference: ClassVar[str | None] = (
+        "Manzini, Lim, Tsvetkov, Black (2019), doi:10.18653/v1/N19-1062. Bolukbasi, Chang, Zou, "
+        "Saligrama, Kalai (2016), arXiv:1607.06520."
+    )
 
     def fit(
         self,

@@ -62,6 +62,8 @@ class Metric:
 
     #: What the metric is called in `METRICS`, tables and the key of its value.
     name: ClassVar[str] = "metric"
+    #: The publication it comes from, if any.
+    reference: ClassVar[str | None] = None
     #: How many target and attribute sets it takes; "n" stands for any number.
     template: ClassVar[Template] = (2, 2)
     #: The smallest and the largest value possible.

@@ -52,6 +52,9 @@ class DirectBias(Metric):
     strictness: float = 1.0
 
     name: ClassVar[str] = "direct_bias"
+    reference: ClassVar[str | None] = (
+        "Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), arXiv:1607.06520."
+    )
     template: ClassVar[Template] = (2, 1)
     paired: ClassVar[bool] = True
     value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -123,6 +126,9 @@ class IndirectBias(Metric):
     """
 
     name: ClassVar[str] = "indirect_bias"
+    reference: ClassVar[str | None] = (
+        "Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), arXiv:1607.06520."
+    )
     template: ClassVar[Template] = (2, 2)
     paired: ClassVar[bool] = True
     orientation: ClassVar[str] = "the share of the words' closeness that the pairs' direction makes"

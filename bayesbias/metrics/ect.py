@@ -41,6 +41,7 @@ class ECT(Metric):
     """
 
     name: ClassVar[str] = "ect"
+    reference: ClassVar[str | None] = "Dev, Phillips (2019), proceedings.mlr.press/v89/dev19a.html."
     template: ClassVar[Template] = ("n", 1)
     least_targets: ClassVar[int] = 2
     value_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)

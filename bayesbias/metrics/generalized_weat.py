@@ -45,6 +45,9 @@ class GeneralizedWEAT(Metric):
     """
 
     name: ClassVar[str] = "generalized_weat"
+    reference: ClassVar[str | None] = (
+        "Swinger, De-Arteaga, Heffernan, Leiserson, Kalai (2019), doi:10.1145/3306618.3314270."
+    )
     template: ClassVar[Template] = ("n", "n")
     orientation: ClassVar[str] = (
         "above 0: targets are closer to the attributes in the same place; further from 0 is more "

@@ -41,6 +41,9 @@ class MAC(Metric):
     """
 
     name: ClassVar[str] = "mac"
+    reference: ClassVar[str | None] = (
+        "Manzini, Lim, Tsvetkov, Black (2019), doi:10.18653/v1/N19-1062."
+    )
     template: ClassVar[Template] = ("n", "n")
     value_range: ClassVar[tuple[float, float]] = (0.0, 2.0)
     neutral_value: ClassVar[float] = 1.0

@@ -52,6 +52,9 @@ class NAS(Metric):
     ddof: int = 0
 
     name: ClassVar[str] = "nas"
+    reference: ClassVar[str | None] = (
+        "Caliskan, Bryson, Narayanan (2017), doi:10.1126/science.aal4230."
+    )
     template: ClassVar[Template] = (2, 1)
     value_range: ClassVar[tuple[float, float]] = (-2.0, 2.0)
     orientation: ClassVar[str] = (

@@ -69,6 +69,9 @@ class ProximityBias(Metric):
     original: Embedding | None = None
 
     name: ClassVar[str] = "proximity_bias"
+    reference: ClassVar[str | None] = (
+        "Kumar, Bhotia, Kumar, Chakraborty (2020), doi:10.1162/tacl_a_00327."
+    )
     template: ClassVar[Template] = (2, 1)
     paired: ClassVar[bool] = True
     value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -165,6 +168,10 @@ class GIPE(ProximityBias):
     """
 
     name: ClassVar[str] = "gipe"
+    reference: ClassVar[str | None] = (
+        "Kumar, Bhotia, Kumar, Chakraborty (2020), doi:10.1162/tacl_a_00327, and the authors' "
+        "program."
+    )
     least_words: ClassVar[tuple[int, int]] = (1, 2)
 
     def weighted(

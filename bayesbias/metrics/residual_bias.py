@@ -102,6 +102,7 @@ class ClusterTest(Metric):
     seed: int = 0
 
     name: ClassVar[str] = "cluster_test"
+    reference: ClassVar[str | None] = "Gonen, Goldberg (2019), doi:10.18653/v1/N19-1061."
     template: ClassVar[Template] = (2, 0)
     value_range: ClassVar[tuple[float, float]] = (0.5, 1.0)
     neutral_value: ClassVar[float] = 0.5
@@ -207,6 +208,7 @@ class ClassificationTest(Metric):
     seed: int = 0
 
     name: ClassVar[str] = "classification_test"
+    reference: ClassVar[str | None] = "Gonen, Goldberg (2019), doi:10.18653/v1/N19-1061."
     template: ClassVar[Template] = (2, 0)
     value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     neutral_value: ClassVar[float] = 0.5

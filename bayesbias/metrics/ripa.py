@@ -42,6 +42,9 @@ class RIPA(Metric):
     """
 
     name: ClassVar[str] = "ripa"
+    reference: ClassVar[str | None] = (
+        "Ethayarajh, Duvenaud, Hirst (2019), doi:10.18653/v1/P19-1166."
+    )
     template: ClassVar[Template] = (2, 1)
     paired: ClassVar[bool] = True
     orientation: ClassVar[str] = (

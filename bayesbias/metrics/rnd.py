@@ -51,6 +51,9 @@ class RND(Metric):
     distance: Literal["norm", "cos"] = "norm"
 
     name: ClassVar[str] = "rnd"
+    reference: ClassVar[str | None] = (
+        "Garg, Schiebinger, Jurafsky, Zou (2018), doi:10.1073/pnas.1720347115."
+    )
     template: ClassVar[Template] = (2, 1)
     orientation: ClassVar[str] = (
         "below 0 (above, with distance='cos'): the attributes are closer to the first targets; "

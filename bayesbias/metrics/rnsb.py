@@ -79,6 +79,7 @@ class RNSB(Metric):
     seed: int = 0
 
     name: ClassVar[str] = "rnsb"
+    reference: ClassVar[str | None] = "Sweeney, Najafian (2019), doi:10.18653/v1/P19-1162."
     template: ClassVar[Template] = ("n", 2)
     value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
     orientation: ClassVar[str] = (

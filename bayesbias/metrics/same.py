@@ -47,6 +47,9 @@ class SAME(Metric):
     """
 
     name: ClassVar[str] = "same"
+    reference: ClassVar[str | None] = (
+        "Schröder, Schulz, Kenneweg, Feldhans, Hinder, Hammer (2021), arXiv:2111.07864."
+    )
     template: ClassVar[Template] = ("n", 1)
     least_targets: ClassVar[int] = 2
     value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)

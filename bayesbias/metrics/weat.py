@@ -57,6 +57,9 @@ class WEAT(Metric):
     ddof: int = 0
 
     name: ClassVar[str] = "weat"
+    reference: ClassVar[str | None] = (
+        "Caliskan, Bryson, Narayanan (2017), doi:10.1126/science.aal4230."
+    )
     template: ClassVar[Template] = (2, 2)
     orientation: ClassVar[str] = (
         "above 0: the first targets are closer to the first attributes; further from 0 is more "

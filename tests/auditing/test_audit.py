@@ -18,7 +18,7 @@ from small_audit import FAST, QUICK, files
 
 import bayesbias as bb
 from bayesbias.auditing import audit_steps
-from bayesbias.errors import BayesBiasWarning, DataError, SpecError
+from bayesbias.errors import BayesBiasWarning, DataError, SpecError, VocabularyError
 
 
 def test_files_are_there(made: Path) -> None:
@@ -116,6 +116,31 @@ def test_another_seed_has_other_draws(
     np.testing.assert_allclose(found.contrasts["mean"], old.contrasts["mean"], atol=0.1)
 
 
+def test_a_generator_gives_a_seed_that_is_written_down(
+    wood: bb.Embedding, trees: bb.Study, sketched: None
+) -> None:
+    found = bb.audit(wood, trees, **(FAST | {"seed": np.random.default_rng(3)}))
+    assert found.record["seed"] == int(np.random.default_rng(3).integers(2**32))
+    again = bb.audit(wood, trees, out="again", **(FAST | {"seed": found.record["seed"]}))
+    pd.testing.assert_frame_equal(found.contrasts, again.contrasts)
+
+
+def test_words_are_matched_as_each_embedding_has_it(
+    wood: bb.Embedding, trees: bb.Study, made: Path, sketched: None
+) -> None:
+    prefixed = bb.Embedding([f"/c/en/{word}" for word in wood.words], wood.vectors, "forest")
+    found = bb.audit(prefixed.with_matching(prefix="/c/en/"), trees, **FAST)
+    expected = bb.Audit(made).table["cosine_distance"]
+    np.testing.assert_array_equal(found.table["cosine_distance"], expected)
+    used = found.record["embeddings"]["forest"]["matching"]
+    assert used["fallbacks"][-1] == "prefix:/c/en/"
+    matching = bb.embeddings.Matching().changed(prefix="/c/en/")
+    again = bb.audit(prefixed, trees, out="again", matching=matching, **FAST)
+    pd.testing.assert_frame_equal(again.contrasts, found.contrasts)
+    with pytest.raises(VocabularyError):
+        bb.audit(prefixed, trees, out="none", **FAST)
+
+
 def test_the_folder_stays(
     wood: bb.Embedding, trees: bb.Study, tmp_path: Path, sketched: None
 ) -> None:
@@ -166,7 +191,7 @@ def test_of_a_file_only_what_is_needed_is_read(
 
 def test_lost_words_are_told(trees: bb.Study, wood: bb.Embedding, sketched: None) -> None:
     less = wood.subset([word for word in wood.words if word not in ("neutral3", "calm")])
-    found = bb.audit(less, trees, **(FAST | {"lost_vocabulary_threshold": 0.3}))
+    found = bb.audit(less, trees, **(FAST | {"matching": bb.embeddings.Matching(threshold=0.3)}))
     assert "2 words of the study are not in the embedding (calm, neutral3)" in found.summary()
     [part] = found.parts.values()
     assert any("lacks words of the study 'trees'" in text for text in part.warnings)

@@ -39,6 +39,7 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"rope": 0}, SpecError, "'rope' is 0; expected a number above 0"),
     ({"seed": -1}, SpecError, "'seed' is -1"),
     ({"n_jobs": 0}, SpecError, "'n_jobs' is 0"),
+    ({"matching": ("exact",)}, SpecError, "'matching' is tuple; expected a Matching"),
 ]  # fmt: skip
 
 

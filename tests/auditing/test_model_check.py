@@ -11,14 +11,9 @@ from simulated import simulated_table
 
 import bayesbias as bb
 from bayesbias._core.array_types import Array
-from bayesbias.auditing import model_check
-from bayesbias.auditing.model_check import (
-    SAME_DENSITY,
-    compare_draws,
-    conclusion,
-    confirm,
-    quantities,
-)
+from bayesbias.auditing import model_check, second_sampler
+from bayesbias.auditing.draws_compared import compare_draws, quantities
+from bayesbias.auditing.model_check import SAME_DENSITY, conclusion, confirm
 from bayesbias.models.exact import engine as exact_engine
 from bayesbias.models.exact.gaussian_block import Block, Solution
 from bayesbias.models.exact.scale_draws import ScaleDraws
@@ -197,8 +192,8 @@ def test_what_is_compared(exact: bb.models.Fit) -> None:
 
 
 def test_too_few_draws_are_said(exact: bb.models.Fit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(model_check.HMC, "rounds", 1)
-    monkeypatch.setitem(model_check.HMC, "round", 2)
+    monkeypatch.setitem(second_sampler.HMC, "rounds", 1)
+    monkeypatch.setitem(second_sampler.HMC, "round", 2)
     found = conclusion(confirm(exact, seed=0))
     assert not found["sampler_ok"]
     assert any("effective sample size is below 400" in text for text in found["problems"])

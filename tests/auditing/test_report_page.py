@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_audit import FAST, QUICK, times
@@ -97,9 +99,31 @@ def test_words_like_markup_and_gaps(wood: bb.Embedding, trees: bb.Study, sketche
 
 
 def test_large_figures_are_shown_as_png(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bayesbias.auditing.report import report_page
+    from bayesbias.auditing.report import section_blocks
 
-    monkeypatch.setattr(report_page, "_LARGE", 10_000)
+    monkeypatch.setattr(section_blocks, "_LARGE", 10_000)
     page = write_report(folder).read_text("utf-8")
     assert "data:image/png;base64," in page
     assert list(requests(page)) == []
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [*bb.metrics.METRICS.values(), *bb.debias.DEBIASERS.values()],
+    ids=lambda kind: kind.name,
+)
+def test_references_are_those_of_the_documentation(kind: Any) -> None:
+    assert re.search(r"\(\d{4}\), (doi:|arXiv:|proceedings)", kind.reference)
+    documented = re.search(
+        r"References\n-+\n(.*?)(?:\n\n|$)", inspect.getdoc(kind) or "", re.DOTALL
+    )
+    if documented:  # else it is that of the class it derives from
+        assert kind.reference == " ".join(documented[1].split())
+
+
+def test_metrics_and_methods_are_referenced(made: Path) -> None:
+    page = (made / "report.html").read_text("utf-8")
+    # Of MAC and, inherited from WEAT, of its effect size.
+    assert "Manzini, Lim, Tsvetkov, Black (2019)" in page
+    assert "Caliskan, Bryson, Narayanan (2017)" in page
+    assert bb.metrics.Metric.reference is None

@@ -9,7 +9,7 @@ import pytest
 from small_audit import FAST, QUICK, files, times
 
 import bayesbias as bb
-from bayesbias.auditing import audit_steps, model_check
+from bayesbias.auditing import artifacts, audit_figures, audit_steps, second_sampler
 
 
 def test_a_second_call_does_nothing(
@@ -20,9 +20,10 @@ def test_a_second_call_does_nothing(
     def never(*_: object, **__: object) -> None:
         raise AssertionError("this was done already")
 
-    for name in ("fit", "compare", "check_words", "measure", "overview", "write_table"):
+    for name in ("fit", "compare", "check_words", "measure", "overview"):
         monkeypatch.setattr(audit_steps, name, never)
-    monkeypatch.setattr(audit_steps.audit_figures, "save", never)
+    monkeypatch.setattr(artifacts, "write_table", never)
+    monkeypatch.setattr(audit_figures, "save", never)
     bb.audit(wood, trees, out=folder, **QUICK)
     assert times(folder) == before
 
@@ -130,7 +131,7 @@ def test_sampling_that_was_interrupted_is_not_kept(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(model_check, "Chains", interrupted)
+    monkeypatch.setattr(second_sampler, "Chains", interrupted)
     with pytest.raises(KeyboardInterrupt):
         bb.audit(wood, trees, out=tmp_path / "audit", **(FAST | {"confirm": True}))
     assert not list((tmp_path / "audit").rglob("confirmation*"))

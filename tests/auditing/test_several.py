@@ -10,7 +10,7 @@ import pytest
 from small_audit import FAST, QUICK, files, forest, sketch
 
 import bayesbias as bb
-from bayesbias.auditing import audit_steps
+from bayesbias.auditing import audit_figures, audit_steps
 from bayesbias.errors import SpecError
 
 
@@ -23,7 +23,7 @@ def several(trees: bb.Study, tmp_path_factory: pytest.TempPathFactory) -> bb.Aud
         "neutral": data["controls"]["neutral"]}})  # fmt: skip
     embeddings = {"a b": forest("x", 0, 1.5), "plain": forest("y", 0, 0.0)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(audit_steps.audit_figures, "save", sketch)
+        patch.setattr(audit_figures, "save", sketch)
         return bb.audit(embeddings, [trees, other], out=folder, **(FAST | {"metrics": "weat_es"}))
 
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from simulated import KINDS, simulated_table
 
 import bayesbias as bb
+from bayesbias._core.wording import counted
 from bayesbias.auditing.effect_tables import contrasts_table
-from bayesbias.auditing.report import summary_text
+from bayesbias.auditing.report import bias_text, checks_text, difference_text
 from bayesbias.errors import BayesBiasWarning
 
 NULL = dict.fromkeys(KINDS, 1.0)
@@ -36,9 +37,9 @@ def contrasts(seed: int, strength: float = 0.0, **sizes: int) -> pd.DataFrame:
 
 def told(table: pd.DataFrame) -> str:
     parts = (
-        summary_text.bias(table, 0.89, 0.05),
-        summary_text.beside(table),
-        summary_text.words(table, 0.89),
+        bias_text.bias(table, 0.89, 0.05),
+        bias_text.beside(table),
+        bias_text.words(table, 0.89),
     )
     return " ".join(text for part in parts for text in part)
 
@@ -65,7 +66,7 @@ def test_without_bias_nothing_is_established() -> None:
 def test_false_claims_are_as_rare_as_the_intervals_promise() -> None:
     # 11% of tables without bias are to be called biased; of 30, hardly ever more than 9.
     claims = sum(
-        "is open" not in next(summary_text.bias(contrasts(seed), 0.89, 0.05)) for seed in range(30)
+        "is open" not in next(bias_text.bias(contrasts(seed), 0.89, 0.05)) for seed in range(30)
     )
     assert claims <= 9
 
@@ -75,7 +76,7 @@ def test_what_is_between_is_open() -> None:
         t for t in (contrasts(seed, 0.2) for seed in range(20))
         if t["verdict"].iloc[0] == "open" and t["mean"].iloc[0] < -0.03
     )  # fmt: skip
-    [first, *_] = summary_text.bias(table, 0.89, 0.05)
+    [first, *_] = bias_text.bias(table, 0.89, 0.05)
     assert re.search(
         r"is open: the estimate is 0\.\d+ closer, and the 89% interval goes from", first
     )
@@ -106,10 +107,10 @@ def test_claims_are_those_whose_intervals_exclude_zero(
     )
     below, above = table["upper"] < 0, table["lower"] > 0
     table["verdict"] = np.select([below, above], ["closer", "farther"], "open")
-    text = " ".join(summary_text.words(table, 0.89))
+    text = " ".join(bias_text.words(table, 0.89))
     n = len(table)
     if not below.any() and not above.any():
-        assert text.startswith(f"For none of {n} words does the 89% interval tell")
+        assert text.startswith(f"For none of {counted(n, 'word')} does the 89% interval tell")
         return
     closer = re.match(r"(\d+|None) of", text)
     assert closer is not None
@@ -125,7 +126,7 @@ def test_ends_never_look_like_they_include_or_exclude_zero_wrongly(
     one: float, other: float
 ) -> None:
     low, high = sorted((one, other))
-    text = summary_text._ends({"lower": low, "upper": high})
+    text = difference_text.interval_ends({"lower": low, "upper": high})
     assert ("closer" in text and "farther" in text) == (low < 0 < high)
     if low > 0 or high < 0:
         assert all(float(number) > 0 for number in re.findall(r"[\d.]+(?:e-\d+)?", text))
@@ -133,9 +134,9 @@ def test_ends_never_look_like_they_include_or_exclude_zero_wrongly(
 
 def test_small_differences_are_called_small() -> None:
     table = contrasts(0).head(1).assign(lower=-0.03, upper=0.02, verdict="open")
-    assert "probably smaller than 0.05" in " ".join(summary_text.bias(table, 0.89, 0.05))
+    assert "probably smaller than 0.05" in " ".join(bias_text.bias(table, 0.89, 0.05))
     wide = table.assign(lower=-0.06)
-    assert "smaller than" not in " ".join(summary_text.bias(wide, 0.89, 0.05))
+    assert "smaller than" not in " ".join(bias_text.bias(wide, 0.89, 0.05))
 
 
 def comparison(gap: float, error: float, name: str = "WAIC") -> pd.DataFrame:
@@ -144,19 +145,19 @@ def comparison(gap: float, error: float, name: str = "WAIC") -> pd.DataFrame:
 
 
 def test_models_are_preferred_only_by_a_clear_difference() -> None:
-    clear = [*summary_text.models(comparison(50, 10), comparison(50, 10, "LOO"), "crossed")]
+    clear = [*checks_text.models(comparison(50, 10), comparison(50, 10, "LOO"), "crossed")]
     assert all(text.endswith("a clear difference.") for text in clear)
     assert clear[0].startswith("By WAIC, the model crossed predicts best; separate comes next, 50")
     close = [
-        *summary_text.models(comparison(15, 10), comparison(50, 10, "LOO"), "separate", ["mind"])
+        *checks_text.models(comparison(15, 10), comparison(50, 10, "LOO"), "separate", ["mind"])
     ]
     assert close[0].endswith("no clear difference.")
-    small = [*summary_text.models(comparison(7, 1), comparison(9, 1, "LOO"), "crossed")]
+    small = [*checks_text.models(comparison(7, 1), comparison(9, 1, "LOO"), "crossed")]
     assert [text.endswith("no clear difference.") for text in small] == [True, False]
     assert close[2] == "By their own checks some of these criteria are rough; see the diagnostics."
     assert close[3].startswith("Means and contrasts are from separate, the best of the models")
     one = comparison(0, 0).head(1)
-    assert [*summary_text.models(one, one, "crossed")] == ["Only the model crossed was fitted."]
+    assert [*checks_text.models(one, one, "crossed")] == ["Only the model crossed was fitted."]
 
 
 def test_metrics_that_cannot_lie_beyond_no_bias_prove_nothing() -> None:
@@ -169,7 +170,7 @@ def test_metrics_that_cannot_lie_beyond_no_bias_prove_nothing() -> None:
     ]
     names = ["metric", "value", "lower", "upper", "p_above", "neutral"]
     text = " ".join(
-        summary_text.metrics(pd.DataFrame(rows, columns=names), {"ripa": "no pairs"}, 0.95)
+        checks_text.metrics(pd.DataFrame(rows, columns=names), {"ripa": "no pairs"}, 0.95)
     )
     assert text.startswith(
         "Of 3 values of 2 metrics that can lie on both sides of no bias, 2 have a 95% interval "
@@ -187,19 +188,14 @@ def test_failed_checks_are_not_hidden() -> None:
         "largest": {"mean": 2.5, "sd": 0.1, "lower": 2.4, "upper": 2.6},
         "problems": ["R-hat is 1.3"],
     }  # fmt: skip
-    text = " ".join(summary_text.confirmed(report))
+    text = " ".join(checks_text.confirmed(report))
     assert "The density that the exact engine draws from is not that of separate" in text
     assert "the draws of the coefficients do not follow this density" in text
     assert "means differ by at most 2.50 posterior standard deviations" in text
     assert "intervals by at most 2.60, more than Monte Carlo error explains." in text
     assert "fail these checks, so do not rely on these results." in text
     assert "The second sampler has problems of its own: R-hat is 1.3." in text
-    assert not list(summary_text.confirmed(None))
-
-
-@pytest.mark.parametrize(("prob", "text"), [(0.89, "an 89%"), (0.95, "a 95%"), (0.8, "an 80%")])
-def test_articles(prob: float, text: str) -> None:
-    assert summary_text._an(prob) == text
+    assert not list(checks_text.confirmed(None))
 
 
 def test_stronger_bias_is_told_in_order() -> None:

@@ -88,12 +88,11 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
         "seed": 3,
         "prob": 0.5,
         "n_jobs": 2,
-        "lost_vocabulary_threshold": 0.1,
         "rope": 0.1,
         "progress": False,
         "limit": 9,
         "trust": True,
-        "fallbacks": ("exact",),
+        "matching": bb.embeddings.Matching(("exact",), 0.1),
     }
     assert {name: seen[name] for name in expected} == expected
 

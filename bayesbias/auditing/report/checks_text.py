@@ -1,0 +1,189 @@
+"""What models, metrics, word lists and debiasing say, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from bayesbias._core.wording import counted, plural, shortened, with_article
+from bayesbias.auditing.audit_options import LEAD
+from bayesbias.auditing.report.difference_text import (
+    NAMED,
+    directed,
+    interval_ends,
+    records,
+    size,
+    span,
+)
+from bayesbias.html.number_format import probability
+
+# A difference of criteria of so many standard errors is clear, if it is not small: below 4 units of
+# log density, 8 of deviance, standard errors cannot be trusted (Sivula et al. 2020).
+_CLEAR, _SMALL = 2.0, 8.0
+
+
+def models(
+    waic: pd.DataFrame, loo: pd.DataFrame, lead: str, doubts: Sequence[str] = ()
+) -> Iterator[str]:
+    """Tell which model the data prefer, and how clearly."""
+    if len(waic) == 1:
+        yield f"Only the model {waic.index[0]} was fitted."
+        return
+    for table, name, how in ((waic, "WAIC", "By WAIC"), (loo, "LOO", "Leaving out attributes")):
+        best, second = table.index[:2]
+        gap, error = (float(table.loc[second, column]) for column in (f"d{name}", "dSE"))
+        text = (
+            f"{how}, the model {best} predicts best; {second} comes next, {gap:,.0f} behind with a "
+            f"standard error of {error:,.0f}"
+        )
+        yield (
+            f"{text}, a clear difference."
+            if gap > max(_CLEAR * error, _SMALL)
+            else (f"{text}, which is no clear difference.")
+        )
+    if doubts:
+        yield "By their own checks some of these criteria are rough; see the diagnostics."
+    if lead == LEAD:
+        yield (
+            f"Means and contrasts are from {lead}, whichever model predicts best: it was chosen "
+            "because its intervals hold the truth about as often as they say, which those of "
+            "models that predict well may not."
+        )
+    elif lead != waic.index[0]:
+        yield (
+            f"Means and contrasts are from {lead}, the best of the models that have a mean for "
+            "each word and kind of attribute."
+        )
+
+
+def confirmed(checks: Mapping[str, Any] | None) -> Iterator[str]:
+    """Tell whether the exact draws of the leading model stood all checks."""
+    if checks is None:
+        return
+    density = checks["density"]
+    if "density" in checks["disagree"]:
+        yield (
+            f"The density that the exact engine draws from is not that of {checks['model']}: at "
+            f"{density['points']} points the difference of their logarithms is not constant (by a "
+            f"part of {density['relative']:.1g} of the log density)."
+        )
+    else:
+        yield (
+            f"The density that the exact engine draws from is that of {checks['model']}, computed "
+            f"row by row: at {density['points']} points the difference of their logarithms is "
+            f"constant (to a part of {density['relative']:.0e} of the log density)."
+        )
+    if "coefficients" in checks["disagree"]:
+        yield "Given the scales, the draws of the coefficients do not follow this density."
+    yield (
+        "A second sampler (Hamiltonian Monte Carlo) drew the scales again. Of "
+        f"{checks['quantities']} quantities (contrasts of the data set and of groups, and all "
+        "parameters that belong to no single word) the means differ by at most "
+        f"{checks['largest']['mean']:.2f} posterior standard deviations and the ends of the 89% "
+        "intervals by at most "
+        f"{max(checks['largest'][end] for end in ('lower', 'upper')):.2f}"
+        + (
+            ", more than Monte Carlo error explains."
+            if "draws" in checks["disagree"]
+            else ", no more than Monte Carlo error explains."
+        )
+    )
+    if not checks["agrees"]:
+        yield "The exact draws fail these checks, so do not rely on these results."
+    if not checks["sampler_ok"]:
+        yield f"The second sampler has problems of its own: {'; '.join(checks['problems'])}."
+
+
+def metrics(scores: pd.DataFrame, skipped: Mapping[str, str], prob: float) -> Iterator[str]:
+    """Count the values whose intervals exclude the value without bias."""
+    if scores.empty:
+        return
+    with_interval = scores[scores["lower"].notna()]
+    sided = with_interval[with_interval["p_above"].notna()]
+    clear = int(excludes(sided).sum())
+    if len(sided):
+        yield (
+            f"Of {counted(len(sided), 'value')} of {counted(sided['metric'].nunique(), 'metric')} "
+            f"that can lie on both sides of no bias, {clear} {plural(clear, 'has', 'have')} "
+            f"{with_article(f'{prob:.0%} interval')} that excludes it; for {len(sided) - clear} it "
+            "is open."
+        )
+    rest = len(with_interval) - len(sided)
+    if rest:
+        names = dict.fromkeys(with_interval.loc[with_interval["p_above"].isna(), "metric"])
+        yield (
+            f"{counted(rest, 'value')} of {', '.join(names)} cannot lie beyond no bias, and chance "
+            "alone moves such values away from it; an interval proves nothing by excluding it."
+        )
+    lost = int(scores["value"].isna().sum())
+    if lost:
+        yield f"{counted(lost, 'value')} could not be measured."
+    unsure = len(scores) - len(with_interval) - lost
+    if unsure:
+        yield f"For {counted(unsure, 'value')} no interval can be given; the table says why."
+    if skipped:
+        yield f"Not measured: {', '.join(skipped)}."
+
+
+def excludes(scores: pd.DataFrame) -> pd.Series[bool]:
+    """Tell for each score whether its interval excludes the value without bias."""
+    return (scores["lower"] > scores["neutral"]) | (scores["upper"] < scores["neutral"])
+
+
+def lists(
+    table: pd.DataFrame, warned: Sequence[str], robustness: pd.DataFrame | None
+) -> Iterator[str]:
+    """Tell how many things are wrong with the word lists."""
+    lost = int((table["n_words"] - table["n_found"]).sum())
+    if lost:
+        words = [word for missing in table["missing"] for word in missing]
+        yield (
+            f"{counted(lost, 'word')} of the study {plural(lost, 'is', 'are')} not in the "
+            f"embedding ({shortened(words, NAMED)})."
+        )
+    if warned:
+        yield f"The check of the lists has {counted(len(warned), 'warning')}."
+    else:
+        yield "The check of the lists found nothing."
+    if robustness is not None and len(robustness):
+        low = records(robustness.sort_values("robustness", kind="stable"))[0]
+        values = span(robustness["robustness"], 2)
+        yield (
+            f"Random parts of the lists were measured by WEAT's effect size: the robustness is "
+            f"{values} (1: parts tell the same as the whole)"
+            + (f", least for the {low['side']} of {low['query']}." if " to " in values else ".")
+        )
+
+
+def debiased(table: pd.DataFrame) -> Iterator[str]:
+    """Tell what a method of debiasing did to the distances, in short."""
+    over_all = table[(table["group"] == "") & (table["word"] == "")]
+    gaps = over_all[(over_all["what"] == "gap") & (over_all["measure"] == "associated - none")]
+    for row in records(gaps[gaps["change"].notna()]):
+        yield (
+            f"Compared with neutral words, own stereotypes were {directed(row['before'])} before "
+            f"and are {directed(row['after'])} after; the change is {size(row['change'])} "
+            f"({interval_ends(row)}), and with probability {probability(row['p'], 2)} the "
+            "difference is smaller."
+        )
+    distances = table[(table["what"] == "distance") & (table["measure"] == "associated")]
+    counts = distances.loc[distances["word"] != "", "verdict"].value_counts()
+    kinds = {
+        "nearer": "nearer to unrelated",
+        "farther": "farther from it",
+        "unchanged": "",
+        "open": "",
+    }
+    parts = [f"{counts[kind]} {text or kind}" for kind, text in kinds.items() if kind in counts]
+    if parts:
+        yield f"Distances of single words from own stereotypes: {', '.join(parts)}."
+    left = table[(table["what"] == "residual") & table["after"].notna()]
+    if len(left):
+        tests = ", ".join(
+            f"{name} {span(rows['after'], 2)} "
+            f"({rows['event'].iloc[0].removeprefix('nearer to ')}: nothing left)"
+            for name, rows in left.groupby("measure", sort=False)
+        )
+        yield f"Tests of what is left, the values of all pairs of groups: {tests}."

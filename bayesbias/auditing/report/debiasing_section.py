@@ -1,0 +1,48 @@
+"""The section on debiasing."""
+
+from __future__ import annotations
+
+from bayesbias.auditing.audit_result import AuditPart
+from bayesbias.auditing.report.section_blocks import SectionBlocks, figure
+from bayesbias.html import Column, Fold, Table, literal
+
+
+def debiasing(part: AuditPart) -> SectionBlocks:
+    """Write what each method of debiasing changed."""
+    for name, paragraphs in part.debiasing.items():
+        yield f"# {literal(name)}"
+        for paragraph in paragraphs:
+            title, _, text = paragraph.partition(": ")
+            yield f"**{literal(title)}.** {literal(text)}"
+        yield figure(
+            part.debiasing_figure(name),
+            "Expected distances before (open marks) and after debiasing (filled).",
+            "Intervals of each protected word before and after.",
+        )
+        frame = part.before_after[name]
+        shown = frame[frame["word"] == ""]
+        yield Fold(
+            "All measures",
+            [
+                Table(
+                    shown,
+                    "What changed, with the interval of the change.",
+                    {
+                        "measure": "Measure",
+                        "what": Column(title="Kind", choose=True),
+                        "group": "Of",
+                        "before": Column(title="Before", places=2),
+                        "after": Column(title="After", places=2),
+                        "change": Column(
+                            title="Change", interval=("lower", "upper"), reference=0.0, places=2
+                        ),
+                        "verdict": Column(
+                            title="Verdict",
+                            note="Whether it is nearer to the value without bias, a gap narrower, "
+                            f"with a probability of {(1 + part.prob) / 2:.3g} or more; else "
+                            "*open*. A change can be clear where that is open.",
+                        ),
+                    },
+                )
+            ],
+        )

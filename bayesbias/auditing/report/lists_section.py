@@ -1,0 +1,112 @@
+"""The section on the word lists: their check, and how robust they are."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from bayesbias._core.wording import counted
+from bayesbias.auditing.audit_result import AuditPart
+from bayesbias.auditing.report.section_blocks import SectionBlocks, figure
+from bayesbias.html import Column, Definitions, Fold, Notice, Table, literal
+
+
+def lists(part: AuditPart) -> SectionBlocks:
+    """Write what the check of the lists found."""
+    warned = part.list_warnings
+    if warned:
+        text = "\n".join(f"- {literal(warning)}" for warning in warned)
+        title = "Warning" if len(warned) == 1 else counted(len(warned), "warning")
+        yield Notice(text, "warning", title)
+    else:
+        yield "The check of the lists found nothing to warn of."
+    yield _lists_table(part)
+    if len(part.list_pairs):
+        yield _pairs_table(part)
+    if part.robustness is not None:
+        yield from _robustness(part, part.robustness)
+
+
+def _lists_table(part: AuditPart) -> Table:
+    return Table(
+        part.lists.assign(missing=part.lists["missing"].map("; ".join)),
+        "The word lists in this embedding.",
+        {
+            "word_set": "List",
+            "n_words": Column(title="Words", places=0),
+            "n_found": Column(title="Found", places=0),
+            "missing": "Missing",
+            "cohesion": Column(
+                title="Cohesion", places=2, note="The mean cosine of pairs of its words."
+            ),
+            "cohesion_percentile": Column(
+                title="Percentile", places=0, note="Among random words of about the same frequency."
+            ),
+            "fits_least": "Fits least",
+        },
+    )
+
+
+def _pairs_table(part: AuditPart) -> Table:
+    pairs = part.list_pairs.assign(
+        pair=[
+            f"{a} / {b}"
+            for a, b in zip(part.list_pairs["first"], part.list_pairs["second"], strict=True)
+        ]
+    )
+    return Table(
+        pairs,
+        "Pairs of lists.",
+        {
+            "pair": "Pair",
+            "coherence": Column(
+                title="Coherence",
+                places=2,
+                note="How far apart the two are along their difference, from 0 to 1.",
+            ),
+            "coherence_percentile": Column(
+                title="Percentile", places=0, note="Among the same words dealt out at random."
+            ),
+            "similarity": Column(title="Similarity", places=2, note="The cosine of the means."),
+            "frequency_ratio": Column(title="Frequency ratio", places=2),
+        },
+    )
+
+
+def _robustness(part: AuditPart, table: pd.DataFrame) -> SectionBlocks:
+    yield "# Robustness"
+    yield (
+        "Random parts of the lists, growing to the whole, measured by WEAT's effect size. A "
+        "robustness of 1 says that every part tells the same; longer lists are more robust by "
+        "their length alone, the adjusted value is not."
+    )
+    if len(table):
+        yield figure(
+            part.silhouettes_figure,
+            "Bands of the values of random parts of the lists, which end where the lists are "
+            "complete. Narrow bands are robust lists.",
+            "A band for each pair of groups and each side, narrowing to the right.",
+        )
+        yield Table(
+            table,
+            "How little the value depends on which of the words are used.",
+            {
+                "query": "Query",
+                "side": "Lists that grow",
+                "robustness": Column(
+                    title="Robustness",
+                    interval=("robustness_lower", "robustness_upper"),
+                    places=2,
+                    scale=(0.0, 1.0),
+                ),
+                "length_adjusted": Column(
+                    title="Adjusted for length",
+                    interval=("length_adjusted_lower", "length_adjusted_upper"),
+                    places=2,
+                    brief=True,
+                ),
+            },
+        )
+    yield Fold(
+        "In words",
+        [Definitions({name: literal(text) for name, text in part.verdicts.items()})],
+    )

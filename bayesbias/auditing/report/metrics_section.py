@@ -1,0 +1,72 @@
+"""The section on the classical metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from bayesbias.auditing.audit_result import AuditPart
+from bayesbias.auditing.report.checks_text import excludes
+from bayesbias.auditing.report.section_blocks import SectionBlocks
+from bayesbias.html import Choice, Column, Definitions, Table, literal
+from bayesbias.metrics import METRICS
+
+
+def metrics(part: AuditPart) -> SectionBlocks:
+    """Write the values of the classical metrics, all together and one by one."""
+    by_metric = {str(name): rows for name, rows in part.scores.groupby("metric", sort=False)}
+    yield _overview(by_metric, part.prob)
+    yield Choice("Metric", {name: [_values(rows)] for name, rows in by_metric.items()})
+    if part.skipped:
+        yield Definitions({name: literal(why) for name, why in part.skipped.items()})
+
+
+def _overview(by_metric: Mapping[str, pd.DataFrame], prob: float) -> Table:
+    """Return one row per metric."""
+    frame = pd.DataFrame(
+        [
+            {
+                "metric": name,
+                "meaning": str(getattr(METRICS.get(name), "orientation", "")),
+                "values": len(rows),
+                "apart": int(excludes(rows).sum()) if rows["p_above"].notna().any() else pd.NA,
+            }
+            for name, rows in by_metric.items()
+        ]
+    )
+    return Table(
+        frame.astype({"apart": "Int64"}),
+        "The classical metrics.",
+        {
+            "metric": "Metric",
+            "meaning": "What it says",
+            "values": Column(title="Values", places=0),
+            "apart": Column(
+                title="Exclude no bias",
+                places=0,
+                note=f"Values whose {prob:.0%} interval excludes the value without bias; none "
+                "given for metrics that cannot lie beyond it: chance alone moves them away.",
+            ),
+        },
+    )
+
+
+def _values(rows: pd.DataFrame) -> Table:
+    """Return the values of one metric."""
+    neutral = float(rows["neutral"].iloc[0])
+    columns: dict[str, Column | str] = {
+        "query": "Query",
+        "value": Column(
+            title=f"Value ({neutral:g}: no bias)",
+            interval=("lower", "upper"),
+            reference=neutral,
+            places=2,
+        ),
+    }
+    if rows["p_above"].notna().any():
+        columns["p_above"] = Column(title=f"P(above {neutral:g})", probability=True)
+    columns["n_words"] = Column(title="Words", places=0)
+    if (rows["reason"] != "").any():
+        columns["reason"] = "Not measured, or no interval"
+    return Table(rows, "", columns)

@@ -1,0 +1,53 @@
+"""The section on provenance: inputs, software, files and their hashes."""
+
+from __future__ import annotations
+
+from bayesbias.auditing.artifacts import RECORD
+from bayesbias.auditing.audit_result import Audit
+from bayesbias.auditing.report.section_blocks import SectionBlocks
+from bayesbias.html import Code, Definitions, Fold, literal
+
+
+def provenance(audit: Audit) -> SectionBlocks:
+    """Write what the audit was made from, and with what."""
+    record = audit.record
+    for name, about in record["embeddings"].items():
+        yield f"# Embedding {literal(name)}"
+        yield Definitions(
+            {
+                "source": f"`{_code(about['source'])}`",
+                "read": f"{about['words']:,} words × {about['dimensions']} dimensions",
+                "SHA-256": f"`{about['sha256']}`",
+            }
+        )
+    for name, about in record["studies"].items():
+        yield f"# Study {literal(name)}"
+        lists = about["lists"]
+        terms = {
+            "source": literal(lists["source"] or "not given"),
+            "SHA-256": f"`{about['sha256']}`",
+        }
+        yield Definitions(terms)
+        if lists["notes"]:
+            yield "\n".join(f"- {literal(note)}" for note in lists["notes"])
+    yield "# Software"
+    versions = ", ".join(f"{name} {number}" for name, number in record["versions"].items())
+    steps = audit.steps.values()
+    yield Definitions(
+        {
+            "seed": f"`{record['seed']}`",
+            "versions": literal(f"Python {record['python']}, {versions}"),
+            "made": max((step["made"] for step in steps), default="–"),
+            "time": f"{sum(step['seconds'] for step in steps):.0f} s in all",
+        }
+    )
+    yield (
+        f"Everything on this page is in open files beside it; `{RECORD}` has the hash of each, "
+        "and of what it was made from. The same call does only what has changed."
+    )
+    files = [f"{file}  {digest}" for step in steps for file, digest in step["files"].items()]
+    yield Fold(f"{len(files)} files and their SHA-256", Code("\n".join(files)))
+
+
+def _code(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("`", "\\`")

@@ -1,0 +1,37 @@
+"""What several sections of a report use: figures, the column of a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import pandas as pd
+
+from bayesbias._core.files import read_utf8
+from bayesbias.auditing.artifacts import FigureFiles
+from bayesbias.html import Block, Column, Figure
+
+#: What a section is written as.
+SectionBlocks: TypeAlias = Iterator[str | Block]
+
+#: A difference of distances with its interval.
+DIFFERENCE = Column(title="Difference", interval=("lower", "upper"), reference=0.0, places=2)
+
+# A figure of more bytes, such as one with a dot for each of many thousand distances, is shown as
+# PNG.
+_LARGE = 1_000_000
+
+
+def figure(files: FigureFiles, caption: str, alt: str) -> Figure:
+    """Return a figure for the page, as SVG unless that is large."""
+    if files.svg.stat().st_size > _LARGE:
+        return Figure(files.png.read_bytes(), alt, caption)
+    return Figure(read_utf8(files.svg), alt, caption)
+
+
+def with_data(contrasts: pd.DataFrame) -> pd.DataFrame:
+    """Return contrasts without the numbers that rest on no distance, but on other words alone."""
+    numbers = ["mean", "lower", "upper", "P(<0)", "P(in rope)"]
+    known = contrasts.copy()
+    known.loc[known["verdict"] == "", numbers] = float("nan")
+    return known
