@@ -17,9 +17,9 @@ from bayesbias.auditing.audit_folder import Folder
 from bayesbias.auditing.audit_inputs import embedding_hash, slugs
 from bayesbias.auditing.audit_options import Options, leading
 from bayesbias.auditing.audit_tables import read_comparison, read_csv
-from bayesbias.auditing.debias_methods import Method
 from bayesbias.auditing.effect_tables import coefficients_table, contrasts_table, diagnostics_table
 from bayesbias.auditing.model_check import HMC, POINTS, conclusion, confirm
+from bayesbias.debias import Method
 from bayesbias.debias_effects import before_after
 from bayesbias.distances.table import write_table
 from bayesbias.embeddings import Embedding, Matching
@@ -337,18 +337,18 @@ class Part:
     def debias(self, name: str, method: Method) -> None:
         """Debias, and tell what that did, left and broke."""
         options = self.options
+        matching = Matching(options.fallbacks, options.lost_vocabulary_threshold)
 
         def make(numbers: Path, told: Path, svg: Path, png: Path) -> None:
             found = before_after(
                 self.embedding,
-                method.fit(self.embedding, options.fallbacks),
+                method.fit(self.embedding, matching),
                 self.study,
                 metrics=options.metrics,
                 draws=options.draws,
                 seed=options.seed,
                 prob=options.prob,
-                fallbacks=options.fallbacks,
-                lost_vocabulary_threshold=options.lost_vocabulary_threshold,
+                matching=matching,
                 n_jobs=options.n_jobs,
                 progress=options.progress,
             )

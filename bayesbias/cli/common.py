@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from bayesbias.embeddings import Embedding
+    from bayesbias.embeddings import Embedding, Matching
     from bayesbias.wordlists import Query, Study
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -69,12 +69,26 @@ def fallback_option(command: F) -> F:
         "--fallback",
         "fallbacks",
         multiple=True,
-        metavar="WAY",
+        metavar="FORM",
         default=DEFAULT_FALLBACKS,
         show_default=True,
-        help="Spelling to try for a word: exact, lower, title, upper, strip_accents, prefix:/c/en/ "
+        help="Form of a word to try: exact, lower, title, upper, strip_accents, prefix:/c/en/ "
         "(any prefix); may be given several times, in order.",
     )(command)
+
+
+def matching_option_values(
+    fallbacks: tuple[str, ...], threshold: float | None = None
+) -> Matching | None:
+    """Return the matching that the options ask for; None if they have their defaults."""
+    if fallbacks in ((), DEFAULT_FALLBACKS) and threshold in (None, LOST_VOCABULARY_THRESHOLD):
+        return None
+    from bayesbias.embeddings import Matching
+
+    return Matching(
+        fallbacks or DEFAULT_FALLBACKS,
+        LOST_VOCABULARY_THRESHOLD if threshold is None else threshold,
+    )
 
 
 def _hush(context: click.Context, option: click.Parameter, value: bool) -> bool:
