@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -278,6 +280,13 @@ def test_embeddings_by_name(demo: bb.Embedding) -> None:
     np.testing.assert_array_equal(
         after.vectors, bb.debias.HardDebias().fit(demo).transform(demo).vectors
     )
+
+
+def test_errors_are_light() -> None:
+    """The error is scikit-learn's too, but bayesbias is imported without scikit-learn."""
+    code = "import sys, bayesbias.errors, bayesbias.wordlists; print('sklearn' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_errors_can_be_pickled(emb: bb.Embedding) -> None:

@@ -452,8 +452,8 @@ def test_what_is_refused(demo: bb.Embedding, tmp_path: Path) -> None:
         bb.debias_effects.word_analogies(demo, limit=0)
     with pytest.raises(SpecError, match="'draws' is 1"):
         bb.debias_effects.word_similarity(demo, draws=1)
-    with pytest.raises(SpecError, match="'after' is str"):
-        bb.debias_effects.neighbour_drift(demo, "demo")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'after' is int"):
+        bb.debias_effects.neighbour_drift(demo, 3)  # type: ignore[arg-type]
     with pytest.raises(VocabularyError, match="none of the words in common .'xyzzy'"):
         bb.debias_effects.neighbour_drift(demo, demo, ["xyzzy"])
     with pytest.raises(SpecError, match="'few' has 3 words to choose 10 neighbours"):
