@@ -94,7 +94,7 @@ def debiasing_options(command: F) -> F:
 @click.argument("source", metavar="EMBEDDING", required=False)
 @click.argument("out", metavar="OUT", required=False)
 @click.option("--list", "listing", is_flag=True, help="List the methods, and stop.")
-@click.option("--to", "kind", metavar="FORMAT", help="Format, where the suffix does not tell it.")
+@click.option("--to", "kind", metavar="FORMAT", help="Format, if not that of the suffix.")
 @debiasing_options
 @loading_options
 @quiet_option

@@ -238,7 +238,7 @@ class Debiaser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # 
             What to debias, or its name; it has the dimensions of the one that was learnt from.
         target : list of str or str, optional
             The words to change, or the name of a built-in list; by default all. These and those of
-            `ignore` are matched as `fit` was told.
+            `ignore` are matched in the way that `fit` was given.
         ignore : list of str or str, optional
             Words to leave as they are, such as ``"bolukbasi:gender_specific"``. Scaling to length
             one and equalising do not depend on `target` and `ignore`.
@@ -317,7 +317,7 @@ class Debiaser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # 
         special: dict[int, Array],
         vectors: ArrayTarget | FileTarget,
     ) -> Iterator[npt.NDArray[np.float32]]:
-        """Yield the changed vectors that are not there yet, block by block."""
+        """Yield the changed vectors that are not written yet, block by block."""
         special_rows = np.array(sorted(special), dtype=np.intp)
         begin = vectors.rows_done
         for part in blocks(len(embedding) - begin, budget=_BLOCK):

@@ -147,8 +147,8 @@ class RepulsionAttractionNeutralization(Debiaser):
         around = np.array(embedding.vectors[distinct])
         to_unit(around)
         axis = self.direction_.astype(np.float32)
-        own, others = (words @ axis)[:, None], (around @ axis)[near]
-        return around, near, illicit_neighbours(close, own, others, self.theta)
+        along, others = (words @ axis)[:, None], (around @ axis)[near]
+        return around, near, illicit_neighbours(close, along, others, self.theta)
 
     def _objective(self, words: Floats, repelled: Floats) -> tuple[Floats, Floats]:
         """Return the vectors with which cosines count, words × sides, and how much each counts.
@@ -165,14 +165,14 @@ class RepulsionAttractionNeutralization(Debiaser):
         return sides, np.array(weights, dtype=np.float32)
 
 
-def illicit_neighbours(close: Array, own: Array, others: Array, theta: float) -> Mask:
+def illicit_neighbours(close: Array, along: Array, others: Array, theta: float) -> Mask:
     """Return which neighbours have an indirect bias above theta.
 
     Of vectors of length one, given their products with each other and those with the direction.
     β(w, v) > θ is w·v (1 − θ) > cos(w⊥, v⊥), where w·v is above zero.
     """
-    lengths = np.sqrt(np.maximum(1 - own**2, 0) * np.maximum(1 - others**2, 0))
-    result: Mask = (close > 0) & (close * (1 - theta) * lengths > close - own * others)
+    lengths = np.sqrt(np.maximum(1 - along**2, 0) * np.maximum(1 - others**2, 0))
+    result: Mask = (close > 0) & (close * (1 - theta) * lengths > close - along * others)
     return result
 
 

@@ -33,7 +33,7 @@ from bayesbias.debias_effects.quality import neighbour_drift, word_analogies, wo
 from bayesbias.distances.table import distance_table
 from bayesbias.embeddings import Embedding, Matching, as_embedding, as_matching
 from bayesbias.errors import BayesBiasError, SpecError, VocabularyError
-from bayesbias.metrics import ClassificationTest, ClusterTest, Metric, Neighbourhood
+from bayesbias.metrics import ClassificationTest, ClusterTest, Metric, Neighbourhood, Score
 from bayesbias.models import Overview, PairedFit, fit, fit_paired, overview
 from bayesbias.models.fitting import Engine
 from bayesbias.numerics.intervals import check_interval
@@ -68,6 +68,8 @@ RESIDUAL = (ClusterTest(), ClassificationTest(), Neighbourhood())
 _ROUNDING = 1e-6
 _PAIR = ["protected_word", "word_to_compare"]
 
+#: A metric with its queries by name.
+Asked: TypeAlias = tuple[Metric, dict[str, Query]]
 #: A debiasing method by its name or class, a fitted debiaser, or the embedding after debiasing.
 DebiaserLike: TypeAlias = str | type[Debiaser] | Debiaser | Embedding
 
@@ -274,7 +276,6 @@ def before_after(
     before, asked_study = as_embedding(embedding), _as_study(study)
     how = as_matching(matching, before)
     metric_seed = None if seed is None else as_seed(seed)
-    other_seed = 0 if metric_seed is None else metric_seed  # metrics may have their own
     settings = Settings(
         # Most methods scale vectors to length one; what that does to a metric is not debiasing.
         normalize=True,
@@ -289,53 +290,144 @@ def before_after(
     tests = _tests(residual, asked_study, residual_groups, before)
     benchmarks = _benchmarks(similarity, analogies)
 
-    after = _debiased(before, debiaser, asked_study, target, ignore, other_seed, how, progress)
-    both = [before, after]
-    tables = [
-        distance_table(
-            each,
-            asked_study,
-            fallbacks=how.fallbacks,
-            lost_vocabulary_threshold=how.threshold,
-        )
-        for each in both
-    ]
-    scores = scores_frame(measure(asked, both, settings, n_jobs=n_jobs, progress=progress), prob)
-    moved, unmoved = _moved(*tables)
-    paired = None
-    if moved:
-        first, second = (t[t["connection"].astype("str").isin(moved)] for t in tables)
-        paired = fit_paired(
-            first, second, engine=engine, draws=draws, seed=other_seed, progress=progress
-        )
-    study_overview = _overview(tables, draws, other_seed, prob)
-    few_draws = dataclasses.replace(settings, draws=residual_draws)
-    residual_scores = _residual_scores(tests, both, few_draws, n_jobs, progress, skipped)
-    quality = _quality(both, benchmarks, settings, other_seed, how, skipped)
-    drift = _drift(before, after, asked_study, neighbours, how, other_seed, skipped)
-    rows = [
-        *([] if paired is None else of_distances(paired, prob)),
-        *of_unmoved(tables[0], unmoved),
-        *of_overview(study_overview, paired),
-        *of_scores("metric", scores),
-        *of_scores("residual", residual_scores),
-        *of_quality(quality),
-        *of_drift(drift, neighbours, draws, prob, other_seed),
-    ]
-    return BeforeAfter(
-        table=pd.DataFrame(rows, columns=list(COLUMNS)),
-        paired=paired,
-        overview=study_overview,
-        metrics=scores,
-        residual=residual_scores,
-        quality=pd.concat(quality, ignore_index=True) if quality else pd.DataFrame(),
-        drift=drift,
-        skipped=skipped,
-        embedding=before.name,
-        debiased=after,
-        study=asked_study,
-        prob=prob,
+    other_seed = 0 if metric_seed is None else metric_seed  # metrics may have their own
+    fitted = _fitted(before, debiaser, asked_study, other_seed, how)
+    after = _debiased(before, fitted, target, ignore, progress)
+    comparison = _Comparison(
+        before, after, asked_study, how, settings, other_seed, n_jobs, progress, skipped
     )
+    return comparison.result(asked, tests, residual_draws, benchmarks, neighbours, engine)
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """Two embeddings that are measured in the same way; what cannot be measured is noted."""
+
+    before: Embedding
+    after: Embedding
+    study: Study
+    matching: Matching
+    settings: Settings
+    seed: int
+    n_jobs: int
+    progress: bool
+    skipped: dict[str, str]
+
+    def result(
+        self,
+        asked: Sequence[Asked],
+        tests: Sequence[Asked],
+        residual_draws: int,
+        benchmarks: Sequence[tuple[str, Benchmark]],
+        neighbours: int,
+        engine: Engine,
+    ) -> BeforeAfter:
+        """Measure everything."""
+        draws, prob = self.settings.draws, self.settings.prob
+        tables = [self._distances(each) for each in (self.before, self.after)]
+        scores = scores_frame(self._measured(asked, self.settings), prob)
+        moved, unmoved = _moved(*tables)
+        paired = self._paired(tables, moved, engine) if moved else None
+        answers = _overview(tables, draws, self.seed, prob)
+        residual = self._residual(tests, residual_draws)
+        quality = self._quality(benchmarks)
+        drift = self._drift(neighbours)
+        rows = [
+            *([] if paired is None else of_distances(paired, prob)),
+            *of_unmoved(tables[0], unmoved),
+            *of_overview(answers, paired),
+            *of_scores("metric", scores),
+            *of_scores("residual", residual),
+            *of_quality(quality),
+            *of_drift(drift, neighbours, draws, prob, self.seed),
+        ]
+        return BeforeAfter(
+            table=pd.DataFrame(rows, columns=list(COLUMNS)),
+            paired=paired,
+            overview=answers,
+            metrics=scores,
+            residual=residual,
+            quality=pd.concat(quality, ignore_index=True) if quality else pd.DataFrame(),
+            drift=drift,
+            skipped=self.skipped,
+            embedding=self.before.name,
+            debiased=self.after,
+            study=self.study,
+            prob=prob,
+        )
+
+    def _distances(self, embedding: Embedding) -> pd.DataFrame:
+        return distance_table(
+            embedding,
+            self.study,
+            fallbacks=self.matching.fallbacks,
+            lost_vocabulary_threshold=self.matching.threshold,
+        )
+
+    def _measured(self, asked: Sequence[Asked], settings: Settings) -> list[Score]:
+        both = [self.before, self.after]
+        return measure(asked, both, settings, n_jobs=self.n_jobs, progress=self.progress)
+
+    def _paired(
+        self, tables: Sequence[pd.DataFrame], connections: Sequence[str], engine: Engine
+    ) -> PairedFit:
+        """Return the model of the distances of these connections."""
+        first, second = (t[t["connection"].astype("str").isin(connections)] for t in tables)
+        return fit_paired(
+            first,
+            second,
+            engine=engine,
+            draws=self.settings.draws,
+            seed=self.seed,
+            progress=self.progress,
+        )
+
+    def _residual(self, tests: Sequence[Asked], draws: int) -> pd.DataFrame:
+        """Return the tests of residual bias; those that do not apply are skipped."""
+        settings = dataclasses.replace(self.settings, draws=draws)
+        scores = []
+        for test, queries in tests:
+            try:
+                scores += self._measured([(test, queries)], settings)
+            except BayesBiasError as err:
+                self.skipped[test.name] = str(err)
+        return scores_frame(scores, settings.prob)
+
+    def _quality(self, benchmarks: Sequence[tuple[str, Benchmark]]) -> list[pd.DataFrame]:
+        """Return the values of benchmarks; those without enough words are skipped."""
+        frames = []
+        for what, benchmark in benchmarks:
+            compare = word_similarity if what == "similarity" else word_analogies
+            try:
+                values = compare(
+                    [self.before, self.after],
+                    benchmark,
+                    draws=self.settings.draws,
+                    prob=self.settings.prob,
+                    matching=self.matching,
+                    seed=self.seed,
+                )
+            except VocabularyError as err:
+                self.skipped[f"{what}: {benchmark}"] = str(err)
+            else:
+                frames.append(quality_frame(what, values))
+        return frames
+
+    def _drift(self, k: int) -> pd.DataFrame:
+        """Return the neighbours kept of frequent words and of the protected words."""
+        words = self.study.protected_words
+        both = (self.before, self.after)
+        missing = {word for each in both for word in each.match(words, self.matching).missing}
+        protected = [word for word in words if word not in missing]
+        frames = []
+        for label, chosen in (("frequent words", None), ("protected words", protected)):
+            try:
+                drift = neighbour_drift(*both, chosen, k=k, matching=self.matching, seed=self.seed)
+            except BayesBiasError as err:
+                self.skipped[f"neighbours of {label}"] = str(err)
+            else:
+                frames.append(drift.assign(words=label))
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
 def _as_study(study: Study | str | PathLike[str]) -> Study:
@@ -372,28 +464,31 @@ def _several(name: str, benchmarks: Benchmark | Iterable[Benchmark]) -> list[Ben
     return list(benchmarks)
 
 
-def _debiased(
-    embedding: Embedding,
-    debiaser: DebiaserLike,
-    study: Study,
-    target: str | Iterable[str] | None,
-    ignore: str | Iterable[str] | None,
-    seed: int,
-    matching: Matching,
-    progress: bool,
-) -> Embedding:
-    """Return the embedding after debiasing, by whatever was given."""
-    fitted: object = debiaser
-    if isinstance(debiaser, str | type):
-        name = debiaser if isinstance(debiaser, str) else getattr(debiaser, "name", repr(debiaser))
-        fitted = method_for(name, study, seed).fit(embedding, matching)
-    if isinstance(fitted, Debiaser):
-        return fitted.transform(embedding, target=target, ignore=ignore, progress=progress)
-    if not isinstance(debiaser, Embedding):
+def _fitted(
+    embedding: Embedding, debiaser: object, study: Study, seed: int, matching: Matching
+) -> Debiaser | Embedding:
+    """Return a fitted debiaser, or the embedding after debiasing."""
+    if isinstance(debiaser, Debiaser | Embedding):
+        return debiaser
+    name = getattr(debiaser, "name", None) if isinstance(debiaser, type) else debiaser
+    if not isinstance(name, str):
         raise SpecError(
             f"'debiaser' is {type(debiaser).__name__}; expected the name of a method such as "
             "'hard_debias', a fitted debiaser, or the Embedding after debiasing."
         )
+    return method_for(name, study, seed).fit(embedding, matching)
+
+
+def _debiased(
+    embedding: Embedding,
+    debiaser: Debiaser | Embedding,
+    target: str | Iterable[str] | None,
+    ignore: str | Iterable[str] | None,
+    progress: bool,
+) -> Embedding:
+    """Return the embedding after debiasing, under a name of its own."""
+    if not isinstance(debiaser, Embedding):
+        return debiaser.transform(embedding, target=target, ignore=ignore, progress=progress)
     if target is not None or ignore is not None:
         raise SpecError(
             "'target' and 'ignore' are for a debiaser; an embedding that is debiased already stays "
@@ -409,7 +504,7 @@ def _tests(
     study: Study,
     groups: Mapping[str, Iterable[str]] | None,
     original: Embedding,
-) -> list[tuple[Metric, dict[str, Query]]]:
+) -> list[Asked]:
     """Return the tests of residual bias, with a query for each pair of groups."""
     if not isinstance(residual, str | type | Metric):
         residual = list(residual)
@@ -452,73 +547,3 @@ def _overview(tables: Sequence[pd.DataFrame], draws: int, seed: int, prob: float
     """Return the overview after debiasing with what moved, as the thesis has it."""
     fits = [fit(t, "separate", engine="exact", draws=draws, seed=seed) for t in tables]
     return overview(fits[1], before=fits[0], prob=prob)
-
-
-def _residual_scores(
-    tests: Sequence[tuple[Metric, dict[str, Query]]],
-    both: Sequence[Embedding],
-    settings: Settings,
-    n_jobs: int,
-    progress: bool,
-    skipped: dict[str, str],
-) -> pd.DataFrame:
-    """Return the tests of residual bias before and after; those that do not apply are skipped."""
-    scores = []
-    for test, queries in tests:
-        try:
-            scores += measure([(test, queries)], both, settings, n_jobs=n_jobs, progress=progress)
-        except BayesBiasError as err:
-            skipped[test.name] = str(err)
-    return scores_frame(scores, settings.prob)
-
-
-def _quality(
-    both: Sequence[Embedding],
-    benchmarks: Sequence[tuple[str, Benchmark]],
-    settings: Settings,
-    seed: int,
-    matching: Matching,
-    skipped: dict[str, str],
-) -> list[pd.DataFrame]:
-    """Return the benchmarks before and after; those without enough words are skipped."""
-    frames = []
-    for what, benchmark in benchmarks:
-        compare = word_similarity if what == "similarity" else word_analogies
-        try:
-            values = compare(
-                both,
-                benchmark,
-                draws=settings.draws,
-                prob=settings.prob,
-                matching=matching,
-                seed=seed,
-            )
-        except VocabularyError as err:
-            skipped[f"{what}: {benchmark}"] = str(err)
-        else:
-            frames.append(quality_frame(what, values))
-    return frames
-
-
-def _drift(
-    before: Embedding,
-    after: Embedding,
-    study: Study,
-    k: int,
-    matching: Matching,
-    seed: int,
-    skipped: dict[str, str],
-) -> pd.DataFrame:
-    """Return the neighbours kept of frequent words and of the protected words."""
-    words_matched = [each.match(study.protected_words, matching) for each in (before, after)]
-    missing = {word for matched in words_matched for word in matched.missing}
-    protected = [word for word in study.protected_words if word not in missing]
-    frames = []
-    for label, words in (("frequent words", None), ("protected words", protected)):
-        try:
-            drift = neighbour_drift(before, after, words, k=k, matching=matching, seed=seed)
-        except BayesBiasError as err:
-            skipped[f"neighbours of {label}"] = str(err)
-        else:
-            frames.append(drift.assign(words=label))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

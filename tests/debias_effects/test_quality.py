@@ -186,11 +186,11 @@ def test_layouts_of_similarity_files(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("love sex 6.77\ntiger cat\n", "line 2: 'tiger cat' is no pair; expected two words"),
-        ("word1,word2,score\n\nlove,sex,x\n", "line 3: 'love,sex,x' is no pair"),
-        ("love\tsex\t6.77\n\tcat\t7.35\n", "line 2: .*is no pair"),
-        ("love,sex,6.77\ntiger,cat,nan\n", "line 2: 'tiger,cat,nan' is no pair"),
-        ("word1,word2,score\n", "line 1: 'word1,word2,score' is no pair"),
+        ("love sex 6.77\ntiger cat\n", "line 2: 'tiger cat' is not a pair; expected two words"),
+        ("word1,word2,score\n\nlove,sex,x\n", "line 3: 'love,sex,x' is not a pair"),
+        ("love\tsex\t6.77\n\tcat\t7.35\n", "line 2: .*is not a pair"),
+        ("love,sex,6.77\ntiger,cat,nan\n", "line 2: 'tiger,cat,nan' is not a pair"),
+        ("word1,word2,score\n", "line 1: 'word1,word2,score' is not a pair"),
         ("", "no pair of words"),
     ],
 )
