@@ -168,7 +168,9 @@ def reference(room: str) -> str:
             lines += ["   :show-inheritance:"]
         # What a metric implements is of interest to those who write one.
         if name == "metrics.Metric" or not issubclass(things[name], bb.metrics.Metric):
-            lines += ["   :members:"]
+            # scikit-learn gives every transformer these, for the routing of metadata.
+            routing = "set_fit_request, set_transform_request"
+            lines += ["   :members:", f"   :exclude-members: {routing}"]
         lines += [""]
     return "\n".join([*lines, "```"])
 

@@ -43,7 +43,7 @@ def before_after() -> None:
     """Draw what multiclass hard debiasing does to the religion study."""
     emb, study = bb.load_embedding("demo"), bb.load_study("religion")
     debiaser = bb.debias.MulticlassHardDebias(n_components=2)
-    debiaser.fit(emb, definitional_sets="manzini:religion_definitional_sets")
+    debiaser.fit(emb, definition="manzini:religion_definitional_sets")
     before, after = (bb.distance_table(e, study) for e in (emb, debiaser.transform(emb)))
     axes = bb.plot_before_after(bb.fit_paired(before, after, seed=1))
     save(axes.get_figure(), "before-after.png", dpi=110)

@@ -22,7 +22,7 @@ SETS = ("gender", "ethnicity", "religion")
 def embeddings(path: str) -> list[bb.Embedding]:
     """Return the four embeddings."""
     word2vec = bb.load_embedding(path, "word2vec", progress=False)
-    debiaser = bb.debias.HardDebias().fit(word2vec, equalize_pairs="bolukbasi:equalize_pairs")
+    debiaser = bb.debias.HardDebias(equalize="bolukbasi:equalize_pairs").fit(word2vec)
     debiased = debiaser.transform(
         word2vec, ignore="bolukbasi:gender_specific", name="word2vec, debiased", progress=False
     )

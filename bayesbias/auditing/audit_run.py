@@ -32,9 +32,9 @@ from bayesbias.auditing.audit_inputs import (
 from bayesbias.auditing.audit_options import Model, Options
 from bayesbias.auditing.audit_result import Audit
 from bayesbias.auditing.audit_steps import FREQUENCY, Part
-from bayesbias.auditing.debias_methods import Method, method_for
 from bayesbias.auditing.embeddings_compared import compare_embeddings
 from bayesbias.auditing.report.report_page import report_page
+from bayesbias.debias import Method, method_for
 from bayesbias.debias_effects.before_after import CLASSICAL
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Embedding, Matching

@@ -16,11 +16,11 @@ from bayesbias.auditing.audit_figures import Draw
 from bayesbias.auditing.audit_folder import Folder
 from bayesbias.auditing.audit_inputs import embedding_hash, slugs
 from bayesbias.auditing.audit_options import Options, leading
-from bayesbias.auditing.debias_methods import Method
 from bayesbias.auditing.effect_tables import coefficients_table, contrasts_table, diagnostics_table
 from bayesbias.auditing.exact_density import POINTS
 from bayesbias.auditing.model_check import conclusion, confirm
 from bayesbias.auditing.second_sampler import HMC
+from bayesbias.debias import Method
 from bayesbias.debias_effects import before_after
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import BayesBiasError
@@ -337,19 +337,17 @@ class Part:
 
     def debias(self, name: str, method: Method) -> None:
         """Debias, and measure what that changed, what bias is left, and the side effects."""
-        options, matching = self.options, self.embedding.matching
+        options = self.options
 
         def make() -> Contents:
             result = before_after(
                 self.embedding,
-                method.fit(self.embedding, matching.fallbacks),
+                method.fit(self.embedding, self.embedding.matching),
                 self.study,
                 metrics=options.metrics,
                 draws=options.draws,
                 seed=options.seed,
                 prob=options.prob,
-                fallbacks=matching.fallbacks,
-                lost_vocabulary_threshold=matching.threshold,
                 n_jobs=options.n_jobs,
                 progress=options.progress,
             )

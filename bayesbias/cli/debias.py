@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from bayesbias.cli.common import (
     check_figure,
+    fallback_option,
     format_option,
     frame_format,
     load_embeddings,
     loading_options,
+    matching_option_values,
     parse_options,
     print_frame,
     quiet_option,
@@ -26,6 +28,7 @@ from bayesbias.cli.common import (
 if TYPE_CHECKING:
     from bayesbias.debias import Debiaser
     from bayesbias.embeddings import Embedding
+    from bayesbias.errors import SpecError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,7 +58,8 @@ def debiasing_options(command: F) -> F:
             "--definition",
             metavar="LIST",
             help="What the method learns from: pairs, sets or words, a "
-            f"{_LISTS.format('manzini:religion_definitional_sets')} with a pair or set a line.",
+            f"{_LISTS.format('manzini:religion_definitional_sets')} with one pair or set per "
+            "line. For methods that learn from groups: pairs to find their words by.",
         ),
         click.option(
             "--group",
@@ -78,6 +82,7 @@ def debiasing_options(command: F) -> F:
             show_default=True,
             help="The method; bayesbias debias --list names them.",
         ),
+        fallback_option,
     ):
         command = option(command)
     return command
@@ -89,7 +94,7 @@ def debiasing_options(command: F) -> F:
 @click.argument("source", metavar="EMBEDDING", required=False)
 @click.argument("out", metavar="OUT", required=False)
 @click.option("--list", "listing", is_flag=True, help="List the methods, and stop.")
-@click.option("--to", "kind", metavar="FORMAT", help="Format, where the suffix does not tell it.")
+@click.option("--to", "kind", metavar="FORMAT", help="Format, if not that of the suffix.")
 @debiasing_options
 @loading_options
 @quiet_option
@@ -105,11 +110,10 @@ def debias(
 ) -> None:
     """Debias an embedding and write it to OUT, in the format of its suffix.
 
-    To a .npy file it is written block by block, so that neither needs to fit into memory, and an
-    interrupted run goes on where it was. Other suffixes: .npz, .safetensors, .bin, .txt, .vec.
+    A .npy file is written block by block, so that neither embedding needs to fit into memory, and
+    an interrupted run is resumed. Other suffixes: .npz, .safetensors, .bin, .txt, .vec.
     """
     from bayesbias.debias import DEBIASERS
-    from bayesbias.debias.base import writable
     from bayesbias.embeddings.loading import writable_format
 
     if listing:
@@ -119,67 +123,80 @@ def debias(
     if source is None or out is None:
         raise click.UsageError("Missing arguments 'EMBEDDING' and 'OUT'; or use --list.")
     target_format = writable_format(Path(out), kind)
-    make = debiaser_maker(**chosen)
+    fit = debiaser_fitter(**chosen)
     [embedding] = load_embeddings([source], limit=limit, trust=trust, quiet=quiet)
-    debiaser = make(embedding)
+    debiaser = fit(embedding)
     words = transform_words(chosen)
     if target_format == "npy":
         debiaser.transform(embedding, out=out, progress=not quiet, **words)
     else:
-        # Nothing else uses the loaded vectors, so no second matrix is needed.
-        copy = writable(embedding) is None
-        after = debiaser.transform(embedding, copy=copy, progress=not quiet, **words)
-        after.save(out, format=kind)
+        # By way of a file, so that no second matrix has to fit into memory.
+        with TemporaryDirectory(prefix=".bayesbias-", dir=Path(out).parent) as folder:
+            mapped = Path(folder) / "debiased.npy"
+            after = debiaser.transform(embedding, out=mapped, progress=not quiet, **words)
+            after.save(out, format=kind)
+            del after  # some systems do not delete a file that is mapped
     say(f"{len(embedding):,} words debiased by {debiaser!r}, written to {out}", quiet)
 
 
-def debiaser_maker(
+def debiaser_fitter(
     method: str,
     options: tuple[str, ...],
     definition: str | None,
     groups: tuple[str, ...],
     equalize: str | None,
     seed: int,
+    fallbacks: tuple[str, ...],
     **_: object,
 ) -> Callable[[Embedding], Debiaser]:
     """Return a function that fits the method on an embedding; all that can be is checked first."""
     from bayesbias._core.validation import one_of
     from bayesbias.debias import DEBIASERS
+
+    debiaser = DEBIASERS[one_of("method", method, DEBIASERS)]()
+    parameters = parse_options(options)
+    debiaser.set_params(**parameters)
+    if "seed" in debiaser.get_params() and "seed" not in parameters:
+        debiaser.set_params(seed=seed)
+    if equalize is not None:
+        if "equalize" not in debiaser.get_params():
+            raise _not_taken(debiaser, "--equalize")
+        debiaser.set_params(equalize=read_tuples(equalize))
+    words = _definition(debiaser, definition, groups)
+    matching = matching_option_values(fallbacks)
+    return lambda embedding: debiaser.fit(embedding, definition=words, matching=matching)
+
+
+def _definition(debiaser: Debiaser, definition: str | None, groups: tuple[str, ...]) -> Any:
+    """Return what a method learns from; None for what it learns from by default."""
     from bayesbias.errors import SpecError
 
-    kind = DEBIASERS[one_of("method", method, DEBIASERS)]
-    given = parse_options(options)
-    made: Any = kind().set_params(**given)
-    if "seed" in made.get_params() and "seed" not in given:
-        made.set_params(seed=seed)
-    takes = list(inspect.signature(made.fit).parameters)
-    arguments: dict[str, Any] = {}
-    for what, value, names in (
-        ("--definition", definition, [n for n in takes if n.startswith("definitional_")]),
-        ("--equalize", equalize, [n for n in takes if n.startswith("equalize_")]),
-        ("--group", groups or None, [n for n in takes if n == "groups"]),
-    ):
-        if value is None:
-            continue
-        if not names:
-            raise SpecError(
-                f"the method {method!r} takes no {what}; see help(bayesbias.{kind.__name__})."
-            )
-        if isinstance(value, tuple):
-            arguments[names[0]] = [read_words(item) for item in value]
-        else:
-            arguments[names[0]] = (read_words if names[0].endswith("words") else read_tuples)(value)
-    needed = [
-        n
-        for n, p in inspect.signature(made.fit).parameters.items()
-        if p.default is p.empty and n not in ("embedding", *arguments)
-    ]
-    if needed:
+    if groups and debiaser.learns_from != "groups":
+        raise _not_taken(debiaser, "--group")
+    if definition is not None and debiaser.learns_from == "groups":
+        debiaser.set_params(pairs=read_tuples(definition))
+    if groups:
+        return [read_words(group) for group in groups]
+    if debiaser.learns_from == "groups":
+        return None
+    if definition is not None:
+        return (read_words if debiaser.learns_from == "words" else read_tuples)(definition)
+    if debiaser.default_definition is None:
         raise SpecError(
-            f"the method {method!r} needs {needed[0]!r}: give --definition, a built-in list such "
-            "as manzini:religion_definitional_sets or a text file with a set a line."
+            f"the method {debiaser.name!r} learns from {debiaser.learns_from}: give --definition, "
+            "a built-in list such as manzini:religion_definitional_sets or a text file with one "
+            "set per line."
         )
-    return lambda embedding: made.fit(embedding, **arguments)
+    return None
+
+
+def _not_taken(debiaser: Debiaser, option: str) -> SpecError:
+    from bayesbias.errors import SpecError
+
+    return SpecError(
+        f"the method {debiaser.name!r} takes no {option}; see "
+        f"help(bayesbias.debias.{type(debiaser).__name__})."
+    )
 
 
 def transform_words(chosen: dict[str, Any]) -> dict[str, Any]:
@@ -201,13 +218,13 @@ def _check_unused(chosen: dict[str, Any]) -> None:
 
 
 def read_words(source: str) -> str | list[str]:
-    """Return the words of a text file, one a line, or the name of a built-in list as it is."""
+    """Return the words of a text file, one per line, or the name of a built-in list as it is."""
     if not Path(source).is_file():
         if ":" not in source:
             from bayesbias.errors import NotFoundError
 
             raise NotFoundError(
-                f"{source!r} is no file and no built-in list; these have names such as "
+                f"{source!r} is neither a file nor a built-in list; these have names such as "
                 "bolukbasi:gender_specific, see bayesbias words list."
             )
         return source
@@ -217,7 +234,7 @@ def read_words(source: str) -> str | list[str]:
 
 
 def read_tuples(source: str) -> str | list[list[str]]:
-    """Return the pairs or sets of a text file, one a line, with commas or spaces between words."""
+    """Return the pairs or sets of a text file, one per line, with commas or spaces."""
     lines = read_words(source)
     if isinstance(lines, str):
         return lines
@@ -242,7 +259,7 @@ def read_tuples(source: str) -> str | list[list[str]]:
     "--residual/--no-residual",
     default=True,
     show_default=True,
-    help="Test what is left: clusters, a classifier, neighbours.",
+    help="Test residual bias: clusters, a classifier, neighbours.",
 )
 @click.option("--similarity", multiple=True, metavar="FILE", help="Benchmarks of similarity.")
 @click.option("--analogies", multiple=True, metavar="FILE", help="Benchmarks of analogies.")
@@ -275,7 +292,7 @@ def before_after(
     quiet: bool,
     **chosen: Any,
 ) -> None:
-    """Tell what debiasing did to the words of a study, what it left, and what it broke.
+    """Report the effect of debiasing on a study: changes, residual bias, side effects.
 
     AFTER is the embedding after debiasing; without it EMBEDDING is debiased by --method.
     """
@@ -286,38 +303,39 @@ def before_after(
         frame_format(out)
     if figure is not None:
         check_figure(figure)
-    lists = load_study(study)
+    asked_study = load_study(study)
     if after is not None:
         _check_unused(chosen)
-    make = None if after is not None else debiaser_maker(**chosen)
+    fit = None if after is not None else debiaser_fitter(**chosen)
     sources = [source] if after is None else [source, after]
     loaded = load_embeddings(sources, limit=limit, trust=trust, quiet=quiet)
     arguments: dict[str, Any] = {} if residual else {"residual": ()}
     for name, given in (("metrics", metrics), ("similarity", similarity), ("analogies", analogies)):
         if given:
             arguments[name] = given
-    if make is not None:
+    if fit is not None:
         arguments |= transform_words(chosen)
-    found = debias_effects.before_after(
+    result = debias_effects.before_after(
         loaded[0],
-        loaded[1] if make is None else make(loaded[0]),
-        lists,
+        loaded[1] if fit is None else fit(loaded[0]),
+        asked_study,
         draws=draws,
         seed=chosen["seed"],
         prob=prob,
+        matching=matching_option_values(chosen["fallbacks"]),
         n_jobs=jobs,
         progress=not quiet,
         **arguments,
     )
     if out is not None:
-        write_frame(found.table, out)
-        say(f"{len(found.table):,} rows written to {out}", quiet)
+        write_frame(result.table, out)
+        say(f"{len(result.table):,} rows written to {out}", quiet)
     if figure is not None:
         from bayesbias.plots import plot_before_after
 
-        save_figure(plot_before_after(found, prob=prob), figure)
+        save_figure(plot_before_after(result, prob=prob), figure)
         say(f"drawn in {figure}", quiet)
-    say(found.summary(), quiet)
+    say(result.summary(), quiet)
     # For reading, without the rows of single words; files and programs get all of it.
-    shown = found.table[found.table["word"] == ""].drop(columns="word")
-    print_frame(found.table if output in ("csv", "json") else shown, output)
+    shown = result.table[result.table["word"] == ""].drop(columns="word")
+    print_frame(result.table if output in ("csv", "json") else shown, output)

@@ -1,6 +1,8 @@
-"""Debiasing: one class a method, one protocol, one registry."""
+"""Debiasing: one class per method, one protocol, one registry."""
 
+# Names that are not in __all__ are for other rooms.
 from bayesbias.debias.base import Debiaser
+from bayesbias.debias.debiasers import DEBIASERS
 from bayesbias.debias.double_hard import DoubleHardDebias
 from bayesbias.debias.half_sibling import HalfSiblingRegression
 from bayesbias.debias.hard import HardDebias, MulticlassHardDebias
@@ -9,22 +11,8 @@ from bayesbias.debias.leace import LEACE
 from bayesbias.debias.projection import Projection
 from bayesbias.debias.ran import RepulsionAttractionNeutralization
 from bayesbias.debias.soft import SoftDebias
-
-#: Every debiasing method by its name.
-DEBIASERS: dict[str, type[Debiaser]] = {
-    debiaser.name: debiaser
-    for debiaser in (
-        HardDebias,
-        MulticlassHardDebias,
-        SoftDebias,
-        DoubleHardDebias,
-        HalfSiblingRegression,
-        RepulsionAttractionNeutralization,
-        Projection,
-        INLP,
-        LEACE,
-    )
-}
+from bayesbias.debias.study_methods import Method as Method
+from bayesbias.debias.study_methods import method_for as method_for
 
 __all__ = [
     "DEBIASERS",

@@ -2,77 +2,94 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
 from threadpoolctl import threadpool_limits
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.blocks import blocks
 from bayesbias._core.progress import progress_bar
-from bayesbias._core.validation import true_or_false
+from bayesbias._core.sklearn_errors import NotFittedError
 from bayesbias._core.wording import did_you_mean, quoted
-from bayesbias.debias.block_writer import FileTarget
-from bayesbias.debias.debias_words import Mask, Words, as_words, find_words
-from bayesbias.embeddings import Embedding, check_embedding
-from bayesbias.embeddings.matching import check_fallbacks
-from bayesbias.errors import DataError, NotFittedError, SpecError
+from bayesbias.debias.debias_words import (
+    Groups,
+    Mask,
+    Tuples,
+    Words,
+    as_groups,
+    as_pairs,
+    as_tuples,
+    as_words,
+    find_words,
+)
+from bayesbias.debias.vector_targets import ArrayTarget, FileTarget
+from bayesbias.embeddings import Embedding, Matching, as_embedding, as_matching
+from bayesbias.errors import SpecError
 
 # Rows changed at once: few enough to stay in the cache of a core between the steps.
 _BLOCK = 4096
 
+#: Kinds of definitions: pairs or sets of words that differ by group only, words that belong to a
+#: group by meaning, or the words of each group.
+LearnsFrom: TypeAlias = Literal["pairs", "sets", "words", "groups"]
+_READERS: dict[LearnsFrom, Callable[[str, Any], Any]] = {
+    "pairs": as_pairs,
+    "sets": as_tuples,
+    "words": as_words,
+    "groups": as_groups,
+}
 
-@dataclasses.dataclass(eq=False)
-class Debiaser:
-    """Base of all debiasing methods, by the conventions of scikit-learn.
+
+@dataclass(eq=False, repr=False)
+class Debiaser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
+    """Base of all debiasing methods, which are transformers of scikit-learn.
 
     The parameters of a method are its fields; `fit` learns from an embedding and returns the
     debiaser, what is learnt ends in ``_``; `transform` returns a new embedding, and can be used
-    for any embedding of as many dimensions, as often as one likes.
+    for any embedding with the same number of dimensions.
 
-    A method of your own is a dataclass with a method `fit` that begins with
-    ``self._fit_begins(embedding, fallbacks)`` and ends with ``return self._fitted_on(embedding)``,
-    and a method ``_change`` that returns the changed vectors of some words.
+    A method of your own is a dataclass with a method ``_learn(embedding, definition)``, which sets
+    what is learnt, and a method ``_change(vectors, rows)``, which returns the changed vectors of
+    some words. ``learns_from`` says what its definition is.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        The number of dimensions of the embedding that was learnt from.
+    matching_ : Matching or None
+        How words are matched, as `fit` was given it; None for that of each embedding.
 
     Examples
     --------
     >>> import bayesbias as bb
+    >>> from sklearn.pipeline import make_pipeline
     >>> emb = bb.load_embedding("demo")
-    >>> pairs = "bolukbasi:definitional_pairs"
-    >>> debiaser = bb.debias.HardDebias().fit(emb, definitional_pairs=pairs)
+    >>> debiaser = bb.debias.HardDebias().fit(emb, definition="bolukbasi:definitional_pairs")
     >>> debiaser.transform(emb)
     <Embedding 'demo_hard_debias': 12,187 words × 50 dimensions>
-    >>> debiaser
-    HardDebias(n_components=1)
+    >>> make_pipeline(bb.debias.HardDebias(), bb.debias.LEACE()).fit_transform(emb)
+    <Embedding 'demo_hard_debias_leace': 12,187 words × 50 dimensions>
+    >>> bb.debias.HardDebias(n_components=2)
+    HardDebias(n_components=2)
     """
 
-    #: What the method is called in `DEBIASERS` and behind the names of embeddings.
+    #: The name of the method in `DEBIASERS`, which is added to the names of embeddings.
     name: ClassVar[str] = "debiaser"
-    #: The publication it comes from, if any.
-    reference: ClassVar[str | None] = None
+    #: Where the method was published.
+    reference: ClassVar[str] = ""
+    #: What the definition is that `fit` takes: pairs, sets, words or groups.
+    learns_from: ClassVar[LearnsFrom] = "pairs"
+    #: The published list that is learnt from by default; None if there is none.
+    default_definition: ClassVar[str | None] = None
     #: Whether all vectors are scaled to length one first, and those changed again afterwards.
     unit: ClassVar[bool] = True
-    #: Whether a word's new vector depends on those of other words, as they were.
-    looks_around: ClassVar[bool] = False
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, as scikit-learn's `clone` asks for them.
-
-        Parameters
-        ----------
-        deep : bool, default True
-            Without effect; there are no parts with parameters of their own.
-
-        Returns
-        -------
-        dict
-            Names and values.
-        """
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     def set_params(self, **params: object) -> Self:
         """Set parameters; what was learnt stays until the next `fit`.
@@ -86,25 +103,130 @@ class Debiaser:
         -------
         Debiaser
             The debiaser itself.
+
+        Raises
+        ------
+        SpecError
+            If the method has no such parameter.
         """
-        known = self.get_params()
-        for name, value in params.items():
-            if name not in known:
+        names = self.get_params()
+        for name in params:
+            if name not in names:
                 raise SpecError(
-                    f"{type(self).__name__} has no parameter {name!r}; it has {quoted(known)}."
-                    f"{did_you_mean(name, known)}"
+                    f"{type(self).__name__} has no parameter {name!r}; it has {quoted(names)}."
+                    f"{did_you_mean(name, names)}"
                 )
-            setattr(self, name, value)
+        super().set_params(**params)
         return self
+
+    def fit(
+        self,
+        embedding: Embedding | str | PathLike[str],
+        y: None = None,
+        *,
+        definition: Tuples | Words | Groups | None = None,
+        matching: Matching | None = None,
+    ) -> Self:
+        """Learn from an embedding what is to be removed.
+
+        Parameters
+        ----------
+        embedding : Embedding, str or path-like
+            What to learn from, or its name.
+        y : None
+            Not used; scikit-learn passes it.
+        definition : list or str, optional
+            The words to learn from, of the kind that the method's ``learns_from`` names, or the
+            name of a built-in list: pairs such as ``[("she", "he")]`` or
+            ``"bolukbasi:definitional_pairs"``; sets such as
+            ``"manzini:religion_definitional_sets"``; words of a group such as
+            ``"bolukbasi:gender_specific"``; or two or more groups, each a list of words, also as a
+            dict by name. By default the method's ``default_definition``.
+        matching : Matching, optional
+            How words are matched; that of the embedding by default. `transform` uses it too.
+            Missing words are named in a warning, whatever the threshold is.
+
+        Returns
+        -------
+        Debiaser
+            The debiaser itself.
+
+        Raises
+        ------
+        SpecError
+            If a parameter or the definition is not what it should be.
+        VocabularyError
+            If the embedding lacks the words of the definition.
+
+        Warns
+        -----
+        BayesBiasWarning
+            If the embedding lacks words of a definition that is not a built-in list.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> emb = bb.load_embedding("demo")
+        >>> pairs = [("she", "he"), ("woman", "man")]
+        >>> bb.debias.Projection().fit(emb, definition=pairs).n_features_in_
+        50
+        """
+        # Nothing may stay of an earlier fit, as this one may fail halfway.
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        learnt_from = as_embedding(embedding)
+        as_matching(matching, learnt_from)
+        self.matching_ = matching
+        self._learn(learnt_from, self._read(definition))
+        self.n_features_in_ = learnt_from.dim
+        return self
+
+    def fit_transform(
+        self,
+        embedding: Embedding | str | PathLike[str],
+        y: None = None,
+        *,
+        definition: Tuples | Words | Groups | None = None,
+        matching: Matching | None = None,
+        **options: Any,
+    ) -> Embedding:
+        """Learn from an embedding, and return it debiased.
+
+        Parameters
+        ----------
+        embedding : Embedding, str or path-like
+            What to learn from and to debias, or its name.
+        y : None
+            Not used; scikit-learn passes it.
+        definition : list or str, optional
+            The words to learn from, as in `fit`.
+        matching : Matching, optional
+            How words are matched; that of the embedding by default.
+        **options : object
+            What `transform` takes besides: `target`, `ignore`, `out`, `name`, `progress`.
+
+        Returns
+        -------
+        Embedding
+            The same words with changed vectors.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> bb.debias.HardDebias().fit_transform("demo", ignore="bolukbasi:gender_specific")
+        <Embedding 'demo_hard_debias': 12,187 words × 50 dimensions>
+        """
+        learnt_from = as_embedding(embedding)
+        self.fit(learnt_from, y, definition=definition, matching=matching)
+        return self.transform(learnt_from, **options)
 
     def transform(
         self,
-        embedding: Embedding,
+        embedding: Embedding | str | PathLike[str],
         *,
         target: Words | None = None,
         ignore: Words | None = None,
-        copy: bool = True,
-        out: str | PathLike[str] | None = None,
+        out: npt.NDArray[np.float32] | str | PathLike[str] | None = None,
         name: str | None = None,
         progress: bool = True,
     ) -> Embedding:
@@ -112,25 +234,24 @@ class Debiaser:
 
         Parameters
         ----------
-        embedding : Embedding
-            What to debias; as many dimensions as the one that was learnt from.
+        embedding : Embedding, str or path-like
+            What to debias, or its name; it has the dimensions of the one that was learnt from.
         target : list of str or str, optional
             The words to change, or the name of a built-in list; by default all. These and those of
-            `ignore` are found by the fallbacks that `fit` was given.
+            `ignore` are matched in the way that `fit` was given.
         ignore : list of str or str, optional
-            Words to leave as they are, such as ``"bolukbasi:gender_specific"``. What is scaled to
-            length one or equalised is so in any case, whatever `target` and `ignore` are.
-        copy : bool, default True
-            Whether vectors are copied. Without, the given embedding changes too, and no second
-            matrix is needed.
-        out : path-like, optional
-            A ``.npy`` file to write to, block by block, for embeddings that do not fit into
-            memory; the result is mapped from there. Interrupted, the next call with the same
-            embedding and debiaser goes on where it was.
+            Words to leave as they are, such as ``"bolukbasi:gender_specific"``. Scaling to length
+            one and equalising do not depend on `target` and `ignore`.
+        out : ndarray or path-like, optional
+            Where to write the vectors; by default into a new array. An array of float32 and of the
+            shape of the vectors is written into, also a mapped one. A ``.npy`` file is written
+            block by block, for embeddings that do not fit into memory, and the result is mapped
+            from there; an interrupted run is resumed by the next call with the same embedding and
+            debiaser.
         name : str, optional
             The name of the result; by default that of the embedding and of the method.
         progress : bool, default True
-            Whether to show a bar, where one can be seen.
+            Whether to show a progress bar, where one can be seen.
 
         Returns
         -------
@@ -140,105 +261,110 @@ class Debiaser:
         Raises
         ------
         NotFittedError
-            If `fit` was not called.
+            If `fit` was not called; it is scikit-learn's error of that name as well.
         SpecError
-            If the number of dimensions differs, no word is left to be changed, or `copy` is
-            neither True nor False.
+            If the number of dimensions differs, no word is left to be changed, or `out` cannot take
+            the vectors.
         VocabularyError
             If the embedding has no word of `target`.
 
         Warns
         -----
         BayesBiasWarning
-            If the embedding lacks words of `target` or `ignore`, which are named if they are a list
-            of your own, or of pairs or sets to equalise that the embedding of `fit` has.
+            If the embedding lacks words of `target` or `ignore`, which are named unless the list is
+            a built-in one, or of pairs or sets to equalise that the embedding of `fit` has.
         """
-        true_or_false("copy", copy)
-        self._check_fitted(embedding)
-        label = name or f"{embedding.name}_{self.name}"
-        chosen = self._chosen(embedding, target, ignore)
-        special = self._special(embedding, chosen)
+        self._check_is_fitted()
+        before = as_embedding(embedding)
+        self._check_dimensions(before)
+        chosen = self._chosen(before, target, ignore)
+        special = self._special(before, chosen)
         if not chosen.any() and not special:
             raise SpecError(
                 f"{type(self).__name__} leaves the words it has learnt from as they are, and there "
                 "are no others to be changed; give other words as 'target'."
             )
-
-        def blocks() -> Iterator[npt.NDArray[np.float32]]:
-            """Yield the changed rows from `begin` on, block by block."""
-            ordered = np.array(sorted(special), dtype=np.intp)
-            for start in range(begin, len(embedding), _BLOCK):
-                stop = min(start + _BLOCK, len(embedding))
-                part = source(start, stop)
-                self._apply(embedding, part, np.arange(start, stop), chosen[start:stop])
-                first, last = np.searchsorted(ordered, [start, stop])
-                for row in ordered[first:last].tolist():
-                    part[row - start] = special[row]
-                yield part
-
-        begin = 0
-        ahead = self.looks_around and not copy and out is None
-        total = len(embedding) + (int(chosen.sum()) if ahead else 0)
+        vectors = self._target(out, before, chosen)
         with (
             # The blocks are small: threads of BLAS would wait for each other more than they work.
             threadpool_limits(1, user_api="blas"),
             progress_bar(
-                f"Debiasing {embedding.name}", total=total, show=progress, unit="steps"
+                f"Debiasing {before.name}", total=len(before), show=progress, unit="steps"
             ) as advance,
+            vectors,
         ):
-            if out is not None:
-                source = _copied(embedding)
-                file = FileTarget(out, embedding, self._fingerprint(embedding, chosen))
-                begin = file.rows_done
-                advance(begin)
-                with file:
-                    for part in blocks():
-                        file.append(part)
-                        advance(len(part))
-                return file.embedding(label)
-            matrix = np.empty_like(embedding.vectors) if copy else writable(embedding)
-            if matrix is None:
-                raise DataError(
-                    f"the vectors of embedding {embedding.name!r} cannot be changed in place: they "
-                    "are on disk or belong to something else; use copy=True, or out= for a new "
-                    "file."
-                )
-            source = _copied(embedding, matrix) if copy else lambda a, b: matrix[a:b]
-            if ahead:
-                special = {**self._ahead(embedding, chosen, advance), **special}
-                chosen = np.zeros_like(chosen)
-            for part in blocks():
-                advance(len(part))
-        return embedding.with_vectors(matrix, label)
+            advance(vectors.rows_done)
+            for block in self._blocks(before, chosen, special, vectors):
+                vectors.append(block)
+                advance(len(block))
+        return before.with_vectors(vectors.matrix(), name or f"{before.name}_{self.name}")
 
-    def _fit_begins(
-        self, embedding: Embedding, fallbacks: Iterable[str] = DEFAULT_FALLBACKS
-    ) -> None:
-        """Check what to learn from, and forget what was learnt before: `fit` may fail halfway.
+    def _target(
+        self,
+        out: npt.NDArray[np.float32] | str | PathLike[str] | None,
+        embedding: Embedding,
+        chosen: Mask,
+    ) -> ArrayTarget | FileTarget:
+        """Return what takes the changed vectors."""
+        if isinstance(out, str | PathLike):
+            return FileTarget(out, embedding, self._fingerprint(embedding, chosen))
+        return ArrayTarget(out, embedding)
 
-        The fallbacks are kept, so that `transform` finds the words that `fit` has found.
-        """
-        check_embedding(embedding)
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
-        self.fallbacks_ = check_fallbacks(fallbacks)
+    def _blocks(
+        self,
+        embedding: Embedding,
+        chosen: Mask,
+        special: dict[int, Array],
+        vectors: ArrayTarget | FileTarget,
+    ) -> Iterator[npt.NDArray[np.float32]]:
+        """Yield the changed vectors that are not written yet, block by block."""
+        special_rows = np.array(sorted(special), dtype=np.intp)
+        begin = vectors.rows_done
+        for part in blocks(len(embedding) - begin, budget=_BLOCK):
+            rows = slice(begin + part.start, begin + part.stop)
+            block = vectors.block(rows)
+            block[:] = embedding.vectors[rows]
+            self._apply(embedding, block, np.arange(rows.start, rows.stop), chosen[rows])
+            first, last = np.searchsorted(special_rows, [rows.start, rows.stop])
+            for row in special_rows[first:last].tolist():
+                block[row - rows.start] = special[row]
+            yield block
 
-    def _fitted_on(self, embedding: Embedding) -> Self:
-        """Remember what the debiaser was fitted on; the last step of `fit`."""
-        self.n_features_in_ = embedding.dim
-        return self
+    def __sklearn_is_fitted__(self) -> bool:
+        # Set last, so that it is missing after a fit that has failed.
+        return hasattr(self, "n_features_in_")
 
-    def _check_fitted(self, embedding: Embedding) -> None:
-        if not hasattr(self, "n_features_in_"):
+    def _check_is_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
             raise NotFittedError(
                 f"this {type(self).__name__} has not been fitted; call fit(embedding, …) first."
             )
-        check_embedding(embedding)
+
+    def _check_dimensions(self, embedding: Embedding) -> None:
         if embedding.dim != self.n_features_in_:
             raise SpecError(
                 f"the {type(self).__name__} was fitted on {self.n_features_in_} dimensions, and "
                 f"embedding {embedding.name!r} has {embedding.dim}; fit it on this one."
             )
+
+    def _matching(self, embedding: Embedding) -> Matching:
+        """Return how words are matched with an embedding."""
+        return as_matching(self.matching_, embedding)
+
+    def _read(self, definition: object) -> Any:
+        """Return a definition as `learns_from` says it is, or that of the method."""
+        given = self.default_definition if definition is None else definition
+        if given is None:
+            raise SpecError(
+                f"{type(self).__name__} learns from {self.learns_from}, and none are given: pass "
+                "definition=…, a list of your own or a built-in one such as "
+                "'manzini:religion_definitional_sets'."
+            )
+        return _READERS[self.learns_from]("definition", given)
+
+    def _learn(self, embedding: Embedding, definition: Any) -> None:
+        """Check the parameters, and learn from an embedding."""
+        raise NotImplementedError
 
     def _chosen(self, embedding: Embedding, target: Words | None, ignore: Words | None) -> Mask:
         """Return which rows are changed."""
@@ -246,68 +372,47 @@ class Debiaser:
             mask = np.ones(len(embedding), dtype=bool)
         else:
             mask = np.zeros(len(embedding), dtype=bool)
-            mask[self._rows("target", target, embedding)] = True
+            words = as_words("target", target)
+            mask[find_words(words, embedding, self._matching(embedding))] = True
         if ignore is not None:
-            mask[self._rows("ignore", ignore, embedding, needed=False)] = False
+            words = as_words("ignore", ignore)
+            mask[find_words(words, embedding, self._matching(embedding), needed=False)] = False
         if not mask.any():
             raise SpecError("'ignore' leaves no word to be changed; give fewer words.")
         mask[self._exempt(embedding)] = False
         return mask
-
-    def _rows(self, name: str, words: Words, embedding: Embedding, *, needed: bool = True) -> Codes:
-        """Return the rows of words that were given to `transform`."""
-        return find_words(
-            name,
-            as_words(name, words),
-            embedding,
-            self.fallbacks_,
-            published=isinstance(words, str),
-            needed=needed,
-        )
 
     def _exempt(self, embedding: Embedding) -> Codes:
         """Return rows that the method never changes by itself."""
         return np.empty(0, dtype=np.intp)
 
     def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
-        """Return rows that get a vector of their own in the end, such as those of pairs."""
+        """Return the rows that get a vector of their own in the end, such as those of pairs."""
         return {}
 
     def _changed(self, embedding: Embedding, rows: Codes, chosen: Mask) -> Array:
         """Return some rows as they are after the change, in double precision."""
-        part = np.asarray(embedding.vectors[rows], dtype=np.float64)
-        self._apply(embedding, part, rows, chosen[rows])
-        return part
-
-    def _ahead(
-        self, embedding: Embedding, chosen: Mask, advance: Callable[[float], None]
-    ) -> dict[int, Array]:
-        """Return all changed rows, so that none is written while others look at it."""
-        rows = np.flatnonzero(chosen)
-        vectors = np.array(embedding.vectors[rows])
-        for start in range(0, len(rows), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            self._apply(embedding, vectors[part], rows[part], chosen[rows[part]])
-            advance(len(rows[part]))
-        return dict(zip(rows.tolist(), vectors, strict=True))
+        vectors = np.asarray(embedding.vectors[rows], dtype=np.float64)
+        self._apply(embedding, vectors, rows, chosen[rows])
+        return vectors
 
     def _apply(
-        self, embedding: Embedding, part: npt.NDArray[Any], rows: Codes, chosen: Mask
+        self, embedding: Embedding, vectors: npt.NDArray[Any], rows: Codes, chosen: Mask
     ) -> None:
         """Change vectors in place."""
         if self.unit:
-            to_unit(part)
+            to_unit(vectors)
         if chosen.all():
-            changed = self._change_in(embedding, part, rows)
-            if changed is not part:
-                part[:] = changed
+            changed = self._change_in(embedding, vectors, rows)
+            if changed is not vectors:
+                vectors[:] = changed
             if self.unit:
-                to_unit(part)
+                to_unit(vectors)
         elif chosen.any():
-            some = self._change_in(embedding, part[chosen], rows[chosen])
+            changed = self._change_in(embedding, vectors[chosen], rows[chosen])
             if self.unit:
-                to_unit(some)
-            part[chosen] = some
+                to_unit(changed)
+            vectors[chosen] = changed
 
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
         """Return the changed vectors of some rows; the given ones may be overwritten."""
@@ -316,21 +421,19 @@ class Debiaser:
     def _change_in(
         self, embedding: Embedding, vectors: npt.NDArray[Any], rows: Codes
     ) -> npt.NDArray[Any]:
-        """Do what `_change` does; in its place for methods that look at other words."""
+        """Do what `_change` does; in its place for methods that need the vectors of other words."""
         return self._change(vectors, rows)
 
     def _fingerprint(self, embedding: Embedding, chosen: Mask) -> str:
         """Return what an unfinished file must agree on to be finished."""
-        import hashlib
-
         digest = hashlib.sha256(repr((type(self).__name__, self.get_params())).encode())
         for name, value in sorted(vars(self).items()):
             if name.endswith("_"):
                 digest.update(name.encode())
                 array = isinstance(value, np.ndarray)
                 digest.update(value.tobytes() if array else repr(value).encode())
-        some = np.linspace(0, len(embedding) - 1, num=min(len(embedding), 1000), dtype=np.intp)
-        digest.update(np.ascontiguousarray(embedding.vectors[some]).tobytes())
+        sample = np.linspace(0, len(embedding) - 1, num=min(len(embedding), 1000), dtype=np.intp)
+        digest.update(np.ascontiguousarray(embedding.vectors[sample]).tobytes())
         digest.update("\n".join(embedding.words).encode())
         digest.update(np.packbits(chosen).tobytes())
         return digest.hexdigest()
@@ -341,27 +444,3 @@ def to_unit(vectors: npt.NDArray[Any]) -> None:
     norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     norms[norms == 0] = 1
     vectors /= norms[:, None]
-
-
-def _copied(
-    embedding: Embedding, matrix: npt.NDArray[np.float32] | None = None
-) -> Callable[[int, int], npt.NDArray[np.float32]]:
-    """Return a function that copies rows, into their places in a matrix if there is one."""
-
-    def rows(start: int, stop: int) -> npt.NDArray[np.float32]:
-        if matrix is None:
-            return np.array(embedding.vectors[start:stop])
-        matrix[start:stop] = embedding.vectors[start:stop]
-        return matrix[start:stop]
-
-    return rows
-
-
-def writable(embedding: Embedding) -> npt.NDArray[np.float32] | None:
-    """Return the matrix of an embedding so that it can be changed, or None if it cannot."""
-    view = embedding.vectors.view()
-    try:
-        view.flags.writeable = True
-    except ValueError:
-        return None
-    return view

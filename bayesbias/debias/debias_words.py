@@ -1,8 +1,9 @@
-"""The words that debiasers learn from and work on, given as lists or by the name of a list."""
+"""The words that debiasers learn from and change, given as lists or by the name of a list."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -20,129 +21,158 @@ from bayesbias.wordlists.catalogue import resolve
 Words: TypeAlias = str | Iterable[str]
 #: Words that belong together, or the name of such a list: ``bolukbasi:definitional_pairs``.
 Tuples: TypeAlias = str | Iterable[Sequence[str]]
+#: The words of each group, or the names of built-in lists.
+Groups: TypeAlias = Sequence[Words] | Mapping[str, Words]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
-def as_words(name: str, words: Words) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class GivenWords:
+    """A list of words, what messages call it, and whether it is a published one.
+
+    Nobody has mistyped a published list, and few vocabularies have all of it, so the words that
+    are missing are named for other lists only.
+    """
+
+    label: str
+    words: tuple[str, ...]
+    published: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GivenTuples:
+    """A list of pairs or sets of words, what messages call it, and whether it is published."""
+
+    label: str
+    tuples: tuple[tuple[str, ...], ...]
+    published: bool
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All words, tuple by tuple."""
+        return tuple(word for together in self.tuples for word in together)
+
+
+def as_words(label: str, words: Words) -> GivenWords:
     """Return a list of words, built in or given; one that is empty is refused."""
-    given = tuple(resolve(words)) if isinstance(words, str) else word_list(name, words)
+    published = isinstance(words, str)
+    given = tuple(resolve(words)) if isinstance(words, str) else word_list(label, words)
     if not given:
-        raise SpecError(f"{name!r} is empty; give at least one word.")
-    return tuple(dict.fromkeys(given))
+        raise SpecError(f"{label!r} is empty; give at least one word.")
+    return GivenWords(label, tuple(dict.fromkeys(given)), published)
 
 
-def as_tuples(name: str, tuples: Tuples) -> tuple[tuple[str, ...], ...]:
+def as_tuples(label: str, tuples: Tuples) -> GivenTuples:
     """Return a list of tuples of words, built in or given; each needs two words or more."""
     if isinstance(tuples, str):
-        collection, _, key = tuples.partition(":")
-        known = word_tuples(collection)
-        if key not in known:
-            raise NotFoundError(
-                f"{name!r} is {tuples!r}, and {collection!r} has no such list; there are "
-                f"{quoted(known)}.{did_you_mean(key, known)}"
-            )
-        return known[key]
+        return GivenTuples(label, _published_tuples(label, tuples), published=True)
     if not isinstance(tuples, Iterable):
-        raise SpecError(f"{name!r} is {tuples!r}; expected a list of pairs: [('she', 'he'), …].")
-    found = tuple(word_list(name, together) for together in tuples)
-    if not found:
-        raise SpecError(f"{name!r} is empty; give at least one pair: [('she', 'he')].")
-    for together in found:
+        raise SpecError(f"{label!r} is {tuples!r}; expected a list of pairs: [('she', 'he'), …].")
+    given = tuple(word_list(label, together) for together in tuples)
+    if not given:
+        raise SpecError(f"{label!r} is empty; give at least one pair: [('she', 'he')].")
+    for together in given:
         if len(set(together)) < 2:
             raise SpecError(
-                f"{name!r} holds {together!r}; expected two words or more that differ, such as "
+                f"{label!r} holds {together!r}; expected two words or more that differ, such as "
                 "('she', 'he')."
             )
-    return found
+    return GivenTuples(label, given, published=False)
 
 
-def as_pairs(name: str, tuples: Tuples) -> tuple[tuple[str, ...], ...]:
+def _published_tuples(label: str, name: str) -> tuple[tuple[str, ...], ...]:
+    collection, _, key = name.partition(":")
+    lists = word_tuples(collection)
+    if key not in lists:
+        raise NotFoundError(
+            f"{label!r} is {name!r}, and {collection!r} has no such list; there are "
+            f"{quoted(lists)}.{did_you_mean(key, lists)}"
+        )
+    return lists[key]
+
+
+def as_pairs(label: str, tuples: Tuples) -> GivenTuples:
     """Return pairs of words; anything longer is refused."""
-    found = as_tuples(name, tuples)
-    for together in found:
+    given = as_tuples(label, tuples)
+    for together in given.tuples:
         if len(together) != 2:
-            raise SpecError(f"{name!r} holds {together!r}; expected pairs, such as ('she', 'he').")
-    return found
+            raise SpecError(f"{label!r} holds {together!r}; expected pairs, such as ('she', 'he').")
+    return given
 
 
-def tuple_rows(
-    words: Sequence[str], embedding: Embedding, fallbacks: tuple[str, ...]
-) -> Codes | None:
+def as_groups(label: str, groups: Groups) -> list[GivenWords]:
+    """Return the words of two groups or more."""
+    if isinstance(groups, str) or not isinstance(groups, (Sequence, Mapping)) or len(groups) < 2:
+        raise SpecError(
+            f"{label!r} is {groups!r}; expected two lists of words or more: "
+            "[['he', 'him', …], ['she', 'her', …]]."
+        )
+    items = groups.items() if isinstance(groups, Mapping) else enumerate(groups)
+    return [as_words(f"{label}[{key!r}]", words) for key, words in items]
+
+
+def tuple_rows(words: Sequence[str], embedding: Embedding, matching: Matching) -> Codes | None:
     """Return the rows of words that belong together; None if one is missing, or two are one row."""
-    found = embedding.match(words, Matching(tuple(fallbacks)))
-    if found.missing or len(set(found.rows.tolist())) < len(words):
+    matched = embedding.match(words, matching.changed(strategy="first"))
+    if matched.missing or len(matched.distinct()) < len(words):
         return None
-    return found.rows
+    return matched.rows
 
 
-def find_tuples(
-    name: str,
-    tuples: Sequence[Sequence[str]],
-    embedding: Embedding,
-    fallbacks: Iterable[str],
-) -> list[Codes]:
-    """Return the rows of the tuples that the embedding has all words of; others are told."""
-    ways = tuple(fallbacks)
+def find_tuples(given: GivenTuples, embedding: Embedding, matching: Matching) -> list[Codes]:
+    """Return the rows of the tuples that the embedding has all words of; others are named."""
     rows, incomplete = [], []
-    for together in tuples:
-        found = tuple_rows(together, embedding, ways)
-        if found is None:
-            incomplete.append(tuple(together))
+    for together in given.tuples:
+        complete = tuple_rows(together, embedding, matching)
+        if complete is None:
+            incomplete.append(together)
         else:
-            rows.append(found)
+            rows.append(complete)
     if not rows:
-        raise none_complete(name, incomplete, embedding)
+        raise none_complete(given, embedding)
     if incomplete:
-        warn_incomplete(name, incomplete, len(tuples), embedding)
+        warn_incomplete(given, incomplete, embedding)
     return rows
 
 
-def none_complete(
-    name: str, tuples: Sequence[Sequence[str]], embedding: Embedding
-) -> VocabularyError:
+def none_complete(given: GivenTuples, embedding: Embedding) -> VocabularyError:
     """Return the error for tuples each of which has a word that the embedding lacks."""
     return VocabularyError(
-        f"embedding {embedding.name!r} has all words of none of the {len(tuples)} {name} "
-        f"({quoted(tuples, 4)}); give others, or other fallbacks."
+        f"embedding {embedding.name!r} lacks a word of each of the {len(given.tuples)} pairs or "
+        f"sets of {given.label!r} ({quoted(given.tuples, 4)}); give others, or other fallbacks: "
+        "matching=Matching(fallbacks=…)."
     )
 
 
 def warn_incomplete(
-    name: str, incomplete: Sequence[Sequence[str]], number: int, embedding: Embedding
+    given: GivenTuples, incomplete: Sequence[Sequence[str]], embedding: Embedding
 ) -> None:
     """Name the tuples that are left out, as the embedding lacks a word of them."""
     warn(
-        f"{embedding.name} lacks a word of {len(incomplete)} of {number} {name}, left out: "
-        f"{quoted(incomplete, 4)}"
+        f"{embedding.name} lacks a word of {len(incomplete)} of {len(given.tuples)} pairs or sets "
+        f"of {given.label!r}, left out: {quoted(incomplete, 4)}"
     )
 
 
 def find_words(
-    name: str,
-    words: Sequence[str],
-    embedding: Embedding,
-    fallbacks: Iterable[str],
-    *,
-    published: bool,
-    needed: bool = True,
+    given: GivenWords, embedding: Embedding, matching: Matching, *, needed: bool = True
 ) -> Codes:
     """Return the distinct rows of the words that the embedding has, and name those it lacks.
 
-    Of a published list, whose words nobody has mistyped and few vocabularies have all of, none are
-    named, unless it has not one of them: an error if words are needed, else a warning.
+    A list with none of its words in the vocabulary is an error if words are needed, else a warning.
     """
-    found = embedding.match(words, Matching(tuple(fallbacks)))
-    if not found.found:
+    matched = embedding.match(given.words, matching)
+    if not len(matched):
         if needed:
             raise VocabularyError(
-                f"embedding {embedding.name!r} has no word of {name!r} ({quoted(words, 4)}); give "
-                "others, or other fallbacks."
+                f"embedding {embedding.name!r} has no word of {given.label!r} "
+                f"({quoted(given.words, 4)}); give others, or other fallbacks."
             )
-        warn(f"{embedding.name} has no word of {name!r}: {quoted(words, 4)}")
-    elif found.missing and not published:
+        warn(f"{embedding.name} has no word of {given.label!r}: {quoted(given.words, 4)}")
+    elif matched.missing and not given.published:
         warn(
-            f"{embedding.name} lacks {len(found.missing)} of {len(words)} words of {name!r}: "
-            f"{quoted(found.missing, 4)}"
+            f"{embedding.name} lacks {len(matched.missing)} of {len(given.words)} words of "
+            f"{given.label!r}: {quoted(matched.missing, 4)}"
         )
-    return np.unique(found.rows)
+    return np.unique(matched.rows)

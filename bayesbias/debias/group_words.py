@@ -1,50 +1,59 @@
-"""The words of groups that a classifier could tell apart, for methods that prevent it."""
+"""Methods that learn from the words of groups, so that no classifier can distinguish them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.validation import at_least
 from bayesbias._core.wording import quoted
-from bayesbias.debias.debias_words import Tuples, Words, as_pairs, as_words, find_tuples
+from bayesbias.debias.base import Debiaser, LearnsFrom
+from bayesbias.debias.debias_words import GivenWords, Tuples, as_pairs, find_tuples
 from bayesbias.debias.hard import principal_components
-from bayesbias.embeddings import Embedding, Matching
+from bayesbias.embeddings import Embedding, Matching, match
 from bayesbias.errors import SpecError, VocabularyError, warn
 
-#: The words of each group, or the names of built-in lists.
-Groups: TypeAlias = Sequence[Words] | Mapping[str, Words]
-
-_DEFAULT_PAIRS = "bolukbasi:definitional_pairs"
-# The words that lean most are looked for among so many first ones, as in the paper on INLP: in
-# most files these are the most frequent words.
+# The words that lean most are looked for among this number of first words, as in the paper on INLP:
+# in most files these are the most frequent words.
 _VOCABULARY = 150_000
-# Fewer words than this are no group.
+# The fewest words of a group.
 _LEAST = 3
 
 
-def find_groups(
-    embedding: Embedding,
-    groups: Groups | None,
-    definitional_pairs: Tuples | None,
-    n_words: int,
-    fallbacks: Iterable[str],
-) -> list[Codes]:
-    """Return the rows of each group: those given, or of the words that lean most to either side."""
-    if groups is not None:
-        if definitional_pairs is not None:
+class GroupDebiaser(Debiaser):
+    """What methods that learn from the words of groups have in common."""
+
+    #: Without a definition: how many words of each side are learnt from.
+    n_words: int
+    #: Without a definition: the pairs along whose direction these words lean most.
+    pairs: Tuples | None
+
+    learns_from: ClassVar[LearnsFrom] = "groups"
+    default_pairs: ClassVar[str] = "bolukbasi:definitional_pairs"
+
+    def _read(self, definition: object) -> Any:
+        if definition is None:
+            return None
+        if self.pairs is not None:
             raise SpecError(
-                "both 'groups' and 'definitional_pairs' are given; give the words of the groups, "
-                "or pairs to find them by."
+                "both 'definition' and the parameter 'pairs' are given; give the words of the "
+                "groups, or pairs to find them by."
             )
-        return _given(embedding, groups, tuple(fallbacks))
-    at_least("n_words", n_words, _LEAST)
-    pairs = as_pairs("definitional_pairs", definitional_pairs or _DEFAULT_PAIRS)
-    rows = find_tuples("definitional_pairs", pairs, embedding, fallbacks)
-    return _leaning(embedding, rows, n_words)
+        return super()._read(definition)
+
+    def _group_rows(
+        self, embedding: Embedding, definition: Sequence[GivenWords] | None
+    ) -> list[Codes]:
+        """Return the rows of each group: as defined, or of the words that lean to either side."""
+        matching = self._matching(embedding)
+        if definition is not None:
+            return _defined(embedding, definition, matching)
+        at_least("n_words", self.n_words, _LEAST)
+        pairs = as_pairs("pairs", self.default_pairs if self.pairs is None else self.pairs)
+        return _leaning(embedding, find_tuples(pairs, embedding, matching), self.n_words)
 
 
 def labels(groups: Sequence[Codes]) -> Codes:
@@ -57,34 +66,27 @@ def words_of(embedding: Embedding, groups: Sequence[Codes]) -> tuple[tuple[str, 
     return tuple(tuple(embedding.words[row] for row in rows) for rows in groups)
 
 
-def _given(embedding: Embedding, groups: Groups, fallbacks: tuple[str, ...]) -> list[Codes]:
-    if isinstance(groups, str) or not isinstance(groups, (Sequence, Mapping)) or len(groups) < 2:
-        raise SpecError(
-            f"'groups' is {groups!r}; expected two lists of words or more: "
-            "[['he', 'him', …], ['she', 'her', …]]."
-        )
-    found = []
-    for key, group in groups.items() if isinstance(groups, Mapping) else enumerate(groups):
-        name = f"groups[{key!r}]"
-        words = as_words(name, group)
-        there = embedding.match(words, Matching(fallbacks))
-        rows = np.unique(there.rows)
-        if len(rows) < _LEAST:
+def _defined(embedding: Embedding, groups: Sequence[GivenWords], matching: Matching) -> list[Codes]:
+    """Return the rows of groups; each word may be in one of them only."""
+    matched = match(embedding, {group.label: group.words for group in groups}, matching)
+    for label, words in matched.sets.items():
+        number = len(words.distinct())
+        if number < _LEAST:
             raise VocabularyError(
-                f"embedding {embedding.name!r} has {len(rows)} of the {len(words)} words of "
-                f"{name!r}, and {_LEAST} are needed; give others, or other fallbacks."
+                f"embedding {embedding.name!r} has {number} of the {len(words.words)} words of "
+                f"{label!r}, and {_LEAST} are needed; give others, or other fallbacks."
             )
-        if there.missing:
+        if words.missing:
             warn(
-                f"{embedding.name} lacks {len(there.missing)} of {len(words)} words of {name}: "
-                f"{quoted(there.missing, 4)}"
+                f"{embedding.name} lacks {len(words.missing)} of {len(words.words)} words of "
+                f"{label}: {quoted(words.missing, 4)}"
             )
-        found.append(rows)
-    distinct, numbers = np.unique(np.concatenate(found), return_counts=True)
-    if (numbers > 1).any():
-        shared = [embedding.words[row] for row in distinct[numbers > 1]]
-        raise SpecError(f"{quoted(shared, 4)} in more than one of 'groups'; a word has one group.")
-    return found
+    shared = dict.fromkeys(entry for overlap in matched.overlaps() for entry in overlap.entries)
+    if shared:
+        raise SpecError(
+            f"{quoted(shared, 4)} in more than one group of 'definition'; a word has one group."
+        )
+    return [np.unique(words.rows) for words in matched.sets.values()]
 
 
 def _leaning(embedding: Embedding, pairs: Sequence[Codes], n_words: int) -> list[Codes]:
@@ -97,7 +99,7 @@ def _leaning(embedding: Embedding, pairs: Sequence[Codes], n_words: int) -> list
     if number < _LEAST:
         raise SpecError(
             f"embedding {embedding.name!r} has {len(candidates)} words, too few to look for those "
-            f"that lean most; {4 * _LEAST} are needed. Give the words as 'groups'."
+            f"that lean most; {4 * _LEAST} are needed. Give the words of each group: definition=…."
         )
     order = candidates[np.argsort(-leaning[candidates], kind="stable")]
     return [np.sort(order[:number]), np.sort(order[-number:])]

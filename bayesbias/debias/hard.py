@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias._core.validation import at_least
-from bayesbias.debias.base import Debiaser, to_unit
+from bayesbias._core.wording import counted
+from bayesbias.debias.base import Debiaser, LearnsFrom, to_unit
 from bayesbias.debias.debias_words import (
+    GivenTuples,
     Mask,
     Tuples,
     as_pairs,
@@ -27,60 +28,67 @@ from bayesbias.embeddings import Embedding, Matching, unit_vectors
 from bayesbias.embeddings.matching import CASES
 from bayesbias.errors import SpecError
 
-# Spellings of a pair that are equalised, each by itself, as far as they are in the vocabulary.
-_SPELLINGS = (str.lower, str.title, str.upper)
+# Cases of a pair that are equalised, each by itself, as far as they are in the vocabulary.
+_LETTER_CASES = (str.lower, str.title, str.upper)
 
 
 class EqualizingDebiaser(Debiaser):
     """What methods that equalise pairs or sets of words have in common."""
 
-    #: What `fit` calls them.
-    equalizes: ClassVar[str] = "equalize_pairs"
+    #: Pairs or sets to equalise; each method says what None stands for.
+    equalize: Tuples | None
 
-    def _check_equalized(
-        self, tuples: tuple[tuple[str, ...], ...], given: Tuples | None, embedding: Embedding
-    ) -> None:
-        """Name the tuples that the embedding lacks a word of, once `fit` knows the fallbacks.
+    def _set_equalized(self, definition: GivenTuples | None, embedding: Embedding) -> None:
+        """Set the tuples to equalise, by default those of the definition; name incomplete ones.
 
         Not those of a published list, which few vocabularies have all of, nor those of the
-        definitional pairs or sets, which have been named already.
+        definition, which have been named already.
         """
+        read = as_pairs if self.learns_from == "pairs" else as_tuples
+        given = definition if self.equalize is None else read("equalize", self.equalize)
+        self.equalize_ = () if given is None else given.tuples
         self.not_equalized_ = tuple(
-            words for words in tuples if not self._rows_to_equalize(words, embedding)
+            words for words in self.equalize_ if not self._rows_to_equalize(words, embedding)
         )
-        if given is not None and len(self.not_equalized_) == len(tuples):
-            raise none_complete(self.equalizes, tuples, embedding)
-        if self.not_equalized_ and given is not None and not isinstance(given, str):
-            warn_incomplete(self.equalizes, self.not_equalized_, len(tuples), embedding)
+        if given is None or self.equalize is None or not self.not_equalized_:
+            return
+        if len(self.not_equalized_) == len(self.equalize_):
+            raise none_complete(given, embedding)
+        if not given.published:
+            warn_incomplete(given, self.not_equalized_, embedding)
 
-    def _all_rows_to_equalize(
-        self, tuples: tuple[tuple[str, ...], ...], embedding: Embedding
-    ) -> list[Codes]:
+    def _all_rows_to_equalize(self, embedding: Embedding) -> list[Codes]:
         """Return the rows of all tuples; those that only this embedding lacks are named."""
-        found = {words: self._rows_to_equalize(words, embedding) for words in tuples}
-        known = set(self.not_equalized_)
-        lacking = [words for words, rows in found.items() if not rows and words not in known]
+        rows_of = {words: self._rows_to_equalize(words, embedding) for words in self.equalize_}
+        expected = set(self.equalize_) - set(self.not_equalized_)
+        lacking = [words for words, rows in rows_of.items() if not rows and words in expected]
         if lacking:
-            warn_incomplete(self.equalizes, lacking, len(tuples), embedding)
-        return [one for rows in found.values() for one in rows]
+            warn_incomplete(
+                GivenTuples("equalize", self.equalize_, published=False), lacking, embedding
+            )
+        return [rows for cases in rows_of.values() for rows in cases]
 
     def _rows_to_equalize(self, words: tuple[str, ...], embedding: Embedding) -> list[Codes]:
         """Return the rows of a tuple in each case that the vocabulary has it in."""
-        return cased_rows(words, embedding, self.fallbacks_)
+        return cased_rows(words, embedding, self._matching(embedding))
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class HardDebias(EqualizingDebiaser):
     """Hard debiasing for two groups (Bolukbasi et al. 2016).
 
-    All words lose what lies along the direction of the definitional pairs (they are neutralised),
-    except those to ignore; then the words of each equalize pair are moved so that they differ in
-    nothing else (they are equalised). All vectors are scaled to length one.
+    It learns from pairs of words that differ by group only. All words lose what lies along the
+    direction of the pairs (they are neutralised), except those to ignore; then the words of each
+    pair to equalise are moved so that they differ in nothing else (they are equalised). All vectors
+    are scaled to length one.
 
     Parameters
     ----------
     n_components : int, default 1
         The dimensions of the space that is removed; the paper and WEFE remove one.
+    equalize : list of pairs or str, optional
+        Pairs to equalise, or the name of a list such as ``"bolukbasi:equalize_pairs"``; by default
+        those of the definition.
 
     Attributes
     ----------
@@ -88,7 +96,7 @@ class HardDebias(EqualizingDebiaser):
         The principal components of the pairs, each pair about its own centre.
     explained_variance_ratio_ : ndarray
         The share of the pairs' variance along each principal component.
-    equalize_pairs_ : tuple of pairs of str
+    equalize_ : tuple of pairs of str
         The pairs that are equalised.
     not_equalized_ : tuple of pairs of str
         Those of them that are not, as the embedding that was learnt from lacks a word.
@@ -106,11 +114,8 @@ class HardDebias(EqualizingDebiaser):
     --------
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
-    >>> debiaser = bb.debias.HardDebias().fit(
-    ...     emb,
-    ...     definitional_pairs="bolukbasi:definitional_pairs",
-    ...     equalize_pairs=[("he", "she"), ("man", "woman")],
-    ... )
+    >>> debiaser = bb.debias.HardDebias(equalize=[("he", "she"), ("man", "woman")])
+    >>> debiaser = debiaser.fit(emb, definition="bolukbasi:definitional_pairs")
     >>> after = debiaser.transform(emb, ignore="bolukbasi:gender_specific")
     >>> query = bb.load_query("weat_7")
     >>> [round(bb.metrics.WEATEffectSize().run_query(query, e).value, 2) for e in (emb, after)]
@@ -118,70 +123,43 @@ class HardDebias(EqualizingDebiaser):
     """
 
     n_components: int = 1
+    equalize: Tuples | None = None
 
     name: ClassVar[str] = "hard_debias"
-    reference: ClassVar[str | None] = (
-        "Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), arXiv:1607.06520."
-    )
+    reference: ClassVar[str] = "Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), arXiv:1607.06520."
+    learns_from: ClassVar[LearnsFrom] = "pairs"
+    default_definition: ClassVar[str | None] = "bolukbasi:definitional_pairs"
 
-    def fit(
-        self,
-        embedding: Embedding,
-        *,
-        definitional_pairs: Tuples = "bolukbasi:definitional_pairs",
-        equalize_pairs: Tuples | None = None,
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    ) -> Self:
-        """Learn the direction of the pairs.
-
-        Parameters
-        ----------
-        embedding : Embedding
-            What to learn from.
-        definitional_pairs : list of pairs or str
-            Words that differ by group only, such as ``("she", "he")``, or the name of a list.
-        equalize_pairs : list of pairs or str, optional
-            Pairs to equalise; by default the definitional ones.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            How words are found, as in `Matching`; `transform` uses them too.
-
-        Returns
-        -------
-        HardDebias
-            The debiaser itself.
-        """
-        pairs = as_pairs("definitional_pairs", definitional_pairs)
-        equalize = pairs if equalize_pairs is None else as_pairs("equalize_pairs", equalize_pairs)
+    def _learn(self, embedding: Embedding, definition: GivenTuples) -> None:
         at_least("n_components", self.n_components, 1)
-        self._fit_begins(embedding, fallbacks)
-        rows = find_tuples("definitional_pairs", pairs, embedding, self.fallbacks_)
-        self.equalize_pairs_ = equalize
-        self._check_equalized(equalize, equalize_pairs, embedding)
+        rows = find_tuples(definition, embedding, self._matching(embedding))
+        self._set_equalized(definition, embedding)
         self.directions_, self.explained_variance_ratio_ = principal_components(
             embedding, rows, self.n_components
         )
-        return self._fitted_on(embedding)
 
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
         return without(vectors, self.directions_)
 
     def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
-        rows = self._all_rows_to_equalize(self.equalize_pairs_, embedding)
+        rows = self._all_rows_to_equalize(embedding)
         return equalised(self, embedding, chosen, rows, self.directions_)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class MulticlassHardDebias(EqualizingDebiaser):
     """Hard debiasing for any number of groups (Manzini et al. 2019).
 
-    As `HardDebias`, with sets of words such as *judaism, christianity, islam* in the place of
-    pairs, and a space of several dimensions removed. The words of the definitional sets are not
+    As `HardDebias`, but it learns from sets of words such as *judaism, christianity, islam*, all of
+    the same size, and removes a space of several dimensions. The words of these sets are not
     neutralised. All vectors are scaled to length one.
 
     Parameters
     ----------
     n_components : int, default 10
-        The dimensions of the space that is removed; at most as many as the sets span.
+        The dimensions of the space that is removed; not more than the sets span.
+    equalize : list of tuples or str, optional
+        Sets to equalise, or the name of a list; by default those of the definition.
 
     Attributes
     ----------
@@ -189,7 +167,7 @@ class MulticlassHardDebias(EqualizingDebiaser):
         The principal components of the sets, each set about its own centre.
     explained_variance_ratio_ : ndarray
         The share of the sets' variance along each of them.
-    definitional_sets_, equalize_sets_ : tuple of tuples of str
+    definition_, equalize_ : tuple of tuples of str
         The sets that are not neutralised, and those that are equalised.
     not_equalized_ : tuple of tuples of str
         Those of them that are not, as the embedding that was learnt from lacks a word.
@@ -203,78 +181,47 @@ class MulticlassHardDebias(EqualizingDebiaser):
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
     >>> debiaser = bb.debias.MulticlassHardDebias(n_components=2).fit(
-    ...     emb, definitional_sets="manzini:religion_definitional_sets"
+    ...     emb, definition="manzini:religion_definitional_sets"
     ... )
     >>> debiaser.transform(emb).name
     'demo_multiclass_hard_debias'
     """
 
     n_components: int = 10
+    equalize: Tuples | None = None
 
     name: ClassVar[str] = "multiclass_hard_debias"
-    reference: ClassVar[str | None] = (
-        "Manzini, Lim, Tsvetkov, Black (2019), doi:10.18653/v1/N19-1062."
-    )
-    equalizes: ClassVar[str] = "equalize_sets"
+    reference: ClassVar[str] = "Manzini, Lim, Tsvetkov, Black (2019), doi:10.18653/v1/N19-1062."
+    learns_from: ClassVar[LearnsFrom] = "sets"
 
-    def fit(
-        self,
-        embedding: Embedding,
-        *,
-        definitional_sets: Tuples,
-        equalize_sets: Tuples | None = None,
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    ) -> Self:
-        """Learn the space of the sets.
-
-        Parameters
-        ----------
-        embedding : Embedding
-            What to learn from.
-        definitional_sets : list of tuples or str
-            Words that differ by group only, or the name of a list such as
-            ``"manzini:religion_definitional_sets"``; all of one length.
-        equalize_sets : list of tuples or str, optional
-            Sets to equalise; by default the definitional ones.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            How words are found, as in `Matching`; `transform` uses them too.
-
-        Returns
-        -------
-        MulticlassHardDebias
-            The debiaser itself.
-        """
-        sets = as_tuples("definitional_sets", definitional_sets)
-        if len({len(together) for together in sets}) > 1:
+    def _learn(self, embedding: Embedding, definition: GivenTuples) -> None:
+        if len({len(together) for together in definition.tuples}) > 1:
             raise SpecError(
-                "'definitional_sets' holds sets of different lengths; expected one word of each "
+                f"{definition.label!r} holds sets of different lengths; expected one word of each "
                 "group in every set."
             )
-        equalize = sets if equalize_sets is None else as_tuples("equalize_sets", equalize_sets)
         at_least("n_components", self.n_components, 1)
-        self._fit_begins(embedding, fallbacks)
-        rows = find_tuples("definitional_sets", sets, embedding, self.fallbacks_)
-        self.definitional_sets_, self.equalize_sets_ = sets, equalize
-        self._check_equalized(equalize, equalize_sets, embedding)
+        rows = find_tuples(definition, embedding, self._matching(embedding))
+        self.definition_ = definition.tuples
+        self._set_equalized(definition, embedding)
         self.directions_, self.explained_variance_ratio_ = principal_components(
             embedding, rows, self.n_components
         )
-        return self._fitted_on(embedding)
 
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
         return without(vectors, self.directions_)
 
     def _exempt(self, embedding: Embedding) -> Codes:
-        words = [word for together in self.definitional_sets_ for word in together]
-        return embedding.match(words, Matching(self.fallbacks_)).rows
+        words = [word for together in self.definition_ for word in together]
+        return embedding.match(words, self._matching(embedding)).rows
 
     def _special(self, embedding: Embedding, chosen: Mask) -> dict[int, Array]:
-        rows = self._all_rows_to_equalize(self.equalize_sets_, embedding)
+        rows = self._all_rows_to_equalize(embedding)
         return equalised(self, embedding, chosen, rows, self.directions_)
 
     def _rows_to_equalize(self, words: tuple[str, ...], embedding: Embedding) -> list[Codes]:
         """Return the rows of a set as the fallbacks find its words."""
-        rows = tuple_rows(words, embedding, self.fallbacks_)
+        rows = tuple_rows(words, embedding, self._matching(embedding))
         return [] if rows is None else [rows]
 
 
@@ -294,14 +241,14 @@ def principal_components(
     rank = int((values > values[0] * 1e-6).sum()) if values[0] > 0 else 0
     if not rank:
         raise SpecError(
-            "the words of each of the definitional pairs or sets have the same vector, so there is "
-            "no direction in which they differ; give others."
+            "the words of each pair or set have the same vector, so there is no direction in which "
+            "they differ; give others."
         )
     if rank < number:
         raise SpecError(
-            f"'n_components' is {number}, and the {len(tuples)} definitional pairs or sets that "
-            f"the embedding has span {rank} dimensions; use n_components={rank}, or give "
-            "more of them."
+            f"'n_components' is {number}, and the pairs or sets that the embedding has, "
+            f"{len(tuples)} of them, span {counted(rank, 'dimension')}; use n_components={rank}, "
+            "or give more of them."
         )
     chosen = components[:number]
     largest = np.take_along_axis(chosen, np.abs(chosen).argmax(axis=1)[:, None], axis=1)
@@ -320,18 +267,19 @@ def without(vectors: npt.NDArray[Any], directions: Array) -> npt.NDArray[Any]:
     return vectors if np.shares_memory(result, vectors) else result
 
 
-def cased_rows(
-    pair: Sequence[str], embedding: Embedding, fallbacks: tuple[str, ...]
-) -> list[Codes]:
-    """Return the rows of a pair in lower case, with capitals and in upper case, where it is there.
+def cased_rows(pair: Sequence[str], embedding: Embedding, matching: Matching) -> list[Codes]:
+    """Return the rows of a pair in lower case, with capitals and in upper case, where they exist.
 
-    If the vocabulary has it in none of these, those that the fallbacks find.
+    If the vocabulary has the pair in none of these, the rows that the fallbacks find.
     """
     # Both words are to be in the same case, so fallbacks that change the case are not tried.
-    same_case = tuple(dict.fromkeys("exact" if f in CASES else f for f in fallbacks))
-    tried = [tuple_rows([spell(w) for w in pair], embedding, same_case) for spell in _SPELLINGS]
+    names = dict.fromkeys("exact" if name in CASES else name for name in matching.fallbacks)
+    same_case = matching.changed(fallbacks=tuple(names))
+    tried = [
+        tuple_rows([case(word) for word in pair], embedding, same_case) for case in _LETTER_CASES
+    ]
     if not any(rows is not None for rows in tried):
-        tried = [tuple_rows(pair, embedding, fallbacks)]
+        tried = [tuple_rows(pair, embedding, matching)]
     return [rows for rows in tried if rows is not None]
 
 
@@ -350,7 +298,7 @@ def equalised(
     counts.
     """
     result: dict[int, Array] = {}
-    for rows in dict.fromkeys(tuple(one.tolist()) for one in tuples):
+    for rows in dict.fromkeys(tuple(together.tolist()) for together in tuples):
         vectors = debiaser._changed(embedding, np.array(rows), chosen)
         for place, row in enumerate(rows):  # as an earlier tuple has left them
             if row in result:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least
-from bayesbias.debias.base import Debiaser
-from bayesbias.debias.debias_words import Mask, Tuples
-from bayesbias.debias.group_words import Groups, find_groups, labels, words_of
+from bayesbias._core.wording import counted
+from bayesbias.debias.debias_words import GivenWords, Mask, Tuples
+from bayesbias.debias.group_words import GroupDebiaser, labels, words_of
 from bayesbias.debias.hard import without
 from bayesbias.embeddings import Embedding, unit_vectors
 from bayesbias.errors import SpecError, warn
@@ -23,13 +23,13 @@ from bayesbias.errors import SpecError, warn
 _HELD_OUT = 0.3
 
 
-@dataclass(eq=False)
-class INLP(Debiaser):
+@dataclass(eq=False, repr=False)
+class INLP(GroupDebiaser):
     """Iterative null-space projection (Ravfogel et al. 2020).
 
-    A linear classifier learns to tell the words of the groups apart; what it looks at is removed
-    from all words; another one learns from what is left, until it does no better than chance on
-    words it has not seen. Vectors keep their lengths, but for what is removed.
+    It learns from the words of groups. A linear classifier learns to distinguish the groups; what
+    it looks at is removed from all words; another one learns from what is left, until it does no
+    better than chance on words it has not seen. Vectors are not scaled.
 
     Parameters
     ----------
@@ -37,10 +37,14 @@ class INLP(Debiaser):
         The most classifiers; each takes one dimension, or one for each of three groups or more.
         One dimension is left in any case.
     n_words : int, default 7500
-        Without groups: how many words of each side are learnt from, at most a quarter of the
+        Without a definition: how many words of each side are learnt from, at most a quarter of the
         vocabulary.
-    seed : int, default 0
+    seed : int, Generator or None, default 0
         Of the choice of words that are held out, three of ten in each group.
+    pairs : list of pairs or str, optional
+        Without a definition: pairs such as ``("she", "he")``. The two groups are the words that
+        lean most along their direction, among the first 150,000 of the vocabulary. By default
+        ``"bolukbasi:definitional_pairs"``.
 
     Attributes
     ----------
@@ -56,8 +60,8 @@ class INLP(Debiaser):
     -----
     The classifiers are support vector machines, trained on vectors of length one. What is removed
     is the sum of the row spaces of their weights, so what is left is the intersection of the null
-    spaces. The paper adds as many neutral words as a third group; give them as one if you want
-    them told apart too.
+    spaces. The paper adds the same number of neutral words as a third group; give them as one if
+    they are to be distinguished too.
 
     References
     ----------
@@ -76,68 +80,40 @@ class INLP(Debiaser):
 
     n_iterations: int = 35
     n_words: int = 7500
-    seed: int = 0
+    seed: Seed = 0
+    pairs: Tuples | None = None
 
     name: ClassVar[str] = "inlp"
-    reference: ClassVar[str | None] = (
+    reference: ClassVar[str] = (
         "Ravfogel, Elazar, Gonen, Twiton, Goldberg (2020), doi:10.18653/v1/2020.acl-main.647."
     )
     unit: ClassVar[bool] = False
 
-    def fit(
-        self,
-        embedding: Embedding,
-        *,
-        groups: Groups | None = None,
-        definitional_pairs: Tuples | None = None,
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    ) -> Self:
-        """Learn what tells the groups apart.
-
-        Parameters
-        ----------
-        embedding : Embedding
-            What to learn from.
-        groups : list of lists of str, optional
-            The words of each group, or the names of built-in lists; two groups or more. A dict by
-            name will do, such as the groups of a study.
-        definitional_pairs : list of pairs or str, optional
-            Without groups: pairs such as ``("she", "he")``. The two groups are the words that lean
-            most along their direction, among the first 150,000 of the vocabulary. By default
-            ``"bolukbasi:definitional_pairs"``.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            How words are found, as in `Matching`; `transform` uses them too.
-
-        Returns
-        -------
-        INLP
-            The debiaser itself.
-        """
+    def _learn(self, embedding: Embedding, definition: list[GivenWords] | None) -> None:
         at_least("n_iterations", self.n_iterations, 1)
-        at_least("seed", self.seed, 0)
-        self._fit_begins(embedding, fallbacks)
-        found = find_groups(embedding, groups, definitional_pairs, self.n_words, self.fallbacks_)
-        each = 1 if len(found) == 2 else len(found)
-        if embedding.dim <= each:
+        seed = as_seed(self.seed)
+        groups = self._group_rows(embedding, definition)
+        per_round = 1 if len(groups) == 2 else len(groups)
+        if embedding.dim <= per_round:
             raise SpecError(
-                f"embedding {embedding.name!r} has {embedding.dim} dimensions, and one round takes "
-                f"{each} of them for {len(found)} groups; nothing would be left."
+                f"embedding {embedding.name!r} has {counted(embedding.dim, 'dimension')}, and one "
+                f"round takes {per_round} of them for {len(groups)} groups; nothing would be left."
             )
-        vectors = unit_vectors(embedding, np.concatenate(found))
-        self.directions_, self.accuracies_ = self._rounds(vectors, found)
-        self.groups_ = words_of(embedding, found)
+        vectors = unit_vectors(embedding, np.concatenate(groups))
+        self.directions_, self.accuracies_ = self._rounds(vectors, groups, seed)
+        self.groups_ = words_of(embedding, groups)
         if not len(self.directions_):
             warn(
                 f"a classifier gets {self.accuracies_[0]:.0%} of the held-out words of the groups "
                 "right, no more than by chance; nothing will be removed."
             )
-        return self._fitted_on(embedding)
 
-    def _rounds(self, vectors: Array, groups: Sequence[Codes]) -> tuple[Array, Array]:
+    def _rounds(self, vectors: Array, groups: Sequence[Codes], seed: int) -> tuple[Array, Array]:
+        """Return what is removed, and the accuracy before and after each round."""
         from sklearn.svm import LinearSVC
 
         of = labels(groups)
-        held = _held_out(groups, np.random.default_rng(self.seed))
+        held = _held_out(groups, np.random.default_rng(seed))
         chance = np.bincount(of[held]).max() / held.sum()
         dim = vectors.shape[1]
         removed: Array = np.empty((0, dim))

@@ -1,48 +1,50 @@
-"""Least-squares concept erasure: the smallest change after which groups cannot be told apart."""
+"""Least-squares concept erasure: the smallest change that makes groups indistinguishable."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.constants import DEFAULT_FALLBACKS
-from bayesbias.debias.base import Debiaser
-from bayesbias.debias.debias_words import Tuples
-from bayesbias.debias.group_words import Groups, find_groups, labels, words_of
+from bayesbias.debias.debias_words import GivenWords, Tuples
+from bayesbias.debias.group_words import GroupDebiaser, labels, words_of
 from bayesbias.debias.vector_moments import finite_vectors
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import warn
 
 
-@dataclass(eq=False)
-class LEACE(Debiaser):
+@dataclass(eq=False, repr=False)
+class LEACE(GroupDebiaser):
     """Least-squares concept erasure in closed form (Belrose et al. 2023).
 
-    Of all affine changes after which no linear classifier does better than chance on the words of
-    the groups, the one that moves these words least. It removes one dimension fewer than there are
-    groups. Vectors are not scaled, neither before nor after: groups that have the same mean would
-    no longer have it, and could be told apart again.
+    It learns from the words of groups. Of all affine changes after which no linear classifier does
+    better than chance on the words of the groups, it is the one that moves these words least. The
+    number of dimensions removed is the number of groups minus one. Vectors are not scaled, neither
+    before nor after: groups that have the same mean would no longer have it, and could be
+    distinguished again.
 
     Parameters
     ----------
     n_words : int, default 7500
-        Without groups: how many words of each side are learnt from, at most a quarter of the
+        Without a definition: how many words of each side are learnt from, at most a quarter of the
         vocabulary.
     shrinkage : bool, default True
         Whether the covariance of the words is drawn towards that of a ball, by Ledoit and Wolf's
         formula: much where there are few words, hardly where there are many.
+    pairs : list of pairs or str, optional
+        Without a definition: pairs such as ``("she", "he")``. The two groups are the words that
+        lean most along their direction, among the first 150,000 of the vocabulary. By default
+        ``"bolukbasi:definitional_pairs"``.
 
     Attributes
     ----------
     mean_ : ndarray of shape (dim,)
         The mean of the words learnt from; it stays where it is.
     measured_, directions_ : ndarray of shape (n_removed, dim)
-        How far a word is from the mean is measured by the one, and taken away along the other.
+        How far a word is from the mean is measured by the one, and removed along the other.
     groups_ : tuple of tuples of str
         The words learnt from.
 
@@ -62,7 +64,7 @@ class LEACE(Debiaser):
     --------
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
-    >>> debiaser = bb.debias.LEACE().fit(emb, definitional_pairs="bolukbasi:definitional_pairs")
+    >>> debiaser = bb.debias.LEACE(pairs="bolukbasi:definitional_pairs").fit(emb)
     >>> after = debiaser.transform(emb)
     >>> means = [after.subset(words).vectors.mean(axis=0) for words in debiaser.groups_]
     >>> round(float(abs(means[0] - means[1]).max()), 4)
@@ -71,53 +73,24 @@ class LEACE(Debiaser):
 
     n_words: int = 7500
     shrinkage: bool = True
+    pairs: Tuples | None = None
 
     name: ClassVar[str] = "leace"
-    reference: ClassVar[str | None] = (
+    reference: ClassVar[str] = (
         "Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman (2023), arXiv:2306.03819."
     )
     unit: ClassVar[bool] = False
 
-    def fit(
-        self,
-        embedding: Embedding,
-        *,
-        groups: Groups | None = None,
-        definitional_pairs: Tuples | None = None,
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    ) -> Self:
-        """Learn what tells the groups apart.
-
-        Parameters
-        ----------
-        embedding : Embedding
-            What to learn from.
-        groups : list of lists of str, optional
-            The words of each group, or the names of built-in lists; two groups or more. A dict by
-            name will do, such as the groups of a study.
-        definitional_pairs : list of pairs or str, optional
-            Without groups: pairs such as ``("she", "he")``. The two groups are the words that lean
-            most along their direction, among the first 150,000 of the vocabulary. By default
-            ``"bolukbasi:definitional_pairs"``.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            How words are found, as in `Matching`; `transform` uses them too.
-
-        Returns
-        -------
-        LEACE
-            The debiaser itself.
-        """
-        self._fit_begins(embedding, fallbacks)
-        found = find_groups(embedding, groups, definitional_pairs, self.n_words, self.fallbacks_)
-        vectors = finite_vectors(embedding, np.concatenate(found))
+    def _learn(self, embedding: Embedding, definition: list[GivenWords] | None) -> None:
+        groups = self._group_rows(embedding, definition)
+        vectors = finite_vectors(embedding, np.concatenate(groups))
         self.mean_ = vectors.mean(axis=0)
         self.measured_, self.directions_ = erasure(
-            vectors - self.mean_, labels(found), self.shrinkage
+            vectors - self.mean_, labels(groups), self.shrinkage
         )
-        self.groups_ = words_of(embedding, found)
+        self.groups_ = words_of(embedding, groups)
         if not len(self.directions_):
             warn("the groups have the same mean already; nothing will be removed.")
-        return self._fitted_on(embedding)
 
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
         # In double precision, as what is learnt is: the product is a small difference of sums.

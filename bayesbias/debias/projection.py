@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias._core.validation import one_of
-from bayesbias.debias.base import Debiaser
-from bayesbias.debias.debias_words import Tuples, as_pairs, find_tuples
+from bayesbias.debias.base import Debiaser, LearnsFrom
+from bayesbias.debias.debias_words import GivenTuples, find_tuples
 from bayesbias.debias.hard import principal_components, without
 from bayesbias.embeddings import Embedding, unit_vectors
 from bayesbias.errors import SpecError
@@ -30,14 +29,14 @@ _CURVES = {
 }
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Projection(Debiaser):
-    """Linear projection, of all words alike or attenuated (Dev & Phillips 2019).
+    """Linear projection, the same for all words or attenuated (Dev & Phillips 2019).
 
-    All words lose what lies along the direction of the definitional pairs; no word is exempt, none
-    is equalised. The attenuated form, called partial projection in the paper, leaves words a part
-    of it: those that are about little else, such as *she*, are to keep their meaning. Vectors keep
-    their lengths, but for what is removed.
+    It learns from pairs of words that differ by group only. All words lose what lies along the
+    direction of the pairs; no word is exempt, none is equalised. The attenuated form, called
+    partial projection in the paper, leaves words a part of it: those that are about little else,
+    such as *she*, are to keep their meaning. Vectors are not scaled.
 
     Parameters
     ----------
@@ -80,7 +79,7 @@ class Projection(Debiaser):
     >>> emb = bb.load_embedding("demo")
     >>> for attenuation in (None, "rank"):
     ...     debiaser = bb.debias.Projection(attenuation=attenuation).fit(
-    ...         emb, definitional_pairs="bolukbasi:definitional_pairs"
+    ...         emb, definition="bolukbasi:definitional_pairs"
     ...     )
     ...     after = debiaser.transform(emb)
     ...     print([round(float(abs(after[w] @ debiaser.direction_)), 1) for w in ("she", "nurse")])
@@ -94,33 +93,12 @@ class Projection(Debiaser):
     sigma: float | None = None
 
     name: ClassVar[str] = "projection"
-    reference: ClassVar[str | None] = "Dev, Phillips (2019), arXiv:1901.07656."
+    reference: ClassVar[str] = "Dev, Phillips (2019), arXiv:1901.07656."
+    learns_from: ClassVar[LearnsFrom] = "pairs"
+    default_definition: ClassVar[str | None] = "bolukbasi:definitional_pairs"
     unit: ClassVar[bool] = False
 
-    def fit(
-        self,
-        embedding: Embedding,
-        *,
-        definitional_pairs: Tuples = "bolukbasi:definitional_pairs",
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    ) -> Self:
-        """Learn the direction of the pairs.
-
-        Parameters
-        ----------
-        embedding : Embedding
-            What to learn from.
-        definitional_pairs : list of pairs or str
-            Words that differ by group only, such as ``("she", "he")``, or the name of a list.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            How words are found, as in `Matching`; `transform` uses them too.
-
-        Returns
-        -------
-        Projection
-            The debiaser itself.
-        """
-        pairs = as_pairs("definitional_pairs", definitional_pairs)
+    def _learn(self, embedding: Embedding, definition: GivenTuples) -> None:
         one_of("direction", self.direction, ("pca", "mean"))
         if self.attenuation is not None:
             one_of("attenuation", self.attenuation, ("distance", "rank"))
@@ -128,8 +106,7 @@ class Projection(Debiaser):
         sigma = self.sigma
         if sigma is not None and not (isinstance(sigma, Real) and sigma > 0):
             raise SpecError(f"'sigma' is {self.sigma!r}; expected a number above 0.")
-        self._fit_begins(embedding, fallbacks)
-        rows = find_tuples("definitional_pairs", pairs, embedding, self.fallbacks_)
+        rows = find_tuples(definition, embedding, self._matching(embedding))
         pca = self.direction == "pca"
         self.direction_: Array = (
             principal_components(embedding, rows, 1)[0][0]
@@ -138,7 +115,6 @@ class Projection(Debiaser):
         )
         words = embedding.vectors[np.concatenate(rows)].astype(np.float64)
         self.centre_: float = float((words @ self.direction_).mean())
-        return self._fitted_on(embedding)
 
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
         if self.attenuation is None:
@@ -162,7 +138,7 @@ def mean_difference(embedding: Embedding, pairs: Sequence[Codes]) -> Array:
     length = np.linalg.norm(mean)
     if not length > 1e-6:
         raise SpecError(
-            "the differences of the definitional pairs are zero in the mean, so they have no "
+            "the differences of the pairs of 'definition' are zero in the mean, so they have no "
             "direction; give the words of all pairs in the same order, or use direction='pca'."
         )
     result: Array = mean / length

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.blocks import blocks
 from bayesbias._core.validation import at_least, share
-from bayesbias.debias.base import Debiaser, to_unit
-from bayesbias.debias.debias_words import Mask, Tuples, as_pairs, find_tuples
+from bayesbias.debias.base import Debiaser, LearnsFrom, to_unit
+from bayesbias.debias.debias_words import GivenTuples, Mask, find_tuples
 from bayesbias.debias.hard import principal_components
 from bayesbias.embeddings import Embedding, nearest
 from bayesbias.errors import SpecError
@@ -29,14 +29,14 @@ _NUMBERS = 200_000
 _FIRST, _SECOND, _TINY = 0.9, 0.999, 1e-8
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class RepulsionAttractionNeutralization(Debiaser):
     """Repulsion, attraction, neutralisation (RAN-Debias, Kumar et al. 2020).
 
     Hard debiasing leaves words together that were near each other because of the bias. Here each
     word is moved by itself: away from the neighbours that are near because of the direction of the
-    definitional pairs, not far from where it was, and to the middle of that direction. All vectors
-    are scaled to length one.
+    pairs that the method learns from, not far from where it was, and to the middle of that
+    direction. All vectors are scaled to length one.
 
     Parameters
     ----------
@@ -66,8 +66,7 @@ class RepulsionAttractionNeutralization(Debiaser):
 
     Neighbours are those of the embedding that is transformed, as it is before. The time does not
     depend on what was learnt but on the words changed: some milliseconds for each, so give a
-    `target` for large vocabularies. With ``copy=False`` the new vectors wait until all words are
-    done.
+    `target` for large vocabularies.
 
     WEFE 1.0.1 swaps the word and its original, so that the anchor moves and the word stays the
     anchor; *nurse* then has a cosine of 0.40 with what it was. It also uses the product with g in
@@ -82,7 +81,7 @@ class RepulsionAttractionNeutralization(Debiaser):
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
     >>> debiaser = bb.debias.RepulsionAttractionNeutralization().fit(
-    ...     emb, definitional_pairs="bolukbasi:definitional_pairs"
+    ...     emb, definition="bolukbasi:definitional_pairs"
     ... )
     >>> after = debiaser.transform(emb, target=["nurse", "surgeon"])
     >>> unit = emb["nurse"] / (emb["nurse"] @ emb["nurse"]) ** 0.5
@@ -97,40 +96,14 @@ class RepulsionAttractionNeutralization(Debiaser):
     n_epochs: int = 300
 
     name: ClassVar[str] = "repulsion_attraction_neutralization"
-    reference: ClassVar[str | None] = (
-        "Kumar, Bhotia, Kumar, Chakraborty (2020), doi:10.1162/tacl_a_00327."
-    )
-    looks_around: ClassVar[bool] = True
+    reference: ClassVar[str] = "Kumar, Bhotia, Kumar, Chakraborty (2020), doi:10.1162/tacl_a_00327."
+    learns_from: ClassVar[LearnsFrom] = "pairs"
+    default_definition: ClassVar[str | None] = "bolukbasi:definitional_pairs"
 
-    def fit(
-        self,
-        embedding: Embedding,
-        *,
-        definitional_pairs: Tuples = "bolukbasi:definitional_pairs",
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    ) -> Self:
-        """Learn the direction of the pairs.
-
-        Parameters
-        ----------
-        embedding : Embedding
-            What to learn from.
-        definitional_pairs : list of pairs or str
-            Words that differ by group only, such as ``("she", "he")``, or the name of a list.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            How words are found, as in `Matching`; `transform` uses them too.
-
-        Returns
-        -------
-        RepulsionAttractionNeutralization
-            The debiaser itself.
-        """
-        pairs = as_pairs("definitional_pairs", definitional_pairs)
+    def _learn(self, embedding: Embedding, definition: GivenTuples) -> None:
         self._check()
-        self._fit_begins(embedding, fallbacks)
-        rows = find_tuples("definitional_pairs", pairs, embedding, self.fallbacks_)
+        rows = find_tuples(definition, embedding, self._matching(embedding))
         self.direction_ = principal_components(embedding, rows, 1)[0][0]
-        return self._fitted_on(embedding)
 
     def _check(self) -> None:
         weights = self.weights if isinstance(self.weights, Sequence) else ()
@@ -150,9 +123,9 @@ class RepulsionAttractionNeutralization(Debiaser):
     def _change_in(
         self, embedding: Embedding, vectors: npt.NDArray[Any], rows: Codes
     ) -> npt.NDArray[Any]:
-        somewhere = np.flatnonzero(vectors.any(axis=1))  # a zero vector has no neighbours
-        for start in range(0, len(somewhere), _WORDS):
-            some = somewhere[start : start + _WORDS]
+        with_direction = np.flatnonzero(vectors.any(axis=1))  # a zero vector has no neighbours
+        for part in blocks(len(with_direction), budget=_WORDS):
+            some = with_direction[part]
             words = vectors[some].astype(np.float32, copy=False)
             around, near, illicit = self._neighbours(embedding, words, rows[some])
             for batch in _batches(illicit.sum(axis=1), embedding.dim):
@@ -168,14 +141,14 @@ class RepulsionAttractionNeutralization(Debiaser):
     ) -> tuple[Floats, Codes, Mask]:
         """Return vectors, which of them are near each word, and which of these are illicit."""
         number = min(self.n_neighbours, len(embedding) - 1)
-        found, close = nearest(embedding, words, number, exclude=list(rows[:, None]))
-        distinct, near = np.unique(found, return_inverse=True)
-        near = near.reshape(found.shape)
+        neighbours, close = nearest(embedding, words, number, exclude=list(rows[:, None]))
+        distinct, near = np.unique(neighbours, return_inverse=True)
+        near = near.reshape(neighbours.shape)
         around = np.array(embedding.vectors[distinct])
         to_unit(around)
         axis = self.direction_.astype(np.float32)
-        own, others = (words @ axis)[:, None], (around @ axis)[near]
-        return around, near, illicit_neighbours(close, own, others, self.theta)
+        along, others = (words @ axis)[:, None], (around @ axis)[near]
+        return around, near, illicit_neighbours(close, along, others, self.theta)
 
     def _objective(self, words: Floats, repelled: Floats) -> tuple[Floats, Floats]:
         """Return the vectors with which cosines count, words × sides, and how much each counts.
@@ -192,14 +165,14 @@ class RepulsionAttractionNeutralization(Debiaser):
         return sides, np.array(weights, dtype=np.float32)
 
 
-def illicit_neighbours(close: Array, own: Array, others: Array, theta: float) -> Mask:
+def illicit_neighbours(close: Array, along: Array, others: Array, theta: float) -> Mask:
     """Return which neighbours have an indirect bias above theta.
 
     Of vectors of length one, given their products with each other and those with the direction.
     β(w, v) > θ is w·v (1 − θ) > cos(w⊥, v⊥), where w·v is above zero.
     """
-    lengths = np.sqrt(np.maximum(1 - own**2, 0) * np.maximum(1 - others**2, 0))
-    result: Mask = (close > 0) & (close * (1 - theta) * lengths > close - own * others)
+    lengths = np.sqrt(np.maximum(1 - along**2, 0) * np.maximum(1 - others**2, 0))
+    result: Mask = (close > 0) & (close * (1 - theta) * lengths > close - along * others)
     return result
 
 
@@ -207,9 +180,8 @@ def _batches(numbers: Codes, dim: int) -> Iterator[Codes]:
     """Yield words that have as many neighbours to be repelled from, not too many at once."""
     for number in np.unique(numbers):
         same = np.flatnonzero(numbers == number)
-        step = max(_NUMBERS // ((int(number) + 2) * dim), 1)
-        for start in range(0, len(same), step):
-            yield same[start : start + step]
+        for part in blocks(len(same), (int(number) + 2) * dim, _NUMBERS):
+            yield same[part]
 
 
 def gradient(x: Array, sides: Array, weights: Array) -> tuple[Array, Array]:

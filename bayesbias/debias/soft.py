@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias._core.validation import at_least, positive
-from bayesbias.debias.base import Debiaser
-from bayesbias.debias.debias_words import (
-    Tuples,
-    Words,
-    as_tuples,
-    as_words,
-    find_tuples,
-    find_words,
-)
+from bayesbias.debias.base import Debiaser, LearnsFrom
+from bayesbias.debias.debias_words import GivenTuples, Words, as_words, find_tuples, find_words
 from bayesbias.debias.hard import principal_components
 from bayesbias.debias.vector_moments import second_moments
 from bayesbias.embeddings import Embedding, unit_vectors
 from bayesbias.errors import SpecError, warn
 
-# From this share of bias left on, users are told that it is next to all.
+# Users are warned if more than this share of the bias is left.
 _HARDLY_LESS = 0.9
 # Directions in which all words together have less than this share of the largest are not mapped.
 _NOTHING = 1e-10
@@ -36,14 +27,14 @@ _CLOSE = 1e-8
 _ROUNDS = 2000
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class SoftDebias(Debiaser):
     """Soft debiasing for any number of groups (Manzini et al. 2019, after Bolukbasi et al. 2016).
 
-    All vectors are multiplied with one matrix T. It is the one that makes
-    ‖(TW)ᵀ(TW) − WᵀW‖² + λ‖(TN)ᵀ(TB)‖² smallest: inner products of words W should stay, those of
-    neutral words N with the space of bias B should vanish. All vectors are scaled to length one,
-    before and after.
+    It learns from pairs or sets of words that differ by group only. All vectors are multiplied with
+    one matrix T, which minimises ‖(TW)ᵀ(TW) − WᵀW‖² + λ‖(TN)ᵀ(TB)‖²: inner products of words W
+    should stay, those of neutral words N with the space of bias B should vanish. All vectors are
+    scaled to length one, before and after.
 
     Parameters
     ----------
@@ -51,14 +42,17 @@ class SoftDebias(Debiaser):
         How much the bias counts: λ. The published value is 0.2, which changes next to nothing in
         an embedding of usual size; see the notes.
     n_components : int, default 1
-        The dimensions of the space of bias; one less than there are groups is natural.
+        The dimensions of the space of bias; the number of groups minus one is natural.
+    neutral_words : list of str or str, optional
+        Words that should lose their bias, or the name of a list; by default all words but those of
+        the definition.
 
     Attributes
     ----------
     matrix_ : ndarray of shape (dim, dim)
         T. Any rotation of it is as good; this one is symmetric, which moves words least.
     bias_left_ : float
-        The share of ‖NᵀB‖² that ‖(TN)ᵀ(TB)‖² is: 1 where nothing has been taken, 0 where all.
+        The share of ‖NᵀB‖² that ‖(TN)ᵀ(TB)‖² is: 1 if nothing was removed, 0 if all of it was.
     directions_ : ndarray of shape (n_components, dim)
         The principal components of the sets, each set about its own centre: B.
     explained_variance_ratio_ : ndarray
@@ -89,7 +83,7 @@ class SoftDebias(Debiaser):
     >>> emb = bb.load_embedding("demo")
     >>> for strength in (20, 200, 2000):
     ...     debiaser = bb.debias.SoftDebias(strength).fit(
-    ...         emb, definitional_sets="bolukbasi:definitional_pairs"
+    ...         emb, definition="bolukbasi:definitional_pairs"
     ...     )
     ...     print(strength, round(debiaser.bias_left_, 3))
     20 0.863
@@ -99,85 +93,52 @@ class SoftDebias(Debiaser):
 
     strength: float = 0.2
     n_components: int = 1
+    neutral_words: Words | None = None
 
     name: ClassVar[str] = "soft_debias"
-    reference: ClassVar[str | None] = (
-        "Manzini, Lim, Tsvetkov, Black (2019), doi:10.18653/v1/N19-1062. Bolukbasi, Chang, Zou, "
-        "Saligrama, Kalai (2016), arXiv:1607.06520."
+    reference: ClassVar[str] = (
+        "Manzini, Lim, Tsvetkov, Black (2019), doi:10.18653/v1/N19-1062. Bolukbasi, Chang, "
+        "Zou, Saligrama, Kalai (2016), arXiv:1607.06520."
     )
+    learns_from: ClassVar[LearnsFrom] = "sets"
 
-    def fit(
-        self,
-        embedding: Embedding,
-        *,
-        definitional_sets: Tuples,
-        neutral_words: Words | None = None,
-        fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    ) -> Self:
-        """Learn the matrix.
-
-        Parameters
-        ----------
-        embedding : Embedding
-            What to learn from.
-        definitional_sets : list of tuples or str
-            Words that differ by group only, or the name of a list such as
-            ``"manzini:religion_definitional_sets"`` or ``"bolukbasi:definitional_pairs"``.
-        neutral_words : list of str or str, optional
-            Words that should lose their bias, or the name of a list; by default all words but
-            those of the sets.
-        fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-            How words are found, as in `Matching`; `transform` uses them too.
-
-        Returns
-        -------
-        SoftDebias
-            The debiaser itself.
-
-        Warns
-        -----
-        BayesBiasWarning
-            If more than 90 % of the bias is left, or the embedding lacks words that were given.
-        """
-        sets = as_tuples("definitional_sets", definitional_sets)
-        words = None if neutral_words is None else as_words("neutral_words", neutral_words)
+    def _learn(self, embedding: Embedding, definition: GivenTuples) -> None:
         strength = positive("strength", self.strength)
         at_least("n_components", self.n_components, 1)
-        self._fit_begins(embedding, fallbacks)
-        rows = find_tuples("definitional_sets", sets, embedding, self.fallbacks_)
-        chosen = np.unique(np.concatenate(rows))
-        if words is not None:
-            chosen = find_words(
-                "neutral_words",
-                words,
-                embedding,
-                self.fallbacks_,
-                published=isinstance(neutral_words, str),
-            )
-        elif len(chosen) == len(embedding):
-            raise SpecError(
-                f"embedding {embedding.name!r} has no words besides those of the definitional "
-                "sets, so none to be neutral; load more of them."
-            )
+        rows = find_tuples(definition, embedding, self._matching(embedding))
         self.directions_, self.explained_variance_ratio_ = principal_components(
             embedding, rows, self.n_components
         )
         every = second_moments(embedding, unit=True)
-        vectors = unit_vectors(embedding, chosen)
-        some = vectors.T @ vectors if words is not None else every - vectors.T @ vectors
-        products = best_products(every, some, self.directions_, strength)
+        neutral = self._neutral_moments(embedding, every, np.unique(np.concatenate(rows)))
+        products = best_products(every, neutral, self.directions_, strength)
         values, basis = np.linalg.eigh(products)
         self.matrix_ = (basis * np.sqrt(np.maximum(values, 0))) @ basis.T
         before, after = self.directions_, self.directions_ @ products
-        bias = float(np.trace(before @ some @ before.T))
-        self.bias_left_ = float(np.trace(after @ some @ after.T)) / bias if bias > 0 else 0.0
+        bias = float(np.trace(before @ neutral @ before.T))
+        self.bias_left_ = float(np.trace(after @ neutral @ after.T)) / bias if bias > 0 else 0.0
         if self.bias_left_ > _HARDLY_LESS:
             warn(
                 f"soft debiasing with strength={strength:g} leaves {self.bias_left_:.1%} of the "
                 f"bias of {embedding.name!r}; the more words, the larger 'strength' has to be. "
                 "Raise it until 'bias_left_' is what you want."
             )
-        return self._fitted_on(embedding)
+
+    def _neutral_moments(self, embedding: Embedding, every: Array, defining: Codes) -> Array:
+        """Return the second moments of the neutral words."""
+        if self.neutral_words is not None:
+            words = as_words("neutral_words", self.neutral_words)
+            vectors = unit_vectors(
+                embedding, find_words(words, embedding, self._matching(embedding))
+            )
+            return vectors.T @ vectors
+        if len(defining) == len(embedding):
+            raise SpecError(
+                f"embedding {embedding.name!r} has no words besides those of 'definition', so none "
+                "to be neutral; load more of them."
+            )
+        vectors = unit_vectors(embedding, defining)
+        return every - vectors.T @ vectors
 
     def _change(self, vectors: npt.NDArray[Any], rows: Codes) -> npt.NDArray[Any]:
         result: npt.NDArray[Any] = vectors @ self.matrix_.astype(vectors.dtype)
@@ -191,8 +152,8 @@ def best_products(every: Array, some: Array, directions: Array, strength: float)
     NNᵀ is diagonal, X = ΦYΦᵀ, and the sum is ‖Y − C‖² + λ‖√a Y F‖² with C = Φᵀ(WWᵀ)²Φ, F = ΦᵀB.
     """
     values, basis = np.linalg.eigh(every)
-    there = values > values[-1] * _NOTHING
-    whitened = basis[:, there] / np.sqrt(values[there])
+    mapped = values > values[-1] * _NOTHING
+    whitened = basis[:, mapped] / np.sqrt(values[mapped])
     shares, turn = np.linalg.eigh(whitened.T @ some @ whitened)
     phi = whitened @ turn
     # Of B only the space it spans counts, so its vectors may be turned to be orthogonal here.
@@ -202,7 +163,7 @@ def best_products(every: Array, some: Array, directions: Array, strength: float)
     inner = stationary(goal, 1.0, strength / 2, np.maximum(shares, 0), bias)
     if np.linalg.eigvalsh(inner)[0] < -_CLOSE * np.linalg.norm(goal):
         inner = _without_negative(goal, strength / 2, np.maximum(shares, 0), bias)
-    outside = np.eye(len(every)) - basis[:, there] @ basis[:, there].T
+    outside = np.eye(len(every)) - basis[:, mapped] @ basis[:, mapped].T
     products: Array = phi @ inner @ phi.T + outside
     return products
 
@@ -211,7 +172,7 @@ def stationary(goal: Array, weight: float, half: float, shares: Array, bias: Arr
     """Return the symmetric Y with weight·Y + half·(A Y FFᵀ + FFᵀ Y A) = goal.
 
     A is diagonal, the columns of F = `bias` are orthogonal. What Y does to F, Z = YF, follows from
-    the equation times F, in which the columns of Z hang together only by ZᵀAF: few unknowns.
+    the equation times F, in which the columns of Z are linked only by ZᵀAF: few unknowns.
     """
     k = bias.shape[1]
     squares = (bias**2).sum(axis=0)
@@ -222,8 +183,8 @@ def stationary(goal: Array, weight: float, half: float, shares: Array, bias: Arr
     system = np.eye(k * k).reshape(k, k, k, k)
     for column in range(k):
         system[column, :, :, column] += half * coupling[column].T
-    known = ((factors * onto).T @ scaled).ravel()
-    between = np.linalg.solve(system.reshape(k * k, k * k), known).reshape(k, k)
+    right_side = ((factors * onto).T @ scaled).ravel()
+    between = np.linalg.solve(system.reshape(k * k, k * k), right_side).reshape(k, k)
     moved = factors * (onto - half * bias @ between)
     part = (shares[:, None] * moved) @ bias.T
     result: Array = (goal - half * (part + part.T)) / weight

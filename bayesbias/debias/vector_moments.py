@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.blocks import blocks
 from bayesbias._core.wording import quoted
 from bayesbias.debias.base import to_unit
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import DataError
 
-# Rows handled at once: many enough for fast products, few enough to need no memory to speak of.
+# Rows handled at once: enough for fast products, few enough to need little memory.
 _BLOCK = 8192
 
 
@@ -30,8 +31,8 @@ def finite_vectors(embedding: Embedding, rows: Codes) -> Array:
 def mean_vector(embedding: Embedding) -> Array:
     """Return the mean of all vectors."""
     total = np.zeros(embedding.dim)
-    for start in range(0, len(embedding), _BLOCK):
-        total += embedding.vectors[start : start + _BLOCK].sum(axis=0, dtype=np.float64)
+    for rows in blocks(len(embedding), budget=_BLOCK):
+        total += embedding.vectors[rows].sum(axis=0, dtype=np.float64)
     return _checked(total / len(embedding), embedding)
 
 
@@ -44,8 +45,8 @@ def second_moments(
     of single precision, as the vectors are; blocks are added in double precision.
     """
     total = np.zeros((embedding.dim, embedding.dim))
-    for start in range(0, len(embedding), _BLOCK):
-        part = np.array(embedding.vectors[start : start + _BLOCK])
+    for rows in blocks(len(embedding), budget=_BLOCK):
+        part = np.array(embedding.vectors[rows])
         if centre is not None:
             part -= centre.astype(np.float32)
         if unit:

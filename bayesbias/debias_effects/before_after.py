@@ -1,4 +1,4 @@
-"""What debiasing did, what it left and what it broke, in one table."""
+"""The effects of debiasing in one table: changes, residual bias, side effects."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from os import PathLike
+from typing import TypeAlias
 
 import pandas as pd
 
-from bayesbias._core.constants import CONNECTIONS, DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
+from bayesbias._core.constants import CONNECTIONS
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, one_of
-from bayesbias.debias import Debiaser
+from bayesbias.debias import Debiaser, method_for
 from bayesbias.debias_effects.benchmarks import Benchmark, analogy_questions, similarity_pairs
-from bayesbias.debias_effects.change_summary import tell
+from bayesbias.debias_effects.change_summary import paragraphs
 from bayesbias.debias_effects.change_tables import (
     COLUMNS,
     of_distances,
@@ -29,8 +31,7 @@ from bayesbias.debias_effects.change_tables import (
 )
 from bayesbias.debias_effects.quality import neighbour_drift, word_analogies, word_similarity
 from bayesbias.distances import distance_table
-from bayesbias.embeddings import Embedding, Matching, check_embedding
-from bayesbias.embeddings.matching import check_fallbacks
+from bayesbias.embeddings import Embedding, Matching, as_embedding, as_matching
 from bayesbias.errors import BayesBiasError, SpecError, VocabularyError
 from bayesbias.metrics import (
     ClassificationTest,
@@ -38,6 +39,7 @@ from bayesbias.metrics import (
     Metric,
     MetricLike,
     Neighbourhood,
+    Score,
     as_metrics,
 )
 from bayesbias.models import Overview, PairedFit, fit, fit_paired, overview
@@ -51,7 +53,7 @@ from bayesbias.rankings.parallel_scores import (
     measure,
 )
 from bayesbias.rankings.study_queries import study_queries
-from bayesbias.wordlists import Query, Study
+from bayesbias.wordlists import Query, Study, load_study
 
 #: Metrics that a study is measured by, unless others are asked for.
 CLASSICAL = (
@@ -66,16 +68,21 @@ CLASSICAL = (
     "semaxis",
     "generalized_weat",
 )
-#: Tests of what is left, unless others are asked for.
+#: Tests of residual bias, unless others are asked for.
 RESIDUAL = (ClusterTest(), ClassificationTest(), Neighbourhood())
 # Distances that moved by less have moved by rounding alone: vectors are in single precision.
 _ROUNDING = 1e-6
 _PAIR = ["protected_word", "word_to_compare"]
 
+#: A metric with its queries by name.
+Asked: TypeAlias = tuple[Metric, dict[str, Query]]
+#: A debiasing method by its name or class, a fitted debiaser, or the embedding after debiasing.
+DebiaserLike: TypeAlias = str | type[Debiaser] | Debiaser | Embedding
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BeforeAfter:
-    """What debiasing did, what it left and what it broke; made by `before_after`.
+    """The effects of debiasing on a study, made by `before_after`.
 
     Parameters
     ----------
@@ -84,15 +91,15 @@ class BeforeAfter:
         analogies, neighbours), ``measure``, the ``group`` and ``word`` it is of, ``before``,
         ``after`` and ``change``, ``lower`` and ``upper`` of the change, ``p``, the probability of
         the ``event`` (that the measure is nearer to its value without bias, say), a ``verdict``
-        that says no more than the probabilities allow, and a ``note``. The ``change`` of a distance
-        is that of the same pairs of words, by a model of its own, so it need not be exactly
-        ``after`` − ``before``.
+        that claims no more than the probabilities allow, else *inconclusive*, and a ``note``. The
+        ``change`` of a distance is that of the same pairs of words, by a model of its own, so it
+        need not be exactly ``after`` − ``before``.
     paired : PairedFit or None
         The model of the distances; None if none of them changed.
     overview : Overview
         The thesis's questions about the embedding after debiasing, with what moved.
     metrics, residual : DataFrame
-        The classical metrics, and the tests of what is left, each before and after with intervals.
+        The classical metrics, and the tests of residual bias, each before and after with intervals.
     quality : DataFrame
         Similarity and analogies before and after.
     drift : DataFrame
@@ -111,10 +118,10 @@ class BeforeAfter:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> emb, study = bb.load_embedding("demo"), bb.load_study("weat_7")
-    >>> debiaser = bb.debias.HardDebias().fit(emb)
-    >>> found = bb.before_after(emb, debiaser, study, draws=100, metrics=["weat"], residual=())
-    >>> found
+    >>> result = bb.before_after(
+    ...     "demo", "hard_debias", "weat_7", draws=100, metrics=["weat"], residual=()
+    ... )
+    >>> result
     <BeforeAfter demo → demo_hard_debias, study weat_7: 99 measures>
     """
 
@@ -138,30 +145,39 @@ class BeforeAfter:
         )
 
     def summary(self) -> str:
-        """Say in plain sentences what changed, and how sure that is.
+        """Return in plain sentences what changed, and how certain that is.
 
         Returns
         -------
         str
-            One paragraph each on what debiasing did, left and broke, and on what was skipped. What
-            the intervals leave open is said to be open.
+            One paragraph each on the effect of debiasing, residual bias, side effects, and what was
+            not measured. Where an interval does not decide, the result is called inconclusive.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> result = bb.before_after(
+        ...     "demo", "hard_debias", "weat_7", draws=100, metrics=["weat"], residual=()
+        ... )
+        >>> print(result.summary().splitlines()[0][:56])
+        Effect of debiasing: demo became demo_hard_debias; chang
         """
-        return "\n\n".join(f"{title}: {text}" for title, text in tell(self).items())
+        return "\n\n".join(f"{title}: {text}" for title, text in paragraphs(self).items())
 
     def _repr_html_(self) -> str:
-        paragraphs = "".join(
+        text = "".join(
             f"<p><b>{html.escape(title)}</b>: {html.escape(text)}</p>"
-            for title, text in tell(self).items()
+            for title, text in paragraphs(self).items()
         )
         # Words are many; they are in the table and in the figure.
         shown = self.table[self.table["word"] == ""].drop(columns="word")
-        return paragraphs + shown.round(3).to_html(index=False, border=0, na_rep="")
+        return text + shown.round(3).to_html(index=False, border=0, na_rep="")
 
 
 def before_after(
-    embedding: Embedding,
-    debiaser: Debiaser | Embedding,
-    study: Study,
+    embedding: Embedding | str | PathLike[str],
+    debiaser: DebiaserLike,
+    study: Study | str | PathLike[str],
     *,
     queries: Queries | None = None,
     metrics: MetricLike | Iterable[MetricLike] = CLASSICAL,
@@ -175,34 +191,34 @@ def before_after(
     engine: Engine = "exact",
     draws: int = 1000,
     residual_draws: int = 50,
-    seed: int | None = None,
+    seed: Seed = None,
     prob: float = 0.89,
-    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    lost_vocabulary_threshold: float = LOST_VOCABULARY_THRESHOLD,
+    matching: Matching | None = None,
     n_jobs: int = 1,
     progress: bool = True,
 ) -> BeforeAfter:
-    """Tell what debiasing did to a study's words, what it left, and what it broke.
+    """Measure the effects of debiasing on a study, residual bias, and side effects.
 
     Changes are after minus before. Their intervals come from the paired model (distances) or from
-    draws that weigh the words alike before and after (all else). All vectors are scaled to length
+    draws that weigh the words equally before and after (all else). All vectors are scaled to length
     one, as some metrics depend on lengths and most methods change them.
 
     Parameters
     ----------
-    embedding : Embedding
-        The embedding before debiasing.
-    debiaser : Debiaser or Embedding
-        A fitted debiaser, or the embedding after debiasing, however that was done.
-    study : Study
-        Protected words, stereotypes and controls.
+    embedding : Embedding, str or path-like
+        The embedding before debiasing, or its name.
+    debiaser : str, Debiaser class, Debiaser or Embedding
+        The name or class of a method, which then learns from words that fit the study, as in
+        `audit`; a fitted debiaser; or the embedding after debiasing, however that was done.
+    study : Study, str or path-like
+        Protected words, stereotypes and controls, or the name of a study.
     queries : Query, list of Query or str, optional
         More queries for the metrics, besides those that the groups and stereotypes of the study
         make; for metrics of pairs, pairs.
     metrics : str, Metric class, Metric, or list of them
         The metrics; each takes the queries that fit it. MAC is always among them.
     residual : Metric class, Metric, or list of them
-        Tests of what is left; by default those of Gonen & Goldberg (2019): clusters, a classifier,
+        Tests of residual bias; by default those of Gonen & Goldberg (2019): clusters, a classifier,
         neighbours. They get the embedding before as their ``original``.
     residual_groups : mapping of str to list of str, optional
         The groups that words may still lean to; by default the protected words. They should be
@@ -221,19 +237,18 @@ def before_after(
     draws : int, default 1000
         Draws of each of the model's four chains, of the metrics, and of the quality.
     residual_draws : int, default 50
-        Draws of the tests of what is left, which take longer.
-    seed : int, optional
+        Draws of the tests of residual bias, which take longer.
+    seed : int or Generator, optional
         Same seed, same result; by default 0, and for metrics with a seed of their own that one.
     prob : float, default 0.89
         Probability of the intervals.
-    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Forms of a word to try, as in `Matching`.
-    lost_vocabulary_threshold : float, default 0.2
-        The share of any one word set that an embedding may lack.
+    matching : Matching, optional
+        How words are matched in both embeddings, and the share of any one word set that they may
+        lack; that of `embedding` by default.
     n_jobs : int, default 1
-        How many processes measure at once; -1 for one on each core.
+        The number of processes that measure at once; -1 for one on each core.
     progress : bool, default True
-        Whether to show bars, where they can be seen.
+        Whether to show progress bars, where they can be seen.
 
     Returns
     -------
@@ -252,102 +267,193 @@ def before_after(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> emb, study = bb.load_embedding("demo"), bb.load_study("religion")
-    >>> debiaser = bb.debias.MulticlassHardDebias(n_components=2).fit(
-    ...     emb, definitional_sets="manzini:religion_definitional_sets"
+    >>> result = bb.before_after(
+    ...     "demo", "multiclass_hard_debias", "religion", draws=100, metrics=["weat"], residual=()
     ... )
-    >>> found = bb.before_after(emb, debiaser, study, draws=100, metrics=["weat"], residual=())
-    >>> mac = found.table.query("measure == 'mac'")
+    >>> mac = result.table.query("measure == 'mac'")
     >>> mac[["before", "after", "change", "lower", "upper", "verdict"]].round(2)
-        before  after  change  lower  upper verdict
-    90    0.87   0.87    -0.0  -0.02   0.02    open
+        before  after  change  lower  upper       verdict
+    90    0.87   0.87    -0.0  -0.02   0.02  inconclusive
     """
-    check_embedding(embedding)
-    if not isinstance(study, Study):
-        raise SpecError(
-            f"'study' is {type(study).__name__}; expected a Study: load_study('religion')."
-        )
     one_of("engine", engine, ("exact", "nuts"))
     at_least("residual_draws", residual_draws, 2)
     at_least("neighbours", neighbours, 1)
     check_interval(prob, "hdi")
-    ways = check_fallbacks(fallbacks)
+    before, asked_study = as_embedding(embedding), _as_study(study)
+    how = as_matching(matching, before)
+    metric_seed = None if seed is None else as_seed(seed)
     settings = Settings(
         # Most methods scale vectors to length one; what that does to a metric is not debiasing.
         normalize=True,
-        matching=Matching(ways, lost_vocabulary_threshold),
-        seed=seed,
+        matching=how,
+        seed=metric_seed,
         draws=at_least("draws", draws, 2),
         prob=prob,
     )
-    if seed is None:
-        seed = 0  # of all but the metrics, which may have a seed of their own
-    asked, skipped = study_queries(metrics, study, [] if queries is None else as_queries(queries))
-    tests = _tests(residual, study, residual_groups, embedding)
+    more_queries = [] if queries is None else as_queries(queries)
+    asked, skipped = study_queries(metrics, asked_study, more_queries)
+    tests = _tests(residual, asked_study, residual_groups, before)
+    benchmarks = _benchmarks(similarity, analogies)
+
+    other_seed = 0 if metric_seed is None else metric_seed  # metrics may have their own
+    fitted = _fitted(before, debiaser, asked_study, other_seed, how)
+    after = _debiased(before, fitted, target, ignore, progress)
+    comparison = _Comparison(
+        before, after, asked_study, how, settings, other_seed, n_jobs, progress, skipped
+    )
+    return comparison.result(asked, tests, residual_draws, benchmarks, neighbours, engine)
+
+
+@dataclass(frozen=True)
+class _Comparison:
+    """Two embeddings that are measured in the same way; what cannot be measured is noted."""
+
+    before: Embedding
+    after: Embedding
+    study: Study
+    matching: Matching
+    settings: Settings
+    seed: int
+    n_jobs: int
+    progress: bool
+    skipped: dict[str, str]
+
+    def result(
+        self,
+        asked: Sequence[Asked],
+        tests: Sequence[Asked],
+        residual_draws: int,
+        benchmarks: Sequence[tuple[str, Benchmark]],
+        neighbours: int,
+        engine: Engine,
+    ) -> BeforeAfter:
+        """Measure everything."""
+        draws, prob = self.settings.draws, self.settings.prob
+        tables = [self._distances(each) for each in (self.before, self.after)]
+        scores = scores_frame(self._measured(asked, self.settings), prob)
+        moved, unmoved = _moved(*tables)
+        paired = self._paired(tables, moved, engine) if moved else None
+        answers = _overview(tables, draws, self.seed, prob)
+        residual = self._residual(tests, residual_draws)
+        quality = self._quality(benchmarks)
+        drift = self._drift(neighbours)
+        rows = [
+            *([] if paired is None else of_distances(paired, prob)),
+            *of_unmoved(tables[0], unmoved),
+            *of_overview(answers, paired),
+            *of_scores("metric", scores),
+            *of_scores("residual", residual),
+            *of_quality(quality),
+            *of_drift(drift, neighbours, draws, prob, self.seed),
+        ]
+        return BeforeAfter(
+            table=pd.DataFrame(rows, columns=list(COLUMNS)),
+            paired=paired,
+            overview=answers,
+            metrics=scores,
+            residual=residual,
+            quality=pd.concat(quality, ignore_index=True) if quality else pd.DataFrame(),
+            drift=drift,
+            skipped=self.skipped,
+            embedding=self.before.name,
+            debiased=self.after,
+            study=self.study,
+            prob=prob,
+        )
+
+    def _distances(self, embedding: Embedding) -> pd.DataFrame:
+        return distance_table(embedding, self.study, matching=self.matching)
+
+    def _measured(self, asked: Sequence[Asked], settings: Settings) -> list[Score]:
+        both = [self.before, self.after]
+        return measure(asked, both, settings, n_jobs=self.n_jobs, progress=self.progress)
+
+    def _paired(
+        self, tables: Sequence[pd.DataFrame], connections: Sequence[str], engine: Engine
+    ) -> PairedFit:
+        """Return the model of the distances of these connections."""
+        first, second = (t[t["connection"].astype("str").isin(connections)] for t in tables)
+        return fit_paired(
+            first,
+            second,
+            engine=engine,
+            draws=self.settings.draws,
+            seed=self.seed,
+            progress=self.progress,
+        )
+
+    def _residual(self, tests: Sequence[Asked], draws: int) -> pd.DataFrame:
+        """Return the tests of residual bias; those that do not apply are skipped."""
+        settings = dataclasses.replace(self.settings, draws=draws)
+        scores = []
+        for test, queries in tests:
+            try:
+                scores += self._measured([(test, queries)], settings)
+            except BayesBiasError as err:
+                self.skipped[test.name] = str(err)
+        return scores_frame(scores, settings.prob)
+
+    def _quality(self, benchmarks: Sequence[tuple[str, Benchmark]]) -> list[pd.DataFrame]:
+        """Return the values of benchmarks; those without enough words are skipped."""
+        frames = []
+        for what, benchmark in benchmarks:
+            compare = word_similarity if what == "similarity" else word_analogies
+            try:
+                values = compare(
+                    [self.before, self.after],
+                    benchmark,
+                    draws=self.settings.draws,
+                    prob=self.settings.prob,
+                    matching=self.matching,
+                    seed=self.seed,
+                )
+            except VocabularyError as err:
+                self.skipped[f"{what}: {benchmark}"] = str(err)
+            else:
+                frames.append(quality_frame(what, values))
+        return frames
+
+    def _drift(self, k: int) -> pd.DataFrame:
+        """Return the neighbours kept of frequent words and of the protected words."""
+        words = self.study.protected_words
+        both = (self.before, self.after)
+        missing = {word for each in both for word in each.match(words, self.matching).missing}
+        protected = [word for word in words if word not in missing]
+        frames = []
+        for label, chosen in (("frequent words", None), ("protected words", protected)):
+            try:
+                drift = neighbour_drift(*both, chosen, k=k, matching=self.matching, seed=self.seed)
+            except BayesBiasError as err:
+                self.skipped[f"neighbours of {label}"] = str(err)
+            else:
+                frames.append(drift.assign(words=label))
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _as_study(study: Study | str | PathLike[str]) -> Study:
+    if isinstance(study, str | PathLike):
+        return load_study(study)
+    if not isinstance(study, Study):
+        raise SpecError(
+            f"'study' is {type(study).__name__}; expected a Study or its name: 'religion'."
+        )
+    return study
+
+
+def _benchmarks(
+    similarity: Benchmark | Iterable[Benchmark], analogies: Benchmark | Iterable[Benchmark]
+) -> list[tuple[str, Benchmark]]:
+    """Return the benchmarks of each kind; those that cannot be read are refused."""
     similarities = _several("similarity", similarity)
     analogy_lists = _several("analogies", analogies)
     for benchmark in similarities:
         similarity_pairs(benchmark)
     for benchmark in analogy_lists:
         analogy_questions(benchmark)
-
-    after = _debiased(embedding, debiaser, target, ignore, progress)
-    both = [embedding, after]
-    tables = [
-        distance_table(one, study, matching=Matching(ways, lost_vocabulary_threshold))
-        for one in both
+    return [
+        *(("similarity", benchmark) for benchmark in similarities),
+        *(("analogies", benchmark) for benchmark in analogy_lists),
     ]
-    measured = scores_frame(measure(asked, both, settings, n_jobs=n_jobs, progress=progress), prob)
-    moved, unmoved = _moved(*tables)
-    paired = None
-    if moved:
-        first, second = (t[t["connection"].astype("str").isin(moved)] for t in tables)
-        paired = fit_paired(first, second, engine=engine, draws=draws, seed=seed, progress=progress)
-    looked_over = _overview(tables, draws, seed, prob)
-    left = []
-    few = dataclasses.replace(settings, draws=residual_draws)
-    for test, test_queries in tests:
-        try:
-            left += measure([(test, test_queries)], both, few, n_jobs=n_jobs, progress=progress)
-        except BayesBiasError as err:
-            skipped[test.name] = str(err)
-    leftover = scores_frame(left, prob)
-    quality = []
-    for what, compare, benchmarks in (
-        ("similarity", word_similarity, similarities),
-        ("analogies", word_analogies, analogy_lists),
-    ):
-        for benchmark in benchmarks:
-            try:
-                found = compare(both, benchmark, draws=draws, prob=prob, fallbacks=ways, seed=seed)
-            except VocabularyError as err:
-                skipped[f"{what}: {benchmark}"] = str(err)
-            else:
-                quality.append(quality_frame(what, found))
-    drift = _drift(embedding, after, study, neighbours, ways, seed, skipped)
-    parts = [
-        *([] if paired is None else of_distances(paired, prob)),
-        *of_unmoved(tables[0], unmoved),
-        *of_overview(looked_over, paired),
-        *of_scores("metric", measured),
-        *of_scores("residual", leftover),
-        *of_quality(quality),
-        *of_drift(drift, neighbours, draws, prob, seed),
-    ]
-    return BeforeAfter(
-        table=pd.DataFrame(parts, columns=list(COLUMNS)),
-        paired=paired,
-        overview=looked_over,
-        metrics=measured,
-        residual=leftover,
-        quality=pd.concat(quality, ignore_index=True) if quality else pd.DataFrame(),
-        drift=drift,
-        skipped=skipped,
-        embedding=embedding.name,
-        debiased=after,
-        study=study,
-        prob=prob,
-    )
 
 
 def _several(name: str, benchmarks: Benchmark | Iterable[Benchmark]) -> list[Benchmark]:
@@ -358,6 +464,21 @@ def _several(name: str, benchmarks: Benchmark | Iterable[Benchmark]) -> list[Ben
     return list(benchmarks)
 
 
+def _fitted(
+    embedding: Embedding, debiaser: object, study: Study, seed: int, matching: Matching
+) -> Debiaser | Embedding:
+    """Return a fitted debiaser, or the embedding after debiasing."""
+    if isinstance(debiaser, Debiaser | Embedding):
+        return debiaser
+    name = getattr(debiaser, "name", None) if isinstance(debiaser, type) else debiaser
+    if not isinstance(name, str):
+        raise SpecError(
+            f"'debiaser' is {type(debiaser).__name__}; expected the name of a method such as "
+            "'hard_debias', a fitted debiaser, or the Embedding after debiasing."
+        )
+    return method_for(name, study, seed).fit(embedding, matching)
+
+
 def _debiased(
     embedding: Embedding,
     debiaser: Debiaser | Embedding,
@@ -365,13 +486,9 @@ def _debiased(
     ignore: str | Iterable[str] | None,
     progress: bool,
 ) -> Embedding:
-    if isinstance(debiaser, Debiaser):
-        return debiaser.transform(embedding, target=target, ignore=ignore, progress=progress)
+    """Return the embedding after debiasing, under a name of its own."""
     if not isinstance(debiaser, Embedding):
-        raise SpecError(
-            f"'debiaser' is {type(debiaser).__name__}; expected a fitted debiaser, such as "
-            "HardDebias().fit(embedding), or the Embedding after debiasing."
-        )
+        return debiaser.transform(embedding, target=target, ignore=ignore, progress=progress)
     if target is not None or ignore is not None:
         raise SpecError(
             "'target' and 'ignore' are for a debiaser; an embedding that is debiased already stays "
@@ -387,8 +504,8 @@ def _tests(
     study: Study,
     groups: Mapping[str, Iterable[str]] | None,
     original: Embedding,
-) -> list[tuple[Metric, dict[str, Query]]]:
-    """Return the tests of what is left, with a query for each pair of groups."""
+) -> list[Asked]:
+    """Return the tests of residual bias, with a query for each pair of groups."""
     if not isinstance(residual, str | type | Metric):
         residual = list(residual)
         if not residual:
@@ -421,38 +538,12 @@ def _moved(before: pd.DataFrame, after: pd.DataFrame) -> tuple[list[str], list[s
     both = first.merge(other, on=_PAIR, suffixes=("", "_after"))
     change = (both["cosine_distance_after"] - both["cosine_distance"]).abs()
     largest = change.groupby(both["connection"].astype("str")).max()
-    there = [name for name in CONNECTIONS if name in largest.index]
-    moved = [name for name in there if largest[name] > _ROUNDING]
-    return moved, [name for name in there if name not in moved]
+    connections = [name for name in CONNECTIONS if name in largest.index]
+    moved = [name for name in connections if largest[name] > _ROUNDING]
+    return moved, [name for name in connections if name not in moved]
 
 
 def _overview(tables: Sequence[pd.DataFrame], draws: int, seed: int, prob: float) -> Overview:
     """Return the overview after debiasing with what moved, as the thesis has it."""
     fits = [fit(t, "separate", engine="exact", draws=draws, seed=seed) for t in tables]
     return overview(fits[1], before=fits[0], prob=prob)
-
-
-def _drift(
-    before: Embedding,
-    after: Embedding,
-    study: Study,
-    k: int,
-    fallbacks: tuple[str, ...],
-    seed: int,
-    skipped: dict[str, str],
-) -> pd.DataFrame:
-    """Return the neighbours kept of frequent words and of the protected words."""
-    protected = [
-        word
-        for word in study.protected_words
-        if all(not one.match([word], Matching(fallbacks)).missing for one in (before, after))
-    ]
-    frames = []
-    for label, words in (("frequent words", None), ("protected words", protected)):
-        try:
-            found = neighbour_drift(before, after, words, k=k, fallbacks=fallbacks, seed=seed)
-        except BayesBiasError as err:
-            skipped[f"neighbours of {label}"] = str(err)
-        else:
-            frames.append(found.assign(words=label))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

@@ -67,14 +67,14 @@ def analogy_questions(benchmark: Benchmark) -> tuple[str, list[Question]]:
     return path.stem, _read_questions(path)
 
 
-def _file(benchmark: Benchmark, known: tuple[str, ...]) -> Path:
+def _file(benchmark: Benchmark, names: tuple[str, ...]) -> Path:
     if not isinstance(benchmark, str | PathLike):
-        raise SpecError(f"'benchmark' is {benchmark!r}; expected one of {quoted(known)} or a file.")
+        raise SpecError(f"'benchmark' is {benchmark!r}; expected one of {quoted(names)} or a file.")
     path = Path(benchmark)
     if not path.is_file():
         raise NotFoundError(
-            f"no benchmark {str(benchmark)!r}: there are {quoted(known)}, and no such file exists."
-            f"{did_you_mean(benchmark, known)}"
+            f"no benchmark {str(benchmark)!r}: there are {quoted(names)}, and no such file exists."
+            f"{did_you_mean(benchmark, names)}"
         )
     return path
 
@@ -91,7 +91,7 @@ def _read_pairs(path: Path) -> list[Pair]:
     rows = [_cells(line, separator) for _, line in lines]
     if rows and not rows[0][0]:
         rows = [cells[1:] for cells in rows]
-    # The second line tells where the score is: the first may be a header with numbers in it.
+    # The second line shows where the score is: the first may be a header with numbers in it.
     place = next((p for p in map(_score_place, rows[1::-1]) if p), 2)
     headed = bool(rows) and _score(rows[0], place) is None and len(rows) > 1
     pairs = []
@@ -99,8 +99,8 @@ def _read_pairs(path: Path) -> list[Pair]:
         score = _score(cells, place)
         if score is None or not all(cells[:2]):
             raise DataError(
-                f"{path}, line {number}: {line[:60]!r} is no pair; expected two words and a score, "
-                "separated by tabs, commas, semicolons or spaces."
+                f"{path}, line {number}: {line[:60]!r} is not a pair; expected two words and a "
+                "score, separated by tabs, commas, semicolons or spaces."
             )
         pairs.append(Pair(cells[0], cells[1], score))
     if not pairs:

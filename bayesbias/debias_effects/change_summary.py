@@ -1,4 +1,4 @@
-"""What changed, in plain sentences that say no more than the intervals allow."""
+"""What changed, in plain sentences that claim no more than the intervals allow."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+
+from bayesbias._core.wording import counted
 
 if TYPE_CHECKING:
     from bayesbias.debias_effects.before_after import BeforeAfter
@@ -16,21 +18,21 @@ _MOVED = {
 }
 
 
-def tell(result: BeforeAfter) -> dict[str, str]:
-    """Return one paragraph each on what was done, left, broken and not measured."""
-    told = {
-        "What debiasing did": _did(result),
-        "What it left": _left(result.residual),
-        "What it broke": _broke(result),
+def paragraphs(result: BeforeAfter) -> dict[str, str]:
+    """Return one paragraph each on the effect, residual bias, side effects, and what is missing."""
+    texts = {
+        "Effect of debiasing": _effect(result),
+        "Residual bias": _residual(result.residual),
+        "Side effects": _side_effects(result),
         "Not measured": _skipped(result.skipped.items()),
     }
-    return {title: " ".join(sentences) for title, text in told.items() if (sentences := [*text])}
+    return {title: " ".join(sentences) for title, text in texts.items() if (sentences := [*text])}
 
 
-def _did(result: BeforeAfter) -> Iterator[str]:
+def _effect(result: BeforeAfter) -> Iterator[str]:
     table = result.table
-    known, every = len(set(table["word"]) - {""}), len(result.study.protected_words)
-    number = f"{known} of the {every}" if 0 < known < every else f"the {every}"
+    measured, every = len(set(table["word"]) - {""}), len(result.study.protected_words)
+    number = f"{measured} of the {every}" if 0 < measured < every else f"the {every}"
     yield (
         f"{result.embedding} became {result.debiased.name}; changes are given with "
         f"{result.prob:.0%} intervals, for {number} protected words of the study "
@@ -38,18 +40,18 @@ def _did(result: BeforeAfter) -> Iterator[str]:
     )
     if result.paired is None:
         yield "No distance of the study moved."
-    own = table[(table["what"] == "distance") & (table["measure"] == "associated")]
-    for row in _rows(own[own["group"] == ""]):
+    distances = table[(table["what"] == "distance") & (table["measure"] == "associated")]
+    for row in _rows(distances[distances["group"] == ""]):
         if row["verdict"] == "unchanged" and result.paired is not None:
             yield "No distance from stereotypes of the own group moved."
         elif row["verdict"] != "unchanged":
             yield (
                 f"The expected distance from stereotypes of the own group {_went(row)}; with "
-                f"probability {row['p']:.2f} it is nearer to 1, unrelated."
+                f"probability {row['p']:.2f} the words are less related to them."
             )
-    words = own.loc[own["word"] != "", "verdict"]
+    words = distances.loc[distances["word"] != "", "verdict"]
     if len(words):
-        yield f"Word by word: {_counted(words, '1')}."
+        yield f"Word by word: {_counts(words)}."
     gaps = table[(table["measure"] == "associated - none") & (table["group"] == "")]
     for row in _rows(gaps):
         yield (
@@ -75,23 +77,25 @@ def _metrics(frame: pd.DataFrame) -> Iterator[str]:
             f"{row['after_upper']:.3f} after."
         )
     others = frame.drop(index=first.index)
-    known = others.loc[others["verdict"] != "", "verdict"]
-    if len(known):
-        counts = _counted(known, "the value without bias")
-        yield f"Of the values of other metrics, {counts}."
+    judged = others.loc[others["verdict"] != "", "verdict"]
+    if len(judged):
+        yield f"Values of other metrics, compared with the value without bias: {_counts(judged)}."
     unmeasured = int(others["change"].isna().sum())
     if unmeasured:
-        yield f"{unmeasured} could not be measured; the notes say why."
-    unsure = len(others) - len(known) - unmeasured
-    if unsure:
-        yield f"For {unsure} no interval of the change can be given; the notes say why."
+        yield f"{counted(unmeasured, 'value')} could not be measured; the notes give the reasons."
+    without_interval = len(others) - len(judged) - unmeasured
+    if without_interval:
+        yield (
+            f"For {counted(without_interval, 'value')} no interval of the change can be given; the "
+            "notes give the reasons."
+        )
 
 
-def _left(frame: pd.DataFrame) -> Iterator[str]:
+def _residual(frame: pd.DataFrame) -> Iterator[str]:
     if len(frame):
         yield (
-            "The tests take words that leaned to either of two groups before; they tell what is "
-            "left of a bias only where these are its groups (else give 'residual_groups')."
+            "The tests take words that leaned to either of two groups before; they measure "
+            "residual bias only if these are the groups of the bias (else give 'residual_groups')."
         )
     for name in pd.unique(frame["metric"]) if len(frame) else []:
         rows = _rows(frame[(frame["metric"] == name) & frame["change"].notna()])
@@ -104,14 +108,14 @@ def _left(frame: pd.DataFrame) -> Iterator[str]:
             for row in rows
         )
         neutral = rows[0]["neutral"]
-        chance = " (and chance gives a little more)" if name == "cluster_test" else ""
+        chance = " (and chance gives slightly more)" if name == "cluster_test" else ""
         given = [row for row in rows if not pd.isna(row["after_lower"])]
         above = sum(row["after_lower"] > neutral for row in given)
-        told = f"the interval lies above {neutral:g} in {above} of {len(given)}"
+        conclusion = f"the interval lies above {neutral:g} in {above} of {len(given)}"
         if not given:
             reason = next(note for row in rows for note in row["note"].split("; ") if note)
-            told = reason[0].lower() + reason[1:]
-        yield f"{name}, where {neutral:g} means that nothing is left{chance}: {values}; {told}."
+            conclusion = reason[0].lower() + reason[1:]
+        yield (f"{name}, where {neutral:g} means no residual bias{chance}: {values}; {conclusion}.")
 
 
 def _interval_after(row: dict[str, Any]) -> str:
@@ -120,7 +124,7 @@ def _interval_after(row: dict[str, Any]) -> str:
     return f"{row['after_lower']:.2f} to {row['after_upper']:.2f}"
 
 
-def _broke(result: BeforeAfter) -> Iterator[str]:
+def _side_effects(result: BeforeAfter) -> Iterator[str]:
     table = result.table
     for row in _rows(table[table["what"] == "similarity"]):
         yield f"Spearman's correlation with {row['measure']} {_went(row)}, from {row['note']}."
@@ -150,13 +154,13 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _went(row: dict[str, Any]) -> str:
-    """Say how a value changed, and no more than the interval of the change allows."""
+    """Return how a value changed, claiming no more than the interval of the change allows."""
     if row["lower"] == row["upper"] == 0:
         return f"stayed at {row['before']:.3f}"
     values = f"from {row['before']:.3f} to {row['after']:.3f}, by {_change(row)}"
-    if row["verdict"] != "open" and row["lower"] > 0:
+    if row["verdict"] != "inconclusive" and row["lower"] > 0:
         return f"rose {values}"
-    if row["verdict"] != "open" and row["upper"] < 0:
+    if row["verdict"] != "inconclusive" and row["upper"] < 0:
         return f"fell {values}"
     doubt = ", which may be no change" if row["lower"] <= 0 <= row["upper"] else ""
     return f"went {values}{doubt}"
@@ -166,9 +170,9 @@ def _change(row: dict[str, Any]) -> str:
     return f"{row['change']:.3f} ({row['lower']:.3f} to {row['upper']:.3f})"
 
 
-def _counted(verdicts: pd.Series[Any], neutral: str) -> str:
-    """Count verdicts in words."""
+def _counts(verdicts: pd.Series[Any]) -> str:
+    """Return how often there is each verdict."""
     counts = verdicts.value_counts()
-    kinds = {"nearer": f"to {neutral}", "farther": f"from {neutral}", "unchanged": "", "open": ""}
-    parts = [f"{counts[key]} {key} {end}".rstrip() for key, end in kinds.items() if key in counts]
+    kinds = ("less related", "more related", "nearer", "farther", "unchanged", "inconclusive")
+    parts = [f"{counts[kind]} {kind}" for kind in kinds if kind in counts]
     return f"{', '.join(parts)} (of {len(verdicts)})"

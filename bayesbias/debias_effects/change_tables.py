@@ -1,4 +1,4 @@
-"""Changes as rows of one table: what was measured, before and after, and how sure that is."""
+"""Changes as rows of one table: what was measured, before and after, and how certain that is."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COLUMNS = (
 )
 # Rows of the thesis's overview that are about what moved, and which connection that is.
 _MOVED = {"General H moved closer to A": "human", "General N moved closer": "none"}
-# Of fewer pairs than this a bootstrap is too sure of a correlation.
+# Of fewer pairs than this a bootstrap gives intervals of a correlation that are too narrow.
 _FEW_PAIRS = 30
 
 
@@ -101,11 +101,11 @@ def _no_intervals(before: str | None, after: str | None) -> Iterator[str]:
 
 
 def _verdict(p: float, p_against: float, prob: float, names: tuple[str, str]) -> str:
-    """Say what happened if that is as probable as an end of the interval asks for."""
+    """Return what happened, if its probability is that of the interval and one of its sides."""
     if not p and not p_against:
         return "unchanged"
     enough = (1 + prob) / 2
-    return names[0] if p >= enough else names[1] if p_against >= enough else "open"
+    return names[0] if p >= enough else names[1] if p_against >= enough else "inconclusive"
 
 
 def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
@@ -128,16 +128,16 @@ def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
                 lower=row["lower"],
                 upper=row["upper"],
                 p=nearer,
-                event="nearer to 1",
-                verdict=_verdict(nearer, 1 - nearer, prob, ("nearer", "farther")),
+                event="less related",
+                verdict=_verdict(nearer, 1 - nearer, prob, ("less related", "more related")),
             )
     names = _connections(paired)
     if "associated" not in names:
         return
     for other in reversed(names):
         for by in levels[:2] if other != "associated" else ():
-            found = paired.gap_closed(f"associated - {other}", by=by, prob=prob)
-            for row in found.to_dict("records"):
+            gaps = paired.gap_closed(f"associated - {other}", by=by, prob=prob)
+            for row in gaps.to_dict("records"):
                 narrower = row["P(narrower)"]
                 share = [f"{row[f'closed{end}']:.0%}" for end in ("", "_lower", "_upper")]
                 yield _row(
@@ -173,25 +173,25 @@ def of_unmoved(table: pd.DataFrame, connections: Sequence[str]) -> Iterator[dict
             lower=0.0,
             upper=0.0,
             p=0.0,
-            event="nearer to 1",
+            event="less related",
             verdict="unchanged",
             note="no distance moved; the mean of all",
         )
 
 
-def of_overview(found: Overview, paired: PairedFit | None) -> Iterator[dict[str, Any]]:
+def of_overview(answers: Overview, paired: PairedFit | None) -> Iterator[dict[str, Any]]:
     """Yield what moved closer, with the probability of it that the paired model gives.
 
-    That of the thesis's own model takes the attributes as given, and is too sure.
+    That of the thesis's own model takes the attributes as given, and is too extreme.
     """
     effects: dict[str, float] = {}
     if paired is not None:
         table = paired.effects(by=None)
         effects = dict(zip(table["connection"].astype(str), table["P(>0)"], strict=True))
     for name, other in _MOVED.items():
-        if name not in found.table.index:
+        if name not in answers.table.index:
             continue
-        answer, probability, _ = found.table.loc[name]
+        answer, probability, _ = answers.table.loc[name]
         note = f"by the thesis's rule: {answer}"
         if other in effects:
             probability = 1 - effects[other]
@@ -205,11 +205,11 @@ def of_scores(what: str, frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
         yield _row(what, row["metric"], group=row["query"], **{name: row[name] for name in shared})
 
 
-def quality_frame(what: str, found: pd.DataFrame) -> pd.DataFrame:
+def quality_frame(what: str, values: pd.DataFrame) -> pd.DataFrame:
     """Return the values of a benchmark before and after, side by side."""
-    value = "spearman" if what == "similarity" else "accuracy"
+    score = "spearman" if what == "similarity" else "accuracy"
     number = "n_pairs" if what == "similarity" else "n_questions"
-    first, second = (part.reset_index(drop=True) for _, part in found.groupby(
+    first, second = (part.reset_index(drop=True) for _, part in values.groupby(
         "embedding", sort=False))  # fmt: skip
     frame = pd.DataFrame(
         {
@@ -221,14 +221,14 @@ def quality_frame(what: str, found: pd.DataFrame) -> pd.DataFrame:
         }
     )
     for name, part in (("before", first), ("after", second)):
-        frame[name] = part[value]
+        frame[name] = part[score]
         frame[f"{name}_lower"], frame[f"{name}_upper"] = part["lower"], part["upper"]
     frame["change"] = second["change"]
     frame["lower"], frame["upper"] = second["change_lower"], second["change_upper"]
-    frame["p"], frame["event"] = second["P(change<0)"], "fell"
+    frame["p"], frame["event"] = second["prob_change_negative"], "fell"
     frame["verdict"] = [
         "" if np.isnan(low) else "unchanged" if low == high == 0
-        else "fell" if high < 0 else "rose" if low > 0 else "open"
+        else "fell" if high < 0 else "rose" if low > 0 else "inconclusive"
         for low, high in zip(frame["lower"], frame["upper"], strict=True)
     ]  # fmt: skip
     return frame
@@ -242,7 +242,7 @@ def of_quality(frames: Sequence[pd.DataFrame]) -> Iterator[dict[str, Any]]:
         note = f"{row['n']} of {row['n'] + row['n_lost']} {'pairs' if pairs else 'questions'}"
         if pairs and row["n"] < _FEW_PAIRS and row["verdict"] != "unchanged":
             note += ", too few to rely on"
-            row["verdict"] = "open"
+            row["verdict"] = "inconclusive"
         yield _row(
             row["what"],
             row["benchmark"],

@@ -1,8 +1,10 @@
-"""What debiasing broke: similarity, analogies and neighbours."""
+"""Side effects of debiasing: on similarity, analogies and neighbours."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from os import PathLike
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +12,10 @@ import pandas as pd
 from scipy import sparse
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.constants import DEFAULT_FALLBACKS
+from bayesbias._core.blocks import blocks
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, word_list
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import enumerated, quoted
 from bayesbias.debias_effects.benchmarks import (
     Benchmark,
     Question,
@@ -21,34 +24,38 @@ from bayesbias.debias_effects.benchmarks import (
 )
 from bayesbias.embeddings import (
     Embedding,
+    MatchedWords,
     Matching,
+    as_embedding,
     as_embeddings,
-    check_embedding,
+    as_matching,
     nearest,
     unit_vectors,
 )
-from bayesbias.embeddings.matching import check_fallbacks
 from bayesbias.errors import VocabularyError, warn
 from bayesbias.metrics.weighting import correlation, ranks
 from bayesbias.numerics.intervals import Kind, check_interval, interval
 
-# A correlation of fewer pairs than this says nothing.
+# A correlation of fewer pairs than this is meaningless.
 _LEAST_PAIRS = 5
-# Numbers in memory at once.
-_NUMBERS = 4_000_000
+# Questions that are answered at once.
+_QUESTIONS = 2048
 # The name of the rows over all sections.
 _ALL = "all sections"
 
+#: An embedding, its name or its file.
+EmbeddingLike: TypeAlias = Embedding | str | PathLike[str]
+
 
 def word_similarity(
-    embeddings: Embedding | Iterable[Embedding],
+    embeddings: EmbeddingLike | Iterable[EmbeddingLike],
     benchmark: Benchmark = "rg_65",
     *,
     draws: int = 2000,
     prob: float = 0.89,
     kind: Kind = "hdi",
-    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    seed: int = 0,
+    matching: Matching | None = None,
+    seed: Seed = 0,
 ) -> pd.DataFrame:
     """Compare the cosines of pairs of words with how similar people find them.
 
@@ -57,72 +64,70 @@ def word_similarity(
 
     Parameters
     ----------
-    embeddings : Embedding or list of Embedding
-        Where to measure; their names must differ. Pairs that one of them lacks are left out for
-        all, so that they can be compared.
+    embeddings : Embedding, str, path-like or list of them
+        Where to measure, by themselves or by name; their names must differ. Pairs that one of them
+        lacks are left out for all, so that they can be compared.
     benchmark : {"rg_65", "mc_30"} or path-like, default "rg_65"
         Rubenstein & Goodenough 1965, Miller & Charles 1991, or a file with two words and a score in
         each line, such as those of WordSim-353, SimLex-999, MEN or MTurk as they are distributed.
     draws : int, default 2000
-        How many draws of the bootstrap.
+        The number of draws of the bootstrap.
     prob : float, default 0.89
         Probability of the intervals.
     kind : {"hdi", "eti"}, default "hdi"
-        The narrowest interval, or one that leaves as much on either side.
-    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Forms of a word to try, as in `Matching`.
-    seed : int, default 0
+        The narrowest interval, or one with equal probability on either side.
+    matching : Matching, optional
+        How words are matched; that of each embedding by default.
+    seed : int, Generator or None, default 0
         Same seed, same result.
 
     Returns
     -------
     DataFrame
-        One row an embedding: ``embedding``, ``benchmark``, ``n_pairs`` used, ``n_lost``,
+        One row per embedding: ``embedding``, ``benchmark``, ``n_pairs`` used, ``n_lost``,
         ``spearman`` with ``lower`` and ``upper``; and the ``change`` from the first embedding, with
-        ``change_lower``, ``change_upper`` and ``P(change<0)`` from the same resamples.
+        ``change_lower``, ``change_upper`` and ``prob_change_negative`` from the same resamples.
 
     Raises
     ------
     NotFoundError
         If there is no such benchmark.
     DataError
-        If a line of the file is no pair; its number is told.
+        If a line of the file is not a pair; the message has its number.
     VocabularyError
         If fewer than five pairs are left.
 
     Examples
     --------
     >>> import bayesbias as bb
-    >>> both = [bb.load_embedding("demo"), bb.load_embedding("demo-100d")]
-    >>> found = bb.debias_effects.word_similarity(both, "rg_65")
-    >>> found[["embedding", "n_pairs", "n_lost", "spearman", "lower", "upper"]].round(2)
+    >>> result = bb.debias_effects.word_similarity(["demo", "demo-100d"], "rg_65")
+    >>> result[["embedding", "n_pairs", "n_lost", "spearman", "lower", "upper"]].round(2)
        embedding  n_pairs  n_lost  spearman  lower  upper
     0       demo       15      50      0.57   0.23   0.82
     1  demo-100d       15      50      0.74   0.50   0.92
     """
-    several = as_embeddings(embeddings)
+    several = _as_embeddings(embeddings)
     at_least("draws", draws, 2)
-    at_least("seed", seed, 0)
+    rng = np.random.default_rng(as_seed(seed))
     check_interval(prob, kind)
-    ways = check_fallbacks(fallbacks)
     name, pairs = similarity_pairs(benchmark)
     words = [[pair.first, pair.second] for pair in pairs]
-    rows, there = _common_rows(several, words, ways)
-    number = int(there.sum())
+    rows, in_all = _common_rows(several, words, matching)
+    number = int(in_all.sum())
     if number < _LEAST_PAIRS:
         raise VocabularyError(
             f"only {number} of the {len(pairs)} pairs of {name!r} have both words in "
-            f"{_named(several)}, and {_LEAST_PAIRS} are needed; use a larger vocabulary or another "
+            f"{_names(several)}, and {_LEAST_PAIRS} are needed; use a larger vocabulary or another "
             "list."
         )
-    scores = np.array([[pair.score for pair in pairs]])[:, there]
+    scores = np.array([[pair.score for pair in pairs]])[:, in_all]
     cosines = [
-        (unit_vectors(embedding, found[there, 0]) * unit_vectors(embedding, found[there, 1]))
+        (unit_vectors(embedding, both[in_all, 0]) * unit_vectors(embedding, both[in_all, 1]))
         .sum(axis=1)
         .reshape(1, -1)
-        for embedding, found in zip(several, rows, strict=True)
+        for embedding, both in zip(several, rows, strict=True)
     ]
-    weights = np.random.default_rng(seed).standard_exponential((draws, number))
+    weights = rng.standard_exponential((draws, number))
     values = [_spearman(c, scores, np.ones((1, number)))[0] for c in cosines]
     drawn = [_spearman(c, scores, weights) for c in cosines]
     records = [
@@ -139,7 +144,7 @@ def word_similarity(
 
 
 def word_analogies(
-    embeddings: Embedding | Iterable[Embedding],
+    embeddings: EmbeddingLike | Iterable[EmbeddingLike],
     benchmark: Benchmark = "basic",
     *,
     exclude: bool = True,
@@ -147,8 +152,8 @@ def word_analogies(
     draws: int = 2000,
     prob: float = 0.89,
     kind: Kind = "hdi",
-    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    seed: int = 0,
+    matching: Matching | None = None,
+    seed: Seed = 0,
 ) -> pd.DataFrame:
     """Count the analogies that an embedding completes: a is to b as c is to what.
 
@@ -156,42 +161,42 @@ def word_analogies(
 
     Parameters
     ----------
-    embeddings : Embedding or list of Embedding
-        Where to measure; their names must differ. Questions with a word that one of them lacks are
-        left out for all.
+    embeddings : Embedding, str, path-like or list of them
+        Where to measure, by themselves or by name; their names must differ. Questions with a word
+        that one of them lacks are left out for all.
     benchmark : {"basic"} or path-like, default "basic"
         Six relations of twelve pairs each, or a file like ``questions-words.txt``: four words in
         each line, and lines such as ``: capitals`` before the questions of a section.
     exclude : bool, default True
         Whether the answer may not be one of the three words of the question, as is usual.
     limit : int, optional
-        Only so many first words are known, as questions and as answers; in most files these are the
-        most frequent ones.
+        The number of first words that are used, in questions and as answers; in most files these
+        are the most frequent ones.
     draws : int, default 2000
-        How many draws of the bootstrap.
+        The number of draws of the bootstrap.
     prob : float, default 0.89
         Probability of the intervals.
     kind : {"hdi", "eti"}, default "hdi"
-        The narrowest interval, or one that leaves as much on either side.
-    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Forms of a word to try, as in `Matching`.
-    seed : int, default 0
+        The narrowest interval, or one with equal probability on either side.
+    matching : Matching, optional
+        How words are matched; that of each embedding by default.
+    seed : int, Generator or None, default 0
         Same seed, same result.
 
     Returns
     -------
     DataFrame
-        For each embedding one row a section, and one for ``all sections``: ``embedding``,
+        For each embedding one row per section, and one for ``all sections``: ``embedding``,
         ``benchmark``, ``section``, ``n_questions`` asked, ``n_lost``, ``accuracy`` with ``lower``
         and ``upper``; and the ``change`` from the first embedding, with ``change_lower``,
-        ``change_upper`` and ``P(change<0)`` from the same resamples.
+        ``change_upper`` and ``prob_change_negative`` from the same resamples.
 
     Raises
     ------
     NotFoundError
         If there is no such benchmark.
     DataError
-        If a line of the file has not four words; its number is told.
+        If a line of the file does not have four words; the message has its number.
     VocabularyError
         If no question is left.
 
@@ -212,8 +217,8 @@ def word_analogies(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> found = bb.debias_effects.word_analogies(bb.load_embedding("demo"), "basic")
-    >>> found[["section", "n_questions", "accuracy", "lower", "upper"]].round(2)
+    >>> result = bb.debias_effects.word_analogies("demo", "basic")
+    >>> result[["section", "n_questions", "accuracy", "lower", "upper"]].round(2)
             section  n_questions  accuracy  lower  upper
     0       capital          132      0.80   0.64   0.91
     1   nationality          132      1.00   0.91   1.00
@@ -223,33 +228,32 @@ def word_analogies(
     5        gender          132      0.79   0.65   0.88
     6  all sections          792      0.80   0.73   0.88
     """
-    several = as_embeddings(embeddings)
+    several = _as_embeddings(embeddings)
     at_least("draws", draws, 2)
-    at_least("seed", seed, 0)
+    rng = np.random.default_rng(as_seed(seed))
     check_interval(prob, kind)
-    ways = check_fallbacks(fallbacks)
     if limit is not None:
         at_least("limit", limit, 1)
     name, questions = analogy_questions(benchmark)
-    rows, there = _common_rows(several, [list(q[1:]) for q in questions], ways, limit)
-    if not there.any():
+    rows, in_all = _common_rows(several, [list(q[1:]) for q in questions], matching, limit)
+    if not in_all.any():
         raise VocabularyError(
             f"none of the {len(questions)} questions of {name!r} has all its words in "
-            f"{_named(several)}; use a larger vocabulary or another benchmark."
+            f"{_names(several)}; use a larger vocabulary or another benchmark."
         )
     right, closeness = [], []
-    for embedding, found in zip(several, rows, strict=True):
-        answers, best = _answers(embedding, found[there], exclude=exclude, limit=limit)
-        right.append(answers == found[there, 3])
+    for embedding, words in zip(several, rows, strict=True):
+        answers, best = _answers(embedding, words[in_all], exclude=exclude, limit=limit)
+        right.append(answers == words[in_all, 3])
         closeness.append(best)
-    # Where the answers are as near as before, to the last digit, nothing has changed at all.
+    # Where the cosines of the answers are the same to the last digit, nothing has changed at all.
     same = [np.array_equal(best, closeness[0]) for best in closeness]
-    asked = [question for question, known in zip(questions, there, strict=True) if known]
+    asked = [question for question, known in zip(questions, in_all, strict=True) if known]
     sections = list(dict.fromkeys(question.section for question in questions))
     number = dict.fromkeys(sections, 0) | {_ALL: len(questions)}
     for question in questions:
         number[question.section] += 1
-    drawn = _accuracy_draws(asked, right, same, sections, draws, np.random.default_rng(seed))
+    drawn = _accuracy_draws(asked, right, same, sections, draws, rng)
     of = np.array([question.section for question in asked])
     records = []
     for i, embedding in enumerate(several):
@@ -270,21 +274,21 @@ def word_analogies(
 
 
 def neighbour_drift(
-    before: Embedding,
-    after: Embedding,
+    before: EmbeddingLike,
+    after: EmbeddingLike,
     words: Iterable[str] | None = None,
     *,
     k: int = 10,
     n_words: int = 500,
     vocabulary: int = 10_000,
-    fallbacks: Iterable[str] = DEFAULT_FALLBACKS,
-    seed: int = 0,
+    matching: Matching | None = None,
+    seed: Seed = 0,
 ) -> pd.DataFrame:
-    """Tell which of their nearest neighbours words have kept.
+    """Measure which of their nearest neighbours words have kept.
 
     Parameters
     ----------
-    before, after : Embedding
+    before, after : Embedding, str or path-like
         The embedding before and after a change; words that one of them lacks are left out.
     words : iterable of str, optional
         The words to look at; by default a random sample of frequent ones.
@@ -293,17 +297,17 @@ def neighbour_drift(
     n_words : int, default 500
         The size of the sample.
     vocabulary : int, default 10,000
-        The sample is from so many first words of `before`; in most files these are the most
-        frequent ones.
-    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Forms of a word to try for given words, as in `Matching`.
-    seed : int, default 0
+        The number of first words of `before` that the sample is from; in most files these are the
+        most frequent ones.
+    matching : Matching, optional
+        How given words are matched; that of each embedding by default.
+    seed : int, Generator or None, default 0
         Of the sample; same seed, same words.
 
     Returns
     -------
     DataFrame
-        One row a word, those that kept least first: ``word``, ``kept``, the share of the `k`
+        One row per word, those that kept least first: ``word``, ``kept``, the share of the `k`
         neighbours that are among the `k` nearest again, ``jaccard``, the size of the intersection
         of old and new neighbours over that of the union, and the neighbours ``gone`` and ``new``,
         nearest first.
@@ -332,37 +336,30 @@ def neighbour_drift(
     1     clock  0.75
     2  engineer  0.85
     """
-    for label, embedding in (("before", before), ("after", after)):
-        check_embedding(embedding, label)
+    both = (as_embedding(before, "before"), as_embedding(after, "after"))
     at_least("k", k, 1)
-    ways = check_fallbacks(fallbacks)
     if words is None:
         at_least("n_words", n_words, 1)
         at_least("vocabulary", vocabulary, 1)
-        at_least("seed", seed, 0)
-        ways = ("exact",)
-        chosen = _sample(before, after, n_words, vocabulary, seed)
+        matching = Matching(("exact",))
+        chosen = _sample(*both, n_words, vocabulary, as_seed(seed))
     else:
         chosen = list(dict.fromkeys(word_list("words", words)))
-    found_in = [embedding.match(chosen, Matching(ways)) for embedding in (before, after)]
-    rows = [dict(zip(found.found, found.rows.tolist(), strict=True)) for found in found_in]
-    there = [word for word in chosen if all(word in found for found in rows)]
-    lost = [word for word in chosen if word not in set(there)]
-    if not there:
+    rows = [_row_of(_matched(embedding, chosen, matching)) for embedding in both]
+    shared = [word for word in chosen if all(word in row_of for row_of in rows)]
+    lost = [word for word in chosen if word not in set(shared)]
+    if not shared:
         raise VocabularyError(
-            f"{before.name!r} and {after.name!r} have none of the words in common "
-            f"({quoted(lost, 4)}); give others."
+            f"{_names(both)} have none of the words in common ({quoted(lost, 4)}); give others."
         )
     if lost:
-        warn(f"{before.name} or {after.name} lacks words, left out: {quoted(lost, 5)}")
-    near = []
-    for embedding, found in zip((before, after), rows, strict=True):
-        own = np.array([found[word] for word in there], dtype=np.intp)
-        vectors = unit_vectors(embedding, own)
-        nearby, _ = nearest(embedding, vectors, k, exclude=list(own[:, None]))
-        near.append([[embedding.words[row] for row in some] for some in nearby])
+        warn(f"{both[0].name} or {both[1].name} lacks words, left out: {quoted(lost, 5)}")
+    near = [
+        _neighbours(embedding, np.array([row_of[word] for word in shared], dtype=np.intp), k)
+        for embedding, row_of in zip(both, rows, strict=True)
+    ]
     records = []
-    for word, old, new in zip(there, *near, strict=True):
+    for word, old, new in zip(shared, *near, strict=True):
         kept = len(set(old) & set(new))
         records.append(
             {
@@ -374,6 +371,31 @@ def neighbour_drift(
             }
         )
     return pd.DataFrame(records).sort_values("kept", kind="stable", ignore_index=True)
+
+
+def _as_embeddings(embeddings: EmbeddingLike | Iterable[EmbeddingLike]) -> list[Embedding]:
+    if isinstance(embeddings, Embedding | str | PathLike):
+        return [as_embedding(embeddings)]
+    if not isinstance(embeddings, Iterable):
+        return as_embeddings(embeddings)  # which refuses them
+    return as_embeddings([as_embedding(each, "embeddings") for each in embeddings])
+
+
+def _matched(embedding: Embedding, words: Iterable[str], matching: Matching | None) -> MatchedWords:
+    """Find words, each by its first form that the vocabulary has."""
+    return embedding.match(words, as_matching(matching, embedding).changed(strategy="first"))
+
+
+def _row_of(matched: MatchedWords) -> dict[str, int]:
+    """Return the row of each word that was found."""
+    return dict(zip(matched.found, matched.rows.tolist(), strict=True))
+
+
+def _neighbours(embedding: Embedding, rows: Codes, k: int) -> list[list[str]]:
+    """Return the nearest words of some rows, without the words themselves."""
+    vectors = unit_vectors(embedding, rows)
+    nearby, _ = nearest(embedding, vectors, k, exclude=list(rows[:, None]))
+    return [[embedding.words[row] for row in near] for near in nearby]
 
 
 def _sample(
@@ -391,39 +413,38 @@ def _sample(
     return [words[place] for place in np.sort(chosen)]
 
 
-def _named(embeddings: Sequence[Embedding]) -> str:
-    return " and ".join(repr(embedding.name) for embedding in embeddings)
+def _names(embeddings: Sequence[Embedding]) -> str:
+    return enumerated([repr(embedding.name) for embedding in embeddings])
 
 
 def _common_rows(
     embeddings: Sequence[Embedding],
     items: Sequence[Sequence[str]],
-    fallbacks: tuple[str, ...],
+    matching: Matching | None,
     limit: int | None = None,
 ) -> tuple[list[Codes], npt.NDArray[np.bool_]]:
-    """Return the rows of the words of each item, and which items all embeddings know."""
+    """Return the rows of the words of each item, and which items all embeddings have."""
     words = list(dict.fromkeys(word for item in items for word in item))
-    there = np.ones(len(items), dtype=bool)
+    in_all = np.ones(len(items), dtype=bool)
     rows = []
     for embedding in embeddings:
-        found = embedding.match(words, Matching(fallbacks))
-        row_of = dict(zip(found.found, found.rows.tolist(), strict=True))
+        matched = _matched(embedding, words, matching)
+        row_of = _row_of(matched)
         rows.append(np.array([[row_of.get(w, -1) for w in item] for item in items], dtype=np.intp))
-        known = np.zeros(len(embedding), dtype=bool)
-        # A word with a zero vector has no cosine: as good as lost.
-        known[found.rows] = np.asarray(embedding.vectors[found.rows]).any(axis=1)
+        usable = np.zeros(len(embedding), dtype=bool)
+        # A word with a zero vector has no cosine, so it counts as missing.
+        usable[matched.rows] = np.asarray(embedding.vectors[matched.rows]).any(axis=1)
         if limit is not None:
-            known[limit:] = False
-        there &= (known[rows[-1]] & (rows[-1] >= 0)).all(axis=1)
-    return rows, there
+            usable[limit:] = False
+        in_all &= (usable[rows[-1]] & (rows[-1] >= 0)).all(axis=1)
+    return rows, in_all
 
 
 def _spearman(cosines: Array, scores: Array, weights: Array) -> Array:
     """Return the correlation of the ranks for each draw of weights."""
-    step = max(1, _NUMBERS // weights.shape[1])
     parts = []
-    for start in range(0, len(weights), step):
-        block = weights[start : start + step]
+    for part in blocks(*weights.shape):
+        block = weights[part]
         parts.append(correlation(ranks(cosines, block), ranks(scores, block), block))
     return np.concatenate(parts)
 
@@ -441,7 +462,12 @@ def _compared(
         low, high = _ends(change, difference, prob, kind)
         if np.isfinite(difference).any():
             fell = float((difference[np.isfinite(difference)] < 0).mean())
-    return row | {"change": change, "change_lower": low, "change_upper": high, "P(change<0)": fell}
+    return row | {
+        "change": change,
+        "change_lower": low,
+        "change_upper": high,
+        "prob_change_negative": fell,
+    }
 
 
 def _ends(value: float, draws: Array, prob: float, kind: Kind) -> tuple[float, float]:
@@ -461,19 +487,16 @@ def _answers(
     end = len(embedding) if limit is None else min(limit, len(embedding))
     best = np.full(len(rows), -np.inf, dtype=np.float32)
     answer = np.zeros(len(rows), dtype=np.intp)
-    questions = min(len(rows), 2048)
-    step = max(1, _NUMBERS // questions)
-    for start in range(0, end, step):
-        block = embedding.vectors[start : min(start + step, end)]
+    for words in blocks(end, min(len(rows), _QUESTIONS)):
+        block = embedding.vectors[words]
         norms = np.linalg.norm(block, axis=1)
         usable = np.isfinite(norms) & (norms > 0)
         unit = block / np.where(usable, norms, 1)[:, None]
-        for first in range(0, len(rows), questions):
-            part = slice(first, first + questions)
+        for part in blocks(len(rows), budget=_QUESTIONS):
             closeness = asked[part] @ unit.T
             closeness[:, ~usable] = -np.inf
             if exclude:
-                given = rows[part, :3] - start
+                given = rows[part, :3] - words.start
                 place = np.nonzero((given >= 0) & (given < len(block)))
                 closeness[place[0], given[place]] = -np.inf
             nearest_here = closeness.argmax(axis=1)
@@ -481,7 +504,7 @@ def _answers(
             # Of equally near words the first counts.
             better = value > best[part]
             best[part] = np.where(better, value, best[part])
-            answer[part] = np.where(better, nearest_here + start, answer[part])
+            answer[part] = np.where(better, nearest_here + words.start, answer[part])
     return answer, best
 
 

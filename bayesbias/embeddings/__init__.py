@@ -8,6 +8,7 @@ from bayesbias.embeddings.embedding import describe as describe
 from bayesbias.embeddings.embedding import unit_rows as unit_rows
 from bayesbias.embeddings.embedding import unit_vectors as unit_vectors
 from bayesbias.embeddings.loading import FORMATS as FORMATS
+from bayesbias.embeddings.loading import as_embedding as as_embedding
 from bayesbias.embeddings.loading import guess_format as guess_format
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.embeddings.matching import Matched, MatchedWords, Matching, Overlap, match

@@ -14,7 +14,7 @@ from pathlib import Path
 from bayesbias._core.files import atomic, check_folder
 from bayesbias._core.validation import at_least, one_of, word_list
 from bayesbias._core.wording import did_you_mean, quoted
-from bayesbias.embeddings.embedding import Embedding
+from bayesbias.embeddings.embedding import Embedding, check_embedding
 from bayesbias.embeddings.formats import array_files, gensim_files, text_vectors, word2vec
 from bayesbias.embeddings.formats.streams import HEADER, ByteStream, Rows, Wanted
 from bayesbias.embeddings.matching import Matching, candidates, check_matching
@@ -186,6 +186,16 @@ def load_embedding(
             "look at the spelling, the language or a prefix such as '/c/en/'."
         )
     return _embedding(rows, name or default).with_matching(how)
+
+
+def as_embedding(
+    embedding: Embedding | str | PathLike[str], argument: str = "embedding"
+) -> Embedding:
+    """Return an embedding that is given itself, by its name or by its file."""
+    if isinstance(embedding, str | PathLike):
+        return load_embedding(embedding)
+    check_embedding(embedding, argument)
+    return embedding
 
 
 def save_embedding(

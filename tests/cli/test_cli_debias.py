@@ -35,9 +35,52 @@ def test_debias_with_lists_of_ones_own(
     assert run(*command, "--target", str(tmp_path / "words.txt")) == 0
     assert "debiased by MulticlassHardDebias(n_components=2)" in capsys.readouterr().err
     sets = [["judaism", "christianity", "islam"], ["synagogue", "church", "mosque"]]
-    debiaser = bb.debias.MulticlassHardDebias(n_components=2).fit(demo, definitional_sets=sets)
+    debiaser = bb.debias.MulticlassHardDebias(n_components=2).fit(demo, definition=sets)
     expected = debiaser.transform(demo, target=["violent", "greedy"])
     np.testing.assert_allclose(bb.load_embedding(out).vectors, expected.vectors, atol=1e-6)
+
+
+def test_prefixes(tmp_path: Path, demo: bb.Embedding) -> None:
+    """Words are found by the given fallbacks, while learning and while changing."""
+    words = [f"/c/en/{word}" for word in demo.words]
+    bb.Embedding(words, demo.vectors, "prefixed").save(tmp_path / "prefixed.npz")
+    forms = ["exact", "lower", "title", "strip_accents", "prefix:/c/en/"]
+    fallbacks = ["-q", *(part for form in forms for part in ("--fallback", form))]
+    ignore = ["--ignore", "bolukbasi:gender_specific"]
+    command = ["debias", str(tmp_path / "prefixed.npz"), str(tmp_path / "after.npy")]
+    assert run(*command, *ignore, *fallbacks) == 0
+    expected = bb.debias.HardDebias().fit(demo).transform(demo, ignore="bolukbasi:gender_specific")
+    after = bb.load_embedding(tmp_path / "after.npy")
+    np.testing.assert_allclose(after.vectors, expected.vectors, atol=1e-6)
+    table = tmp_path / "table.csv"
+    command = ["before-after", str(tmp_path / "prefixed.npz"), "--study", "weat_7", "--draws", "50"]
+    command += ["--metric", "weat_es", "--no-residual", "--out", str(table)]
+    assert run(*command, *ignore, *fallbacks) == 0
+    weat = pd.read_csv(table).query("measure == 'weat_es'").iloc[0]
+    assert weat["after"] != weat["before"]
+
+
+@pytest.mark.parametrize("method", ["leace", "inlp"])
+def test_groups(method: str, tmp_path: Path, demo: bb.Embedding) -> None:
+    """Words of groups, or pairs to find them by."""
+    (tmp_path / "pairs.txt").write_text("she he\nwoman, man\n")
+    lists = ["bolukbasi:female_terms", "bolukbasi:male_terms"]
+    options = {"n_words": 50} | ({"n_iterations": 2} if method == "inlp" else {})
+    command = ["debias", "demo", str(tmp_path / "after.npz"), "-m", method, "-q"]
+    command += [part for name, value in options.items() for part in ("--option", f"{name}={value}")]
+    for arguments, parameters, definition in (
+        (["--group", lists[0], "--group", lists[1]], {}, lists),
+        (
+            ["--definition", str(tmp_path / "pairs.txt")],
+            {"pairs": [("she", "he"), ("woman", "man")]},
+            None,
+        ),
+    ):
+        assert run(*command, *arguments) == 0
+        debiaser = bb.debias.DEBIASERS[method](**options, **parameters)
+        expected = debiaser.fit(demo, definition=definition).transform(demo)
+        after = bb.load_embedding(tmp_path / "after.npz")
+        np.testing.assert_allclose(after.vectors, expected.vectors, atol=1e-6)
 
 
 def test_list_of_methods(capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,10 +123,18 @@ def test_before_after(
         (["debias", "demo", "x.npz", "--option", "n=2"], "HardDebias has no parameter 'n'"),
         (["debias", "demo", "x.npz", "--group", "bolukbasi:male_terms"], "takes no --group"),
         (
-            ["debias", "demo", "x.npz", "-m", "multiclass_hard_debias"],
-            "needs 'definitional_sets': give --definition",
+            ["debias", "demo", "x.npz", "-m", "leace", "--equalize", "bolukbasi:equalize_pairs"],
+            "takes no --equalize",
         ),
-        (["debias", "demo", "x.npz", "--definition", "nothing.txt"], "'nothing.txt' is no file"),
+        (["debias", "demo", "x.npz", "--fallback", "lowr"], "Did you mean 'lower'?"),
+        (
+            ["debias", "demo", "x.npz", "-m", "multiclass_hard_debias"],
+            "learns from sets: give --definition",
+        ),
+        (
+            ["debias", "demo", "x.npz", "--definition", "nothing.txt"],
+            "is neither a file",
+        ),
         (["debias", "nothing.bin", "x.npz"], "nothing.bin"),
         (["before-after", "demo", "demo-100d", "--target", "x"], "--target is for debiasing"),
         (["before-after", "demo", "demo-100d", "--group", "x"], "--group is for debiasing"),

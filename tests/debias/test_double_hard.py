@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
 import bayesbias as bb
-from bayesbias.debias import base, block_writer, vector_moments
+from bayesbias.debias import base, vector_moments, vector_targets
 from bayesbias.errors import SpecError, VocabularyError
 
 PAIRS = [(f"f{i}", f"m{i}") for i in range(5)]
@@ -36,12 +37,11 @@ def emb(rng: np.random.Generator) -> bb.Embedding:
 
 
 def fitted(
-    emb: bb.Embedding, *, equalize: bool = False, **options: int
+    emb: bb.Embedding, *, equalize: bool = False, **options: Any
 ) -> bb.debias.DoubleHardDebias:
     options = {"n_components": 6, "n_words": 100, **options}
-    return bb.debias.DoubleHardDebias(**options).fit(
-        emb, definitional_pairs=PAIRS, equalize_pairs=PAIRS[:2] if equalize else None
-    )
+    pairs = PAIRS[:2] if equalize else None
+    return bb.debias.DoubleHardDebias(**options, equalize=pairs).fit(emb, definition=PAIRS)
 
 
 def parallel(first: np.ndarray, second: np.ndarray) -> bool:
@@ -124,8 +124,7 @@ def test_less_is_left_than_by_hard_debiasing(demo: bb.Embedding) -> None:
 
 
 def test_which_words_are_clustered(emb: bb.Embedding) -> None:
-    options = {"definitional_pairs": PAIRS}
-    whole = bb.debias.DoubleHardDebias(n_components=3, n_words=100).fit(emb, **options)
+    whole = bb.debias.DoubleHardDebias(n_components=3, n_words=100).fit(emb, definition=PAIRS)
     # The second half of the vocabulary says nothing of gender, and is not looked at.
     vectors = np.array(emb.vectors)
     vectors[310:, 0] *= 100
@@ -136,8 +135,8 @@ def test_which_words_are_clustered(emb: bb.Embedding) -> None:
     assert rows.max() < 310
     assert rows.min() >= 10
     excluded = [f"w{i}" for i in range(0, 600, 2)]
-    half = bb.debias.DoubleHardDebias(n_components=3, n_words=100).fit(
-        emb, exclude=excluded, **options
+    half = bb.debias.DoubleHardDebias(n_components=3, n_words=100, exclude=excluded).fit(
+        emb, definition=PAIRS
     )
     assert not np.array_equal(half.accuracies_, whole.accuracies_)
     np.testing.assert_allclose(half.mean_, whole.mean_)
@@ -167,6 +166,9 @@ def test_seed(emb: bb.Embedding) -> None:
     first, second = (fitted(emb, seed=3) for _ in range(2))
     np.testing.assert_array_equal(first.accuracies_, second.accuracies_)
     np.testing.assert_array_equal(first.directions_, second.directions_)
+    drawn = fitted(emb, seed=np.random.default_rng(3))
+    again = fitted(emb, seed=np.random.default_rng(3))
+    np.testing.assert_array_equal(drawn.accuracies_, again.accuracies_)
 
 
 def test_no_more_components_than_dimensions(emb: bb.Embedding) -> None:
@@ -186,22 +188,22 @@ def test_an_interrupted_run_goes_on(
     """Another debiaser, fitted alike, finishes what one has begun."""
     out = tmp_path / "after.npy"
     monkeypatch.setattr(base, "_BLOCK", 100)
-    append = block_writer.FileTarget.append
+    append = vector_targets.FileTarget.append
     written: list[int] = []
 
-    def failing(self: block_writer.FileTarget, rows: np.ndarray) -> None:
+    def failing(self: vector_targets.FileTarget, rows: np.ndarray) -> None:
         if len(written) == 3:
             raise KeyboardInterrupt
         written.append(len(rows))
         append(self, rows)
 
     with monkeypatch.context() as patch:
-        patch.setattr(block_writer.FileTarget, "append", failing)
+        patch.setattr(vector_targets.FileTarget, "append", failing)
         with pytest.raises(KeyboardInterrupt):
             fitted(emb, equalize=True).transform(emb, out=out)
         written[:] = []
         patch.setattr(
-            block_writer.FileTarget,
+            vector_targets.FileTarget,
             "append",
             lambda self, rows: (written.append(len(rows)), append(self, rows)),
         )
@@ -214,9 +216,11 @@ def test_an_interrupted_run_goes_on(
 def test_bad_input(emb: bb.Embedding) -> None:
     fit = bb.debias.DoubleHardDebias().fit
     with pytest.raises(SpecError, match=r"holds \('f0', 'm0', 'w0'\); expected pairs"):
-        fit(emb, definitional_pairs=[("f0", "m0", "w0")])
-    with pytest.raises(VocabularyError, match="all words of none of the 1 definitional_pairs"):
-        fit(emb, definitional_pairs=[("he", "she")])
+        fit(emb, definition=[("f0", "m0", "w0")])
+    with pytest.raises(
+        VocabularyError, match="lacks a word of each of the 1 pairs or sets of 'defin"
+    ):
+        fit(emb, definition=[("he", "she")])
     for name, value, least in (
         ("n_components", 0, 1),
         ("n_words", 4, 5),
@@ -231,5 +235,5 @@ def test_bad_input(emb: bb.Embedding) -> None:
     vectors = np.array(emb.vectors)
     vectors[1] = vectors[0]
     same = bb.Embedding(WORDS, vectors, "same")
-    with pytest.raises(SpecError, match="'definitional_pairs' differ in nothing, or along a"):
-        fit(same, definitional_pairs=[("f0", "m0")])
+    with pytest.raises(SpecError, match="pairs of 'definition' differ in nothing, or along a"):
+        fit(same, definition=[("f0", "m0")])

@@ -26,9 +26,7 @@ def test_is_ridge_regression(seed: int, alpha: float) -> None:
     rng = np.random.default_rng(seed)
     dim, gendered = int(rng.integers(2, 12)), int(rng.integers(1, 7))
     emb = bb.Embedding(WORDS, rng.normal(size=(len(WORDS), dim)), "random")
-    debiaser = bb.debias.HalfSiblingRegression(alpha).fit(
-        emb, definitional_words=GENDERED[:gendered]
-    )
+    debiaser = bb.debias.HalfSiblingRegression(alpha).fit(emb, definition=GENDERED[:gendered])
     after = debiaser.transform(emb).vectors
     vectors = emb.vectors.astype(float).T
     model = Ridge(alpha, fit_intercept=False).fit(vectors[:, :gendered], vectors[:, gendered:])
@@ -39,20 +37,16 @@ def test_is_ridge_regression(seed: int, alpha: float) -> None:
 
 def test_alpha(emb: bb.Embedding) -> None:
     """Next to no ridge takes all that the gendered words span; a strong one takes nothing."""
-    after = (
-        bb.debias.HalfSiblingRegression(1e-9).fit(emb, definitional_words=GENDERED).transform(emb)
-    )
+    after = bb.debias.HalfSiblingRegression(1e-9).fit(emb, definition=GENDERED).transform(emb)
     along = after.vectors[6:].astype(float) @ emb.vectors[:6].T.astype(float)
     np.testing.assert_allclose(along, 0, atol=1e-5)
     assert np.linalg.norm(after.vectors[6:]) > 1
-    after = (
-        bb.debias.HalfSiblingRegression(1e9).fit(emb, definitional_words=GENDERED).transform(emb)
-    )
+    after = bb.debias.HalfSiblingRegression(1e9).fit(emb, definition=GENDERED).transform(emb)
     np.testing.assert_allclose(after.vectors, emb.vectors, atol=1e-6)
 
 
 def test_other_words_stay_to_the_bit(emb: bb.Embedding) -> None:
-    debiaser = bb.debias.HalfSiblingRegression().fit(emb, definitional_words=GENDERED)
+    debiaser = bb.debias.HalfSiblingRegression().fit(emb, definition=GENDERED)
     after = debiaser.transform(emb, target=["w1", "w2", "g0"])
     changed = (after.vectors != emb.vectors).any(axis=1)
     assert [WORDS[i] for i in np.flatnonzero(changed)] == ["w1", "w2"]
@@ -62,7 +56,7 @@ def test_other_words_stay_to_the_bit(emb: bb.Embedding) -> None:
 
 
 def test_another_embedding_is_changed_by_what_it_is_given(emb: bb.Embedding) -> None:
-    debiaser = bb.debias.HalfSiblingRegression().fit(emb, definitional_words=GENDERED)
+    debiaser = bb.debias.HalfSiblingRegression().fit(emb, definition=GENDERED)
     other = bb.Embedding(["x", "g1", "y"], 2 * emb.vectors[[20, 30, 40]], "other")
     after = debiaser.transform(other)
     expected = 2 * debiaser.transform(emb).vectors[[20, 40]]
@@ -84,11 +78,11 @@ def test_bad_input(emb: bb.Embedding) -> None:
     for alpha in (0, -60, np.nan, np.inf, "60"):
         with pytest.raises(SpecError, match=r"'alpha' is .*; expected a number above 0"):
             bb.debias.HalfSiblingRegression(alpha).fit(  # type: ignore[arg-type]
-                emb, definitional_words=GENDERED
+                emb, definition=GENDERED
             )
-    with pytest.raises(VocabularyError, match="'random' has no word of 'definitional_words'"):
-        bb.debias.HalfSiblingRegression().fit(emb, definitional_words=["he", "she"])
-    with pytest.raises(SpecError, match="'definitional_words' is empty"):
-        bb.debias.HalfSiblingRegression().fit(emb, definitional_words=[])
-    with pytest.raises(SpecError, match="'embedding' is str; expected an Embedding"):
-        bb.debias.HalfSiblingRegression().fit("demo")  # type: ignore[arg-type]
+    with pytest.raises(VocabularyError, match="'random' has no word of 'definition'"):
+        bb.debias.HalfSiblingRegression().fit(emb, definition=["he", "she"])
+    with pytest.raises(SpecError, match="'definition' is empty"):
+        bb.debias.HalfSiblingRegression().fit(emb, definition=[])
+    with pytest.raises(SpecError, match="'embedding' is int; expected an Embedding"):
+        bb.debias.HalfSiblingRegression().fit(3)  # type: ignore[arg-type]

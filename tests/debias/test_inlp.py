@@ -36,7 +36,7 @@ def recovered(emb: bb.Embedding, groups: list[list[str]], rng: np.random.Generat
 def test_the_groups_cannot_be_recovered(rng: np.random.Generator) -> None:
     emb, groups = planted(rng, number=500)
     assert recovered(emb, groups, rng) > 0.9
-    debiaser = bb.debias.INLP().fit(emb, groups=groups)
+    debiaser = bb.debias.INLP().fit(emb, definition=groups)
     after = debiaser.transform(emb)
     assert recovered(after, groups, rng) < 0.57
     # The difference of the means is gone, and most of what is else is left.
@@ -48,7 +48,7 @@ def test_the_groups_cannot_be_recovered(rng: np.random.Generator) -> None:
 
 def test_the_projection_is_that_on_the_null_spaces(rng: np.random.Generator) -> None:
     emb, groups = planted(rng)
-    debiaser = bb.debias.INLP(n_iterations=4).fit(emb, groups=groups)
+    debiaser = bb.debias.INLP(n_iterations=4).fit(emb, definition=groups)
     basis = debiaser.directions_
     np.testing.assert_allclose(basis @ basis.T, np.eye(len(basis)), atol=1e-12)
     after = debiaser.transform(emb)
@@ -64,7 +64,7 @@ def test_the_first_round_is_scikit_learns(rng: np.random.Generator) -> None:
     from sklearn.svm import LinearSVC
 
     emb, groups = planted(rng, number=400)
-    debiaser = bb.debias.INLP(n_iterations=1).fit(emb, groups=groups)
+    debiaser = bb.debias.INLP(n_iterations=1).fit(emb, definition=groups)
     unit = emb.vectors / np.linalg.norm(emb.vectors, axis=1, keepdims=True)
     model = LinearSVC(dual=False).fit(unit, np.repeat([0, 1], 400))
     cosine = debiaser.directions_[0] @ model.coef_[0] / np.linalg.norm(model.coef_)
@@ -75,7 +75,7 @@ def test_the_first_round_is_scikit_learns(rng: np.random.Generator) -> None:
 
 def test_it_stops_at_chance(rng: np.random.Generator) -> None:
     emb, groups = planted(rng, axes=1)
-    debiaser = bb.debias.INLP().fit(emb, groups=groups)
+    debiaser = bb.debias.INLP().fit(emb, definition=groups)
     assert debiaser.accuracies_[0] > 0.9
     assert debiaser.accuracies_[-1] <= 0.5
     assert (debiaser.accuracies_[:-1] > 0.5).all()
@@ -85,7 +85,7 @@ def test_it_stops_at_chance(rng: np.random.Generator) -> None:
 def test_several_groups_of_different_sizes(rng: np.random.Generator) -> None:
     emb, groups = planted(rng, axes=2, groups=3)
     groups = [groups[0], groups[1][:100], groups[2][:50]]
-    debiaser = bb.debias.INLP().fit(emb, groups=groups)
+    debiaser = bb.debias.INLP().fit(emb, definition=groups)
     assert debiaser.accuracies_[0] > 0.8
     # Chance is the share of the largest group.
     assert debiaser.accuracies_[-1] <= 60 / 105
@@ -102,7 +102,7 @@ def test_several_groups_of_different_sizes(rng: np.random.Generator) -> None:
 def test_one_dimension_is_left(seed: int) -> None:
     """Though words might still be told apart by it, as in some of these examples."""
     emb, groups = planted(np.random.default_rng(seed), axes=2, dim=2, number=30)
-    debiaser = bb.debias.INLP().fit(emb, groups=groups)
+    debiaser = bb.debias.INLP().fit(emb, definition=groups)
     assert len(debiaser.directions_) == 1
     assert np.abs(debiaser.transform(emb).vectors).max() > 0.1
 
@@ -110,7 +110,7 @@ def test_one_dimension_is_left(seed: int) -> None:
 def test_the_seed_chooses_what_is_held_out(rng: np.random.Generator) -> None:
     emb, groups = planted(rng)
     first, again, other = (
-        bb.debias.INLP(n_iterations=3, seed=seed).fit(emb, groups=groups) for seed in (1, 1, 2)
+        bb.debias.INLP(n_iterations=3, seed=seed).fit(emb, definition=groups) for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(first.directions_, again.directions_)
     assert not np.allclose(first.directions_[0], other.directions_[0], atol=1e-3)
@@ -119,7 +119,9 @@ def test_the_seed_chooses_what_is_held_out(rng: np.random.Generator) -> None:
 def test_lengths_do_not_matter(rng: np.random.Generator) -> None:
     emb, groups = planted(rng)
     scaled = bb.Embedding(emb.words, emb.vectors * 100, "scaled")
-    first, second = (bb.debias.INLP(n_iterations=3).fit(e, groups=groups) for e in (emb, scaled))
+    first, second = (
+        bb.debias.INLP(n_iterations=3).fit(e, definition=groups) for e in (emb, scaled)
+    )
     np.testing.assert_allclose(first.directions_, second.directions_, atol=1e-3)
 
 
@@ -128,15 +130,14 @@ def test_nothing_to_learn(rng: np.random.Generator) -> None:
     half = rng.normal(size=(30, 5))
     emb = bb.Embedding(words, np.vstack([half, half]), "twice")
     with pytest.warns(BayesBiasWarning, match="no more than by chance; nothing will be removed"):
-        debiaser = bb.debias.INLP(seed=2).fit(emb, groups=[words[:30], words[30:]])
+        debiaser = bb.debias.INLP(seed=2).fit(emb, definition=[words[:30], words[30:]])
     np.testing.assert_array_equal(debiaser.transform(emb).vectors, emb.vectors)
 
 
 def test_from_pairs(demo: bb.Embedding) -> None:
     """The words that lean most are told apart less and less."""
-    debiaser = bb.debias.INLP(n_iterations=4, n_words=300).fit(
-        demo, definitional_pairs="bolukbasi:definitional_pairs"
-    )
+    pairs = "bolukbasi:definitional_pairs"
+    debiaser = bb.debias.INLP(n_iterations=4, n_words=300, pairs=pairs).fit(demo)
     assert debiaser.accuracies_[0] > 0.98
     assert debiaser.accuracies_[-1] < 0.9
     assert tuple(map(len, debiaser.groups_)) == (300, 300)
@@ -147,13 +148,13 @@ def test_from_pairs(demo: bb.Embedding) -> None:
 def test_options_are_checked(rng: np.random.Generator) -> None:
     emb, groups = planted(rng)
     with pytest.raises(SpecError, match="'n_iterations' is 0; expected a whole number, 1"):
-        bb.debias.INLP(n_iterations=0).fit(emb, groups=groups)
+        bb.debias.INLP(n_iterations=0).fit(emb, definition=groups)
     with pytest.raises(SpecError, match="'seed' is -1; expected a whole number, 0 or more"):
-        bb.debias.INLP(seed=-1).fit(emb, groups=groups)
+        bb.debias.INLP(seed=-1).fit(emb, definition=groups)
     flat, three = planted(rng, axes=2, groups=3, dim=3)
     with pytest.raises(SpecError, match="has 3 dimensions, and one round takes 3 of them for 3"):
-        bb.debias.INLP().fit(flat, groups=three)
+        bb.debias.INLP().fit(flat, definition=three)
     zero = np.array(emb.vectors)
     zero[7] = 0
     with pytest.raises(DataError, match="'g0_7'"):
-        bb.debias.INLP().fit(bb.Embedding(emb.words, zero, "zero"), groups=groups)
+        bb.debias.INLP().fit(bb.Embedding(emb.words, zero, "zero"), definition=groups)

@@ -45,7 +45,7 @@ def test_groups_have_the_same_mean(
 ) -> None:
     """The guarantee, with fewer words than dimensions and with more, for any size of numbers."""
     emb, groups = planted(np.random.default_rng(seed), sizes, dim, scale)
-    debiaser = bb.debias.LEACE(shrinkage=shrinkage).fit(emb, groups=groups)
+    debiaser = bb.debias.LEACE(shrinkage=shrinkage).fit(emb, definition=groups)
     after = debiaser.transform(emb)
     size = np.abs(emb.vectors).max()
     means = group_means(after, groups)
@@ -66,7 +66,7 @@ def test_no_linear_classifier_beats_chance(
     rng: np.random.Generator, sizes: tuple[int, ...], shrinkage: bool
 ) -> None:
     emb, groups = planted(rng, sizes, 12)
-    after = bb.debias.LEACE(shrinkage=shrinkage).fit(emb, groups=groups).transform(emb)
+    after = bb.debias.LEACE(shrinkage=shrinkage).fit(emb, definition=groups).transform(emb)
     of = np.repeat(np.arange(len(sizes)), sizes)
     number = len(of)
     before, now = (np.asarray(e.vectors[:number], dtype=np.float64) for e in (emb, after))
@@ -102,14 +102,14 @@ def test_by_the_formula_of_the_paper(
     project = cross @ pinv(cross, rtol=1e-6)
     removed = pinv(whiten, rtol=1e-6) @ project @ whiten
     expected = vectors - (vectors - x.mean(axis=0)) @ removed.T
-    after = bb.debias.LEACE(shrinkage=shrinkage).fit(emb, groups=groups).transform(emb)
+    after = bb.debias.LEACE(shrinkage=shrinkage).fit(emb, definition=groups).transform(emb)
     np.testing.assert_allclose(after.vectors, expected, atol=2e-5)
 
 
 def test_it_is_the_smallest_change(rng: np.random.Generator) -> None:
     """Making the means equal by an orthogonal projection moves the words further."""
     emb, groups = planted(rng, (100, 100), 10)
-    after = bb.debias.LEACE(shrinkage=False).fit(emb, groups=groups).transform(emb)
+    after = bb.debias.LEACE(shrinkage=False).fit(emb, definition=groups).transform(emb)
     first, second = group_means(emb, groups)
     axis = (first - second) / np.linalg.norm(first - second)
     x = emb.vectors[:200].astype(np.float64)
@@ -129,7 +129,7 @@ def test_with_few_words_shrinkage_finds_what_others_share(rng: np.random.Generat
     emb = bb.Embedding(words, vectors, "few")
     moved = {}
     for shrinkage in (True, False):
-        after = bb.debias.LEACE(shrinkage=shrinkage).fit(emb, groups=groups).transform(emb)
+        after = bb.debias.LEACE(shrinkage=shrinkage).fit(emb, definition=groups).transform(emb)
         moved[shrinkage] = ((after.vectors[20:] - emb.vectors[20:]) ** 2).sum(axis=1).mean()
         np.testing.assert_allclose(np.diff(group_means(after, groups), axis=0), 0, atol=1e-5)
     # Taking one axis from words like these moves them by 1.
@@ -147,13 +147,13 @@ def test_from_pairs(demo: bb.Embedding) -> None:
     assert set(debiaser.groups_[0]) == {demo.words[i] for i in order[:100]}
     assert set(debiaser.groups_[1]) == {demo.words[i] for i in order[-100:]}
     pairs = bb.word_tuples("bolukbasi")["definitional_pairs"]
-    other = bb.debias.LEACE(n_words=100).fit(
-        demo, definitional_pairs=[pair[::-1] for pair in pairs]
-    )
+    other = bb.debias.LEACE(n_words=100, pairs=[pair[::-1] for pair in pairs]).fit(demo)
     assert other.groups_ == debiaser.groups_[::-1]
     assert len(bb.debias.LEACE().fit(demo).groups_[0]) == len(demo) // 4
-    named = bb.debias.LEACE().fit(demo, groups=["bolukbasi:male_terms", "bolukbasi:female_terms"])
-    study = bb.debias.LEACE().fit(demo, groups=bb.load_study("gender").groups)
+    named = bb.debias.LEACE().fit(
+        demo, definition=["bolukbasi:male_terms", "bolukbasi:female_terms"]
+    )
+    study = bb.debias.LEACE().fit(demo, definition=bb.load_study("gender").groups)
     assert named.groups_[0][:2] == ("he", "his")
     assert len(study.groups_) == 2
 
@@ -164,7 +164,7 @@ def test_groups_without_a_difference(rng: np.random.Generator) -> None:
     words = [f"{side}{i}" for side in "ab" for i in range(10)]
     emb = bb.Embedding(words, np.vstack([half, half]), "twice")
     with pytest.warns(BayesBiasWarning, match="the same mean already; nothing will be removed"):
-        debiaser = bb.debias.LEACE().fit(emb, groups=[words[:10], words[10:]])
+        debiaser = bb.debias.LEACE().fit(emb, definition=[words[:10], words[10:]])
     assert len(debiaser.directions_) == 0
     np.testing.assert_array_equal(debiaser.transform(emb).vectors, emb.vectors)
 
@@ -172,25 +172,25 @@ def test_groups_without_a_difference(rng: np.random.Generator) -> None:
 def test_groups_are_checked(rng: np.random.Generator) -> None:
     emb, groups = planted(rng, (5, 5), 6)
     fit = bb.debias.LEACE().fit
-    with pytest.raises(SpecError, match="'groups' is .*; expected two lists of words or more"):
-        fit(emb, groups=[groups[0]])
-    with pytest.raises(SpecError, match="'groups' is 'he'; expected two lists"):
-        fit(emb, groups="he")
-    with pytest.raises(SpecError, match="both 'groups' and 'definitional_pairs' are given"):
-        fit(emb, groups=groups, definitional_pairs=[("g0_0", "g1_0")])
-    with pytest.raises(SpecError, match="'g0_0' in more than one of 'groups'"):
-        fit(emb, groups=[groups[0], [*groups[1], "g0_0"]])
-    with pytest.raises(VocabularyError, match=r"has 2 of the 3 words of 'groups\[1\]', and 3"):
-        fit(emb, groups=[groups[0], ["g1_0", "g1_1", "nobody"]])
-    with pytest.raises(VocabularyError, match=r"has 0 of the 1 words of \"groups\['men'\]\""):
-        fit(emb, groups={"women": groups[0], "men": ["nobody"]})
-    with pytest.warns(BayesBiasWarning, match=r"lacks 1 of 6 words of groups\[0\]: 'nobody'"):
-        fit(emb, groups=[[*groups[0], "nobody"], groups[1]])
+    with pytest.raises(SpecError, match="'definition' is .*; expected two lists of words or more"):
+        fit(emb, definition=[groups[0]])
+    with pytest.raises(SpecError, match="'definition' is 'he'; expected two lists"):
+        fit(emb, definition="he")
+    with pytest.raises(SpecError, match="both 'definition' and the parameter 'pairs'"):
+        bb.debias.LEACE(pairs=[("g0_0", "g1_0")]).fit(emb, definition=groups)
+    with pytest.raises(SpecError, match="'g0_0' in more than one group of 'definition'"):
+        fit(emb, definition=[groups[0], [*groups[1], "g0_0"]])
+    with pytest.raises(VocabularyError, match=r"has 2 of the 3 words of 'definition\[1\]', and 3"):
+        fit(emb, definition=[groups[0], ["g1_0", "g1_1", "nobody"]])
+    with pytest.raises(VocabularyError, match=r"has 0 of the 1 words of \"definition\['men'\]\""):
+        fit(emb, definition={"women": groups[0], "men": ["nobody"]})
+    with pytest.warns(BayesBiasWarning, match=r"lacks 1 of 6 words of definition\[0\]: 'nobody'"):
+        fit(emb, definition=[[*groups[0], "nobody"], groups[1]])
     with pytest.raises(SpecError, match="'n_words' is 2; expected a whole number, 3 or more"):
-        bb.debias.LEACE(n_words=2).fit(emb, definitional_pairs=[("g0_0", "g1_0")])
+        bb.debias.LEACE(n_words=2, pairs=[("g0_0", "g1_0")]).fit(emb)
     few = emb.subset(emb.words[:10], "few")
     with pytest.raises(SpecError, match="has 10 words, too few to look .*; 12 are needed"):
-        fit(few, definitional_pairs=[("g0_0", "g1_0")])
+        bb.debias.LEACE(pairs=[("g0_0", "g1_0")]).fit(few)
 
 
 @given(number=st.integers(3, 60), dim=st.integers(2, 40), seed=st.integers(0, 1000))

@@ -24,7 +24,7 @@ def emb(rng: np.random.Generator) -> bb.Embedding:
 
 
 def fitted(emb: bb.Embedding, **options: object) -> bb.debias.Projection:
-    return bb.debias.Projection(**options).fit(emb, definitional_pairs=PAIRS)  # type: ignore[arg-type]
+    return bb.debias.Projection(**options).fit(emb, definition=PAIRS)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("direction", ["pca", "mean"])
@@ -50,7 +50,7 @@ def test_directions_by_their_formulas(demo: bb.Embedding) -> None:
 
 def test_as_neutralising_before_scaling(demo: bb.Embedding) -> None:
     """Hard debiasing does the same to words that are not equalised, and scales them."""
-    hard = bb.debias.HardDebias().fit(demo, equalize_pairs=[("he", "she")]).transform(demo)
+    hard = bb.debias.HardDebias(equalize=[("he", "she")]).fit(demo).transform(demo)
     after = bb.debias.Projection().fit(demo).transform(demo)
     words = ["nurse", "surgeon", "london", "her"]
     for word in words:
@@ -87,7 +87,7 @@ def test_near_the_line_more_is_kept() -> None:
     emb = bb.Embedding(words, vectors, "line")
     after = (
         bb.debias.Projection(attenuation="distance")
-        .fit(emb, definitional_pairs=[("f0", "m0")])
+        .fit(emb, definition=[("f0", "m0")])
         .transform(emb)
     )
     assert after["near"][0] == pytest.approx(1 / 1.1**2, rel=1e-5)
@@ -139,6 +139,4 @@ def test_options_are_checked(emb: bb.Embedding) -> None:
             fitted(emb, sigma=sigma)
     mixed = bb.Embedding(WORDS[:4], emb.vectors[:4] * [1] + [[0.0] * 8] * 4, "mixed")
     with pytest.raises(SpecError, match="zero in the mean, .* use direction='pca'"):
-        bb.debias.Projection(direction="mean").fit(
-            mixed, definitional_pairs=[PAIRS[0], PAIRS[0][::-1]]
-        )
+        bb.debias.Projection(direction="mean").fit(mixed, definition=[PAIRS[0], PAIRS[0][::-1]])

@@ -58,9 +58,7 @@ def root(products: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("neutral", [None, ["w0", "w1", "w2", "w3"]])
 def test_gradient_vanishes(emb: bb.Embedding, n_components: int, neutral: list[str] | None) -> None:
     strength = 20.0 if neutral is None else 100.0
-    debiaser = bb.debias.SoftDebias(strength, n_components).fit(
-        emb, definitional_sets=PAIRS, neutral_words=neutral
-    )
+    debiaser = bb.debias.SoftDebias(strength, n_components, neutral).fit(emb, definition=PAIRS)
     words = unit(emb.vectors)
     rows = range(8, len(WORDS)) if neutral is None else [emb.index[w] for w in neutral]
     parts = words.T, words[list(rows)].T, debiaser.directions_.T, strength
@@ -141,7 +139,7 @@ def test_by_hand() -> None:
             words.append(f"w{axis}{i}")
             vectors.append(np.eye(3)[axis] * (-1) ** i)
     emb = bb.Embedding(words, 3.0 * np.array(vectors), "axes")
-    debiaser = bb.debias.SoftDebias(5.0).fit(emb, definitional_sets=[("f", "m")])
+    debiaser = bb.debias.SoftDebias(5.0).fit(emb, definition=[("f", "m")])
     squared = 1 / (1 + 5 * 8 / 10**2)
     np.testing.assert_allclose(debiaser.matrix_, np.diag([squared**0.5, 1, 1]), atol=1e-6)
     assert debiaser.bias_left_ == pytest.approx(squared**2, rel=1e-5)
@@ -150,7 +148,7 @@ def test_by_hand() -> None:
 def test_strength(emb: bb.Embedding) -> None:
     left = []
     for strength in (20, 100, 1000, 1e6):
-        debiaser = bb.debias.SoftDebias(strength, 2).fit(emb, definitional_sets=PAIRS)
+        debiaser = bb.debias.SoftDebias(strength, 2).fit(emb, definition=PAIRS)
         left.append(debiaser.bias_left_)
     assert left == sorted(left, reverse=True)
     assert left[-1] < 1e-6
@@ -160,12 +158,12 @@ def test_strength(emb: bb.Embedding) -> None:
         BayesBiasWarning,
         match=r"strength=0.001 leaves 100.0% of the bias of 'planted'; the more words, the larger",
     ):
-        debiaser = bb.debias.SoftDebias(0.001).fit(emb, definitional_sets=PAIRS)
+        debiaser = bb.debias.SoftDebias(0.001).fit(emb, definition=PAIRS)
     np.testing.assert_allclose(debiaser.matrix_, np.eye(DIM), atol=1e-4)
 
 
 def test_vectors_are_mapped_and_scaled(emb: bb.Embedding) -> None:
-    debiaser = bb.debias.SoftDebias(100.0).fit(emb, definitional_sets=PAIRS)
+    debiaser = bb.debias.SoftDebias(100.0).fit(emb, definition=PAIRS)
     np.testing.assert_allclose(debiaser.matrix_, debiaser.matrix_.T, atol=1e-12)
     expected = unit(unit(emb.vectors) @ debiaser.matrix_)
     np.testing.assert_allclose(debiaser.transform(emb).vectors, expected, atol=1e-6)
@@ -176,7 +174,7 @@ def test_turning_the_embedding_changes_nothing(emb: bb.Embedding, rng: np.random
     turned = bb.Embedding(WORDS, emb.vectors @ turn, "turned")
     cosines = []
     for e in (emb, turned):
-        debiaser = bb.debias.SoftDebias(100.0).fit(e, definitional_sets=PAIRS)
+        debiaser = bb.debias.SoftDebias(100.0).fit(e, definition=PAIRS)
         vectors = debiaser.transform(e).vectors
         cosines.append(vectors @ vectors.T)
     np.testing.assert_allclose(cosines[0], cosines[1], atol=1e-4)
@@ -184,22 +182,21 @@ def test_turning_the_embedding_changes_nothing(emb: bb.Embedding, rng: np.random
 
 def test_directions_without_words_stay(emb: bb.Embedding) -> None:
     wide = np.hstack([emb.vectors, np.zeros((len(WORDS), 3), dtype=np.float32)])
-    narrow = bb.debias.SoftDebias(100.0).fit(emb, definitional_sets=PAIRS)
-    debiaser = bb.debias.SoftDebias(100.0).fit(bb.Embedding(WORDS, wide), definitional_sets=PAIRS)
+    narrow = bb.debias.SoftDebias(100.0).fit(emb, definition=PAIRS)
+    debiaser = bb.debias.SoftDebias(100.0).fit(bb.Embedding(WORDS, wide), definition=PAIRS)
     np.testing.assert_allclose(debiaser.matrix_[:DIM, :DIM], narrow.matrix_, atol=1e-6)
     np.testing.assert_allclose(debiaser.matrix_[DIM:], np.eye(DIM + 3)[DIM:], atol=1e-6)
 
 
 def test_several_groups(demo: bb.Embedding) -> None:
     debiaser = bb.debias.SoftDebias(200.0, 2).fit(
-        demo, definitional_sets="manzini:religion_definitional_sets"
+        demo, definition="manzini:religion_definitional_sets"
     )
     assert debiaser.directions_.shape == (2, demo.dim)
     assert debiaser.bias_left_ < 0.3
-    few = bb.debias.SoftDebias(1e5, 2).fit(
-        demo,
-        definitional_sets="manzini:religion_definitional_sets",
-        neutral_words=["greed", "terrorist", "violent", "cheap"],
+    neutral = ["greed", "terrorist", "violent", "cheap"]
+    few = bb.debias.SoftDebias(1e5, 2, neutral).fit(
+        demo, definition="manzini:religion_definitional_sets"
     )
     assert few.bias_left_ < 0.3
     assert np.linalg.eigvalsh(few.matrix_)[0] > -1e-6
@@ -208,24 +205,24 @@ def test_several_groups(demo: bb.Embedding) -> None:
 def test_blocks_do_not_matter(emb: bb.Embedding, monkeypatch: pytest.MonkeyPatch) -> None:
     from bayesbias.debias import vector_moments
 
-    whole = bb.debias.SoftDebias(100.0).fit(emb, definitional_sets=PAIRS).matrix_
+    whole = bb.debias.SoftDebias(100.0).fit(emb, definition=PAIRS).matrix_
     monkeypatch.setattr(vector_moments, "_BLOCK", 7)
-    parts = bb.debias.SoftDebias(100.0).fit(emb, definitional_sets=PAIRS).matrix_
+    parts = bb.debias.SoftDebias(100.0).fit(emb, definition=PAIRS).matrix_
     np.testing.assert_allclose(parts, whole, atol=1e-5)
 
 
 def test_bad_input(emb: bb.Embedding) -> None:
     for strength in (0, -1, np.inf, np.nan, "much", True):
         with pytest.raises(SpecError, match=r"'strength' is .*; expected a number above 0"):
-            bb.debias.SoftDebias(strength).fit(emb, definitional_sets=PAIRS)  # type: ignore[arg-type]
+            bb.debias.SoftDebias(strength).fit(emb, definition=PAIRS)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'n_components' is 0; expected a whole number, 1 or"):
-        bb.debias.SoftDebias(n_components=0).fit(emb, definitional_sets=PAIRS)
+        bb.debias.SoftDebias(n_components=0).fit(emb, definition=PAIRS)
     with pytest.raises(SpecError, match="span 4 dimensions; use n_components=4"):
-        bb.debias.SoftDebias(n_components=5).fit(emb, definitional_sets=PAIRS)
+        bb.debias.SoftDebias(n_components=5).fit(emb, definition=PAIRS)
     with pytest.raises(VocabularyError, match="has no word of 'neutral_words' \\('nobody'\\)"):
-        bb.debias.SoftDebias().fit(emb, definitional_sets=PAIRS, neutral_words=["nobody"])
-    with pytest.raises(SpecError, match="'planted' has no words besides those of the definit"):
-        bb.debias.SoftDebias().fit(emb.subset(DEFINING), definitional_sets=PAIRS)
+        bb.debias.SoftDebias(neutral_words=["nobody"]).fit(emb, definition=PAIRS)
+    with pytest.raises(SpecError, match="'planted' has no words besides those of 'definit"):
+        bb.debias.SoftDebias().fit(emb.subset(DEFINING), definition=PAIRS)
 
 
 def test_broken_vectors_of_a_mapped_file(emb: bb.Embedding, tmp_path: object) -> None:
@@ -235,4 +232,4 @@ def test_broken_vectors_of_a_mapped_file(emb: bb.Embedding, tmp_path: object) ->
     raw[60, 2] = np.nan
     raw.flush()
     with pytest.raises(DataError, match="'broken' holds vectors that are NaN, infinite or too"):
-        bb.debias.SoftDebias().fit(bb.load_embedding(path), definitional_sets=PAIRS)
+        bb.debias.SoftDebias().fit(bb.load_embedding(path), definition=PAIRS)

@@ -1,17 +1,18 @@
-"""What debiasing did, left and broke: planted truths, and the parts by themselves."""
+"""The effects of debiasing: planted truths, and the parts by themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias.debias_effects.change_summary import _counted
+from bayesbias.debias_effects.change_summary import _counts
 from bayesbias.debias_effects.change_tables import COLUMNS
 from bayesbias.errors import BayesBiasError, BayesBiasWarning
 
@@ -23,7 +24,7 @@ SETS = "manzini:religion_definitional_sets"
 
 @pytest.fixture(scope="module")
 def debiaser(demo: bb.Embedding) -> bb.debias.MulticlassHardDebias:
-    return bb.debias.MulticlassHardDebias(n_components=2).fit(demo, definitional_sets=SETS)
+    return bb.debias.MulticlassHardDebias(n_components=2).fit(demo, definition=SETS)
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +72,8 @@ def test_one_table(result: bb.debias_effects.BeforeAfter) -> None:
     assert (known["lower"] <= known["upper"]).all()
     assert table["p"].dropna().between(0, 1).all()
     assert set(table["verdict"]) <= {
-        "", "nearer", "farther", "narrower", "wider", "fell", "rose", "open", "unchanged",
+        "", "less related", "more related", "nearer", "farther", "narrower", "wider", "fell",
+        "rose", "inconclusive", "unchanged",
     }  # fmt: skip
     assert repr(result) == (
         f"<BeforeAfter demo → demo_multiclass_hard_debias, study religion: {len(table)} measures>"
@@ -91,7 +93,7 @@ def test_distances_are_those_of_fit_paired(
     # Stereotypes of the own group moved away, towards 1.
     assert own["lower"] > 0
     assert own["after"] < 1
-    assert own["verdict"] == "nearer"
+    assert own["verdict"] == "less related"
     words = result.table.query("what == 'distance' and word != ''")
     assert len(words) == 15 * 4
     assert words.set_index("word")["group"]["quran"].iloc[0] == "muslim"
@@ -187,7 +189,7 @@ def test_quality_and_drift(result: bb.debias_effects.BeforeAfter, demo: bb.Embed
     row = rows(result, "similarity", "rg_65").iloc[0]
     assert row["change"] == pytest.approx(similarity["change"])
     # Fifteen pairs are no ground for a verdict, whatever the interval says.
-    assert (row["verdict"], row["note"]) == ("open", "15 of 65 pairs, too few to rely on")
+    assert (row["verdict"], row["note"]) == ("inconclusive", "15 of 65 pairs, too few to rely on")
     analogies = bb.debias_effects.word_analogies(both, draws=200, seed=3).iloc[-1]
     row = rows(result, "analogies", "basic", "all sections").iloc[0]
     assert row[NUMBERS].to_list() == pytest.approx(
@@ -268,12 +270,13 @@ def test_planted_bias_that_is_removed(rng: np.random.Generator) -> None:
     own = rows(found, "distance", "associated").iloc[0]
     assert own["before"] < 0.7
     assert own["after"] == pytest.approx(1, abs=0.05)
-    assert own["verdict"] == "nearer"
-    assert set(found.table.query("measure == 'associated' and word != ''")["verdict"]) == {"nearer"}
+    assert own["verdict"] == "less related"
+    words = found.table.query("measure == 'associated' and word != ''")
+    assert set(words["verdict"]) == {"less related"}
     # Stereotypes of the other group were on the far side, and came nearer.
     other = rows(found, "distance", "different").iloc[0]
     assert other["upper"] < 0
-    assert other["verdict"] == "nearer"
+    assert other["verdict"] == "less related"
     assert rows(found, "gap", "associated - none")["verdict"].item() == "narrower"
     assert set(found.metrics.loc[found.metrics["metric"] != "mac", "verdict"]) == {"nearer"}
     # Nothing of it is left: no better than chance.
@@ -383,7 +386,7 @@ def test_a_group_without_stereotypes(demo: bb.Embedding) -> None:
         "part", study.groups, {name: study.stereotypes[name] for name in ("muslim", "jew")},
         {"neutral": list(study.controls["neutral"])[:30]},
     )  # fmt: skip
-    debiaser = bb.debias.MulticlassHardDebias(n_components=2).fit(demo, definitional_sets=SETS)
+    debiaser = bb.debias.MulticlassHardDebias(n_components=2).fit(demo, definition=SETS)
     with pytest.warns(BayesBiasWarning):  # christian words have no stereotypes of their own
         found = bb.before_after(
             demo, debiaser, part, draws=30, metrics=["mac", "weat", "rnd", "generalized_weat"],
@@ -430,7 +433,7 @@ def test_words(result: bb.debias_effects.BeforeAfter) -> None:
     told = result.summary()
     paragraphs = told.split("\n\n")
     assert [text.split(":")[0] for text in paragraphs] == [
-        "What debiasing did", "What it left", "What it broke",
+        "Effect of debiasing", "Residual bias", "Side effects",
     ]  # fmt: skip
     own = rows(result, "distance", "associated").iloc[0]
     assert f"rose from {own['before']:.3f} to {own['after']:.3f}, by {own['change']:.3f}" in told
@@ -440,7 +443,7 @@ def test_words(result: bb.debias_effects.BeforeAfter) -> None:
     assert f"MAC went from {mac['before']:.3f} to {mac['after']:.3f}" in told
     assert "which may be no change" in told
     counts = result.table.query("measure == 'associated' and word != ''")["verdict"].value_counts()
-    assert f"Word by word: {counts['nearer']} nearer to 1" in told
+    assert f"Word by word: {counts['less related']} less related" in told
     page = result._repr_html_()
     assert page.count("<p>") == 3
     assert "synagogue" not in page
@@ -452,22 +455,61 @@ def test_words_that_are_not_known_are_not_counted(demo: bb.Embedding, small: bb.
     few = demo.subset([word for word in demo.words if word not in lost])
     found = bb.before_after(
         few, bb.debias.HardDebias().fit(few), small, draws=30, metrics="mac", residual=(),
-        lost_vocabulary_threshold=0.9,
+        matching=bb.embeddings.Matching(threshold=0.9),
     )  # fmt: skip
     assert "for 6 of the 8 protected words of the study 'small'" in found.summary()
 
 
 def test_counts_are_told_with_what_they_are_of() -> None:
-    verdicts = pd.Series(["farther", "open", "farther", "unchanged"])
-    assert _counted(verdicts, "1") == "2 farther from 1, 1 unchanged, 1 open (of 4)"
+    verdicts = pd.Series(["farther", "inconclusive", "farther", "unchanged"])
+    assert _counts(verdicts) == "2 farther, 1 unchanged, 1 inconclusive (of 4)"
+
+
+def test_names(demo: bb.Embedding) -> None:
+    """An embedding, a method and a study by their names; the method learns what fits the study."""
+    options: dict[str, Any] = {
+        "draws": 30, "metrics": "mac", "residual": (), "similarity": (), "analogies": (),
+    }  # fmt: skip
+    study = bb.load_study("gender")
+    expected = bb.before_after(demo, bb.debias.HardDebias().fit(demo), study, **options).table
+    assert bb.before_after("demo", "hard_debias", "gender", **options).table.equals(expected)
+    assert bb.before_after(demo, bb.debias.HardDebias, study, **options).table.equals(expected)
+
+
+def test_a_vocabulary_with_prefixes(demo: bb.Embedding, small: bb.Study) -> None:
+    """Everything is found by the matching that is bound to an embedding, or given."""
+    options: dict[str, Any] = {"draws": 30, "metrics": "mac", "residual": ()}
+    words = [f"/c/en/{word}" for word in demo.words]
+    prefixed = bb.Embedding(words, demo.vectors, "demo")
+    expected = bb.before_after(demo, "hard_debias", small, **options)
+    matching = bb.embeddings.Matching().changed(prefix="/c/en/")
+    for found in (
+        bb.before_after(prefixed.with_matching(matching), "hard_debias", small, **options),
+        bb.before_after(prefixed, "hard_debias", small, matching=matching, **options),
+    ):
+        pd.testing.assert_frame_equal(found.table, expected.table)
+
+
+def test_a_generator_as_the_seed(demo: bb.Embedding, small: bb.Study) -> None:
+    options: dict[str, Any] = {
+        "draws": 30, "metrics": "mac", "residual": (), "similarity": (), "analogies": (),
+    }  # fmt: skip
+    first, again = (
+        bb.before_after(demo, "hard_debias", small, seed=np.random.default_rng(1), **options).table
+        for _ in range(2)
+    )
+    assert first.equals(again)
 
 
 def test_what_is_refused(demo: bb.Embedding, small: bb.Study) -> None:
     fitted = bb.debias.HardDebias().fit(demo)
     cases = {
-        "'embedding' is str; expected an Embedding": ("demo", fitted, small, {}),
-        "'study' is str; expected a Study": (demo, fitted, "weat_7", {}),
-        "'debiaser' is str; expected a fitted debiaser": (demo, "hard", small, {}),
+        "'embedding' is int; expected an Embedding": (3, fitted, small, {}),
+        "'study' is int; expected a Study": (demo, fitted, 3, {}),
+        "no study 'weat_77'": (demo, fitted, "weat_77", {}),
+        "'debiaser' is 'hard_debia'.* Did you mean": (demo, "hard_debia", small, {}),
+        "'debiaser' is int; expected the name of a method": (demo, 3, small, {}),
+        "'matching' is list": (demo, fitted, small, {"matching": ["lower"]}),
         "has not been fitted": (demo, bb.debias.HardDebias(), small, {}),
         "'target' and 'ignore' are for a debiaser": (demo, demo, small, {"ignore": ["he"]}),
         "'metric' is 'weet'": (demo, fitted, small, {"metrics": "weet"}),

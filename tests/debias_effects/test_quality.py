@@ -1,8 +1,9 @@
-"""What debiasing broke, against SciPy, gensim and simulation."""
+"""Side effects of debiasing, against SciPy, gensim and simulation."""
 
 from __future__ import annotations
 
 import tomllib
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 import bayesbias as bb
+from bayesbias._core.blocks import blocks
 from bayesbias.debias_effects.benchmarks import (
     ANALOGIES,
     SIMILARITIES,
@@ -184,11 +186,11 @@ def test_layouts_of_similarity_files(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("love sex 6.77\ntiger cat\n", "line 2: 'tiger cat' is no pair; expected two words"),
-        ("word1,word2,score\n\nlove,sex,x\n", "line 3: 'love,sex,x' is no pair"),
-        ("love\tsex\t6.77\n\tcat\t7.35\n", "line 2: .*is no pair"),
-        ("love,sex,6.77\ntiger,cat,nan\n", "line 2: 'tiger,cat,nan' is no pair"),
-        ("word1,word2,score\n", "line 1: 'word1,word2,score' is no pair"),
+        ("love sex 6.77\ntiger cat\n", "line 2: 'tiger cat' is not a pair; expected two words"),
+        ("word1,word2,score\n\nlove,sex,x\n", "line 3: 'love,sex,x' is not a pair"),
+        ("love\tsex\t6.77\n\tcat\t7.35\n", "line 2: .*is not a pair"),
+        ("love,sex,6.77\ntiger,cat,nan\n", "line 2: 'tiger,cat,nan' is not a pair"),
+        ("word1,word2,score\n", "line 1: 'word1,word2,score' is not a pair"),
         ("", "no pair of words"),
     ],
 )
@@ -269,8 +271,25 @@ def test_names_with_capitals(demo: bb.Embedding) -> None:
 
 def test_blocks_do_not_matter(demo: bb.Embedding, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = bb.debias_effects.word_analogies(demo, draws=20)
-    monkeypatch.setattr("bayesbias.debias_effects.quality._NUMBERS", 300_000)
+    smaller = partial(blocks, budget=300_000)
+    monkeypatch.setattr("bayesbias.debias_effects.quality.blocks", smaller)
     assert whole.equals(bb.debias_effects.word_analogies(demo, draws=20))
+
+
+def test_names_seeds_and_matching(demo: bb.Embedding) -> None:
+    """By name as by object; a generator as a seed; words found as the embedding is told to."""
+    words = [f"/c/en/{word}" for word in demo.words]
+    prefixed = bb.Embedding(words, demo.vectors, "demo").with_matching(prefix="/c/en/")
+    for measured in (bb.debias_effects.word_similarity, bb.debias_effects.word_analogies):
+        expected = measured(demo, draws=20)
+        assert measured("demo", draws=20).equals(expected)
+        assert measured([prefixed], draws=20).equals(expected)
+        matching = bb.embeddings.Matching().changed(prefix="/c/en/", strategy="all")
+        assert measured(prefixed.with_matching(matching), draws=20).equals(expected)
+        first, again = (measured(demo, draws=20, seed=np.random.default_rng(2)) for _ in range(2))
+        assert first.equals(again)
+    drift = bb.debias_effects.neighbour_drift("demo", prefixed, ["nurse", "Clock"], k=5)
+    assert list(drift["word"]) == ["nurse", "Clock"]
 
 
 def simulated(
@@ -320,7 +339,7 @@ def test_a_broken_embedding_is_found_out(demo: bb.Embedding, rng: np.random.Gene
     broken = demo.with_vectors(demo.vectors + noise, "broken")
     found = bb.debias_effects.word_analogies([demo, broken], draws=500).iloc[-1]
     assert found["change_upper"] < 0
-    assert found["P(change<0)"] > 0.99
+    assert found["prob_change_negative"] > 0.99
 
 
 def test_the_same_embedding_does_not_change(demo: bb.Embedding) -> None:
@@ -330,7 +349,7 @@ def test_the_same_embedding_does_not_change(demo: bb.Embedding) -> None:
         bb.debias_effects.word_analogies([demo, same], draws=50),
     ):
         last = found[found["embedding"] == "same"]
-        columns = ["change", "change_lower", "change_upper", "P(change<0)"]
+        columns = ["change", "change_lower", "change_upper", "prob_change_negative"]
         assert (last[columns] == 0).all(axis=None)
     drift = bb.debias_effects.neighbour_drift(demo, same, n_words=50)
     assert (drift[["kept", "jaccard"]] == 1).all(axis=None)
@@ -418,8 +437,10 @@ def test_what_is_refused(demo: bb.Embedding, tmp_path: Path) -> None:
         bb.debias_effects.word_analogies(demo, tmp_path / "none.txt")
     with pytest.raises(SpecError, match="'benchmark' is 3"):
         bb.debias_effects.word_analogies(demo, 3)  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'embeddings' is 'demo'"):
-        bb.debias_effects.word_similarity("demo")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'embeddings' is 3"):
+        bb.debias_effects.word_similarity(3)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'embeddings' is int; expected an Embedding"):
+        bb.debias_effects.word_similarity([3])  # type: ignore[list-item]
     with pytest.raises(SpecError, match="two embeddings are called 'demo'"):
         bb.debias_effects.word_similarity([demo, demo])
     few = demo.subset(["hill", "coast", "forest", "bird"], "few")
@@ -431,8 +452,8 @@ def test_what_is_refused(demo: bb.Embedding, tmp_path: Path) -> None:
         bb.debias_effects.word_analogies(demo, limit=0)
     with pytest.raises(SpecError, match="'draws' is 1"):
         bb.debias_effects.word_similarity(demo, draws=1)
-    with pytest.raises(SpecError, match="'after' is str"):
-        bb.debias_effects.neighbour_drift(demo, "demo")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'after' is int"):
+        bb.debias_effects.neighbour_drift(demo, 3)  # type: ignore[arg-type]
     with pytest.raises(VocabularyError, match="none of the words in common .'xyzzy'"):
         bb.debias_effects.neighbour_drift(demo, demo, ["xyzzy"])
     with pytest.raises(SpecError, match="'few' has 3 words to choose 10 neighbours"):

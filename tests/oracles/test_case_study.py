@@ -176,7 +176,7 @@ PUBLISHED = {
 
 def test_published_scores_of_word2vec(wefe_model: bb.Embedding) -> None:
     """The same vectors, but for words that the part of them that we have lacks."""
-    debiaser = bb.debias.HardDebias().fit(wefe_model, equalize_pairs="bolukbasi:equalize_pairs")
+    debiaser = bb.debias.HardDebias(equalize="bolukbasi:equalize_pairs").fit(wefe_model)
     after = debiaser.transform(wefe_model, ignore="bolukbasi:gender_specific")
     for (metric, name), published in PUBLISHED.items():
         with warnings.catch_warnings(action="ignore"):

@@ -15,6 +15,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning"),
 ]
 
+EXACT = bb.embeddings.Matching(fallbacks=("exact",))
 QUERIES = {
     "WEAT6": ("male_names", "female_names", "career", "family"),
     "WEAT7": ("math", "arts", "male_terms", "female_terms"),
@@ -50,11 +51,8 @@ def compare(after: bb.Embedding, expected: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def hard(wefe_model: bb.Embedding) -> bb.debias.HardDebias:
-    return bb.debias.HardDebias().fit(
-        wefe_model,
-        definitional_pairs="bolukbasi:definitional_pairs",
-        equalize_pairs="bolukbasi:equalize_pairs",
-        fallbacks=["exact"],
+    return bb.debias.HardDebias(equalize="bolukbasi:equalize_pairs").fit(
+        wefe_model, definition="bolukbasi:definitional_pairs", matching=EXACT
     )
 
 
@@ -82,9 +80,7 @@ def test_hard_debias_of_all_words(
 
 def test_half_sibling_regression(oracle: list[dict[str, Any]], wefe_model: bb.Embedding) -> None:
     expected = record(oracle, "HalfSiblingRegression(gender_specific,alpha=60)")
-    after = (
-        bb.debias.HalfSiblingRegression().fit(wefe_model, fallbacks=["exact"]).transform(wefe_model)
-    )
+    after = bb.debias.HalfSiblingRegression().fit(wefe_model, matching=EXACT).transform(wefe_model)
     changed = (after.vectors != wefe_model.vectors).any(axis=1)
     assert changed.sum() == expected["rows_changed"]
     assert (~changed).sum() == expected["n_bias_words"]
@@ -98,14 +94,14 @@ def test_multiclass_space(oracle: list[dict[str, Any]], wefe_model: bb.Embedding
     """
     expected = record(oracle, "MulticlassHardDebias(gender)")
     debiaser = bb.debias.MulticlassHardDebias(n_components=7).fit(
-        wefe_model, definitional_sets="manzini:gender_definitional_sets", fallbacks=["exact"]
+        wefe_model, definition="manzini:gender_definitional_sets", matching=EXACT
     )
     ratios = expected["evr"]
     assert debiaser.explained_variance_ratio_[:7] == pytest.approx(ratios[:7], abs=1e-6)
     assert max(ratios[7:]) < 1e-12
     with pytest.raises(SpecError, match="span 7 dimensions; use n_components=7"):
         bb.debias.MulticlassHardDebias(n_components=10).fit(
-            wefe_model, definitional_sets="manzini:gender_definitional_sets"
+            wefe_model, definition="manzini:gender_definitional_sets"
         )
 
 

@@ -170,13 +170,8 @@ def debiased(table: pd.DataFrame) -> Iterator[str]:
         )
     distances = table[(table["what"] == "distance") & (table["measure"] == "associated")]
     counts = distances.loc[distances["word"] != "", "verdict"].value_counts()
-    kinds = {
-        "nearer": "nearer to unrelated",
-        "farther": "farther from it",
-        "unchanged": "",
-        "open": "",
-    }
-    parts = [f"{counts[kind]} {text or kind}" for kind, text in kinds.items() if kind in counts]
+    kinds = ("less related", "more related", "unchanged", "inconclusive")
+    parts = [f"{counts[kind]} {kind}" for kind in kinds if kind in counts]
     if parts:
         yield f"Distances of single words from own stereotypes: {', '.join(parts)}."
     left = table[(table["what"] == "residual") & table["after"].notna()]

@@ -1,4 +1,4 @@
-"""Writing a debiased matrix block by block, so that an interrupted run can go on."""
+"""Where changed vectors are written, block by block: an array, or a file that can be resumed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,59 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.files import check_folder
-from bayesbias.embeddings import Embedding, load_embedding
+from bayesbias.embeddings import Embedding
 from bayesbias.embeddings.formats.array_files import vocabulary_path
 from bayesbias.embeddings.formats.streams import check_separable
 from bayesbias.errors import DataError, SpecError
+
+
+class ArrayTarget:
+    """An array in memory, or one that is mapped."""
+
+    rows_done = 0
+
+    def __init__(self, matrix: npt.NDArray[np.float32] | None, embedding: Embedding) -> None:
+        if matrix is None:
+            matrix = np.empty_like(embedding.vectors)
+        _check_array(matrix, embedding)
+        self._matrix = matrix
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def block(self, rows: slice) -> npt.NDArray[np.float32]:
+        """Return the array that the vectors of some rows are to be written into."""
+        return self._matrix[rows]
+
+    def append(self, vectors: npt.NDArray[np.float32]) -> None:
+        """Do nothing: the block is a part of the array."""
+
+    def matrix(self) -> npt.NDArray[np.float32]:
+        """Return the array."""
+        return self._matrix
+
+
+def _check_array(matrix: object, embedding: Embedding) -> None:
+    """Refuse an array that cannot take the vectors, or that an embedding is made of."""
+    shape = embedding.vectors.shape
+    if not isinstance(matrix, np.ndarray):
+        raise SpecError(
+            f"'out' is {type(matrix).__name__}; expected an array, or the name of a .npy file."
+        )
+    if matrix.shape != shape or matrix.dtype != np.float32 or not matrix.flags.c_contiguous:
+        raise SpecError(
+            f"'out' is an array of the shape {matrix.shape} and the type {matrix.dtype}; expected "
+            f"numpy.empty({shape}, dtype='float32')."
+        )
+    if not matrix.flags.writeable:
+        raise SpecError("'out' is a read-only array; give one that can be written to.")
+    if np.may_share_memory(matrix, embedding.vectors):
+        raise SpecError(
+            f"'out' is the array of embedding {embedding.name!r}, and an embedding does not "
+            f"change; give another one: numpy.empty({shape}, dtype='float32')."
+        )
 
 
 class FileTarget:
@@ -40,9 +89,9 @@ class FileTarget:
         self._fingerprint = fingerprint
         self._stream: IO[bytes] | None = None
         self._header = _header(self._shape)
-        self.rows_done = self._rows_there()
+        self.rows_done = self._resumable_rows()
 
-    def _rows_there(self) -> int:
+    def _resumable_rows(self) -> int:
         """Return how many rows of an interrupted run can be kept."""
         try:
             state = json.loads(self._state.read_text("utf-8"))
@@ -74,16 +123,20 @@ class FileTarget:
         return self
 
     def _close(self) -> None:
-        """Close without a word: there is an error to be told already."""
+        """Close silently, as another error is on its way."""
         if self._stream is not None:
             with suppress(OSError):
                 self._stream.close()
 
-    def append(self, rows: npt.NDArray[np.float32]) -> None:
+    def block(self, rows: slice) -> npt.NDArray[np.float32]:
+        """Return an array for the vectors of some rows, which `append` then writes."""
+        return np.empty((rows.stop - rows.start, self._shape[1]), dtype=np.float32)
+
+    def append(self, vectors: npt.NDArray[np.float32]) -> None:
         """Write the next rows."""
         assert self._stream is not None
         try:
-            self._stream.write(np.ascontiguousarray(rows, dtype=np.float32).data)
+            self._stream.write(vectors.data)
         except OSError as err:
             raise self._cannot(err) from err
 
@@ -110,9 +163,10 @@ class FileTarget:
             partial.unlink(missing_ok=True)
             raise self._cannot(err) from err
 
-    def embedding(self, name: str) -> Embedding:
+    def matrix(self) -> npt.NDArray[np.float32]:
         """Return the finished file, mapped."""
-        return load_embedding(self.path, name, progress=False)
+        mapped: npt.NDArray[np.float32] = np.load(self.path, mmap_mode="r")
+        return mapped
 
     def _cannot(self, err: OSError) -> DataError:
         return DataError(

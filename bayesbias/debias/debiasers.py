@@ -1,0 +1,29 @@
+"""Every debiasing method by its name."""
+
+from __future__ import annotations
+
+from bayesbias.debias.base import Debiaser
+from bayesbias.debias.double_hard import DoubleHardDebias
+from bayesbias.debias.half_sibling import HalfSiblingRegression
+from bayesbias.debias.hard import HardDebias, MulticlassHardDebias
+from bayesbias.debias.inlp import INLP
+from bayesbias.debias.leace import LEACE
+from bayesbias.debias.projection import Projection
+from bayesbias.debias.ran import RepulsionAttractionNeutralization
+from bayesbias.debias.soft import SoftDebias
+
+#: Every debiasing method by its name.
+DEBIASERS: dict[str, type[Debiaser]] = {
+    debiaser.name: debiaser
+    for debiaser in (
+        HardDebias,
+        MulticlassHardDebias,
+        SoftDebias,
+        DoubleHardDebias,
+        HalfSiblingRegression,
+        RepulsionAttractionNeutralization,
+        Projection,
+        INLP,
+        LEACE,
+    )
+}
