@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 from numpy.polynomial.chebyshev import chebinterpolate, chebval
-from scipy.special import gammaln, logsumexp
+from scipy.special import logsumexp
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.validation import one_of
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.exact.compiled_model import compile_model
 from bayesbias.models.exact.leave_out import log_density_left_out
-from bayesbias.models.model_data import ModelData
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.row_density import RowDensity
 
 if TYPE_CHECKING:
     from bayesbias.models.fitted_model import Fit
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 VARIANCE_MAX = 0.4
 #: Above this tail index leave-one-out by importance sampling is not to be trusted.
 PARETO_K_MAX = 0.7
-# Numbers in a temporary array: few enough to stay in the processor's cache.
-_BUDGET = 400_000
 # Rows with the same mean and scale have a log density that is a smooth function of the outcome;
 # with more rows than this it is computed at so many points and interpolated, to rounding error.
 _NODES = 33
@@ -114,94 +111,6 @@ def _elpd(kind: str, pointwise: Array, lppd: Array, **more: Any) -> Elpd:
     )
 
 
-@dataclass(frozen=True)
-class _Likelihood:
-    """The log density of each row at each draw."""
-
-    spec: ModelSpec
-    data: ModelData
-    # Values × draws of a term, the value of each row, and what it is multiplied by.
-    means: list[tuple[Array, Codes, Array | None]]
-    scale: tuple[Array, Codes]
-    nu: Array | None
-
-    @classmethod
-    def of_fit(cls, fit: Fit) -> _Likelihood:
-        def term(name: str) -> tuple[Array, Codes]:
-            draws = fit.draws(name)
-            by_value = np.ascontiguousarray(draws.reshape(len(draws), -1).T)
-            return by_value, fit.data.index(fit.spec[name].by)
-
-        nu = fit.draws("nu") if fit.spec.likelihood == "student_t" else None
-        means = [(*term(name), fit.data.times(fit.spec, name)) for name in fit.spec.mean]
-        return cls(fit.spec, fit.data, means, term(fit.spec.scale), nu)
-
-    def mean(self, rows: Codes) -> Array:
-        """Return rows × draws."""
-        total = np.zeros((len(rows), self.means[0][0].shape[1]))
-        for values, index, times in self.means:
-            part = np.take(values, index[rows], axis=0)
-            total += part if times is None else part * times[rows, None]
-        return total
-
-    def variance(self, rows: Codes) -> Array:
-        """Return rows × draws, or one row for all: the squared scale of the likelihood."""
-        values, index = self.scale
-        own = index[rows]
-        if self.data.error is None and (own == own[0]).all():
-            own = own[:1]
-        squared: Array = np.take(values, own, axis=0) ** 2
-        if self.data.error is not None:
-            squared += self.data.error[rows, None] ** 2
-        return squared
-
-    def log_density(self, rows: Codes) -> Array:
-        """Return rows × draws."""
-        return self.at(self.data.y[rows, None], self.mean(rows), self.variance(rows))
-
-    def at(self, y: Array, mean: Array, variance: Array) -> Array:
-        """Return the log density of outcomes; overwrites the means."""
-        squares = mean
-        np.subtract(y, mean, out=squares)
-        np.square(squares, out=squares)
-        if self.nu is None:
-            squares *= -0.5 / variance
-            squares -= 0.5 * np.log(2 * np.pi * variance)
-            return squares
-        nu = self.nu
-        constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
-        squares /= variance * nu
-        np.log1p(squares, out=squares)
-        squares *= -(nu + 1) / 2
-        squares += constant - 0.5 * np.log(variance)
-        return squares
-
-    def parts(self, rows: Codes) -> Iterator[Codes]:
-        """Return the rows in parts that fit in the cache, each of one residual scale."""
-        step = max(1, _BUDGET // self.means[0][0].shape[1])
-        scale = self.scale[1][rows]
-        order = rows[np.argsort(scale, kind="stable")]
-        starts = np.flatnonzero(np.diff(np.sort(scale), prepend=-1))
-        for own in np.split(order, starts[1:]) if len(rows) else []:
-            for start in range(0, len(own), step):
-                yield own[start : start + step]
-
-    def cells(self) -> list[Codes]:
-        """Return the rows that share mean and scale."""
-        codes = [index for _, index, _ in self.means] + [self.scale[1]]
-        for _, _, times in self.means:
-            if times is not None:
-                codes.append(np.unique(times, return_inverse=True)[1])
-        if self.data.error is not None:
-            codes.append(np.unique(self.data.error, return_inverse=True)[1])
-        key = np.zeros(len(self.data.y), dtype=np.int64)
-        for code in codes:
-            key = key * (int(code.max()) + 1) + code
-        order = np.argsort(key, kind="stable")
-        starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-        return np.split(order, starts[1:])
-
-
 def _check_independent(fit: Fit) -> None:
     """Refuse rows that are correlated: what one of them contributes depends on the others."""
     if fit.spec.correlation:
@@ -221,7 +130,7 @@ def waic(fit: Fit) -> Elpd:
 
 def _lppd_and_variance(fit: Fit) -> tuple[Array, Array]:
     """Return, for each row, the log of the mean of its density and the variance of its log."""
-    density = _Likelihood.of_fit(fit)
+    density = RowDensity.of_fit(fit)
     n = len(density.data.y)
     lppd, variance = np.empty(n), np.empty(n)
     left = np.ones(n, dtype=bool)
@@ -252,7 +161,7 @@ def _log_mean(values: Array) -> Array:
     return result
 
 
-def _of_cell(density: _Likelihood, rows: Codes) -> tuple[Array, Array]:
+def _of_cell(density: RowDensity, rows: Codes) -> tuple[Array, Array]:
     """Return the log mean density and its variance for many rows of one cell."""
     y = density.data.y[rows]
     one = rows[:1]
@@ -326,7 +235,7 @@ def _smoothed(log_density: Array, efficiency: float) -> tuple[Array, Array, Arra
 
 
 def _loo_rows(fit: Fit) -> Elpd:
-    density = _Likelihood.of_fit(fit)
+    density = RowDensity.of_fit(fit)
     efficiency = _relative_efficiency(fit)
     n = len(density.data.y)
     elpd, lppd, k = np.empty(n), np.empty(n), np.empty(n)
@@ -342,7 +251,7 @@ def _loo_levels_exactly(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
     elpd, _, k = _smoothed(left_out, 1.0)
     lppd = np.full(len(names), np.nan)
     if not fit.spec.correlation:
-        density = _Likelihood.of_fit(fit)
+        density = RowDensity.of_fit(fit)
         lppd = np.array([_log_mean(_total(density, rows))[0] for rows in _rows_of(level)])
     return _elpd(
         "LOO", elpd, lppd, labels=names, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k
@@ -354,7 +263,7 @@ def _rows_of(level: Codes) -> list[Codes]:
     return np.split(np.argsort(level, kind="stable"), np.cumsum(np.bincount(level))[:-1])
 
 
-def _total(density: _Likelihood, rows: Codes) -> Array:
+def _total(density: RowDensity, rows: Codes) -> Array:
     """Return 1 × draws: the log density of all these rows together."""
     parts = [density.log_density(part).sum(axis=0) for part in density.parts(rows)]
     total: Array = np.sum(parts, axis=0)[None]
@@ -363,7 +272,7 @@ def _total(density: _Likelihood, rows: Codes) -> Array:
 
 def _loo_levels_by_weights(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
     """Reweight the draws of all parameters: rough, and Pareto k says how rough."""
-    density = _Likelihood.of_fit(fit)
+    density = RowDensity.of_fit(fit)
     total = np.concatenate([_total(density, rows) for rows in _rows_of(level)])
     elpd, lppd, k = _smoothed(total, _relative_efficiency(fit))
     return _elpd(

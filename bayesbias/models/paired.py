@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -61,6 +61,14 @@ class PairedFit:
             f"<PairedFit {self.difference.spec.name}: {len(self.difference.table)} pairs of words, "
             f"before {names[0]}, after {names[1]}>"
         )
+
+    @property
+    def idata(self) -> Any:
+        """The model of the differences as ArviZ has it; see `Fit.idata`.
+
+        The models of the two tables are ``before.idata`` and ``after.idata``.
+        """
+        return self.difference.idata
 
     def effects(
         self, *, by: By | None = "protected_word", prob: float = 0.89, kind: Kind = "hdi"

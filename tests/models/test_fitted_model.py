@@ -250,12 +250,6 @@ def test_files_that_are_no_fits(crossed: bb.models.Fit, tmp_path: Path) -> None:
         bb.load_fit(tmp_path / "cut.nc")
 
 
-def test_to_arviz(crossed: bb.models.Fit) -> None:
-    native = crossed.to_arviz()
-    assert "posterior" in native
-    assert native["posterior"]["bar"].shape == (4, 2000, 4)
-
-
 def test_seeds(table: pd.DataFrame) -> None:
     first, second, other = (exact(table, seed=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.draws("theta"), second.draws("theta"))
