@@ -204,8 +204,9 @@ class Fit:
         Returns
         -------
         DataFrame
-            ``contrast``, the level of `by`, ``mean``, ``sd``, ``lower``, ``upper``, ``P(<0)`` and,
-            with a rope, ``P(in rope)``. Of a model with covariates also ``covariates``: each
+            ``contrast``, the level of `by`, ``mean``, ``sd``, ``lower``, ``upper``,
+            ``prob_negative`` (the probability that it is below 0) and, with a rope,
+            ``prob_in_rope``. Of a model with covariates also ``covariates``: each
             contrast with ``equal`` covariates for all attributes, and with the covariates ``as
             observed``.
         """
@@ -216,10 +217,10 @@ class Fit:
             array = self.contrast_draws(contrast, by=by, words=words, observed=observed)
             part = tidy_draws(array, prob, kind)
             values = flat(array).reshape(len(flat(array)), -1)
-            part["P(<0)"] = (values < 0).mean(axis=0)
+            part["prob_negative"] = (values < 0).mean(axis=0)
             if bounds is not None:
                 inside = (values > bounds[0]) & (values < bounds[1])
-                part["P(in rope)"] = inside.mean(axis=0)
+                part["prob_in_rope"] = inside.mean(axis=0)
             part.insert(0, "contrast", contrast)
             if self.spec.covariates:
                 part.insert(1, "covariates", "as observed" if observed else "equal")

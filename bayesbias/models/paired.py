@@ -89,15 +89,16 @@ class PairedFit:
         -------
         DataFrame
             The level of `by`, ``connection``, ``before``, ``after`` (means), ``mean``, ``sd``,
-            ``lower``, ``upper`` of after − before, ``P(>0)``, ``P(towards 1)``: the probability
-            that the distance is nearer to 1, unrelated, than it was.
+            ``lower``, ``upper`` of after − before, ``prob_positive`` (the probability that the
+            distance grew) and ``prob_towards_1`` (that the words are less related than they were:
+            their distance is closer to 1).
         """
         check_interval(prob, kind)
         result, b, d = self._before_and_change(by)
         result["before"], result["after"] = b.mean(axis=0), (b + d).mean(axis=0)
         result = pd.concat([result, describe(d, prob, kind)], axis=1)
-        result["P(>0)"] = (d > 0).mean(axis=0)
-        result["P(towards 1)"] = (np.abs(b + d - 1) < np.abs(b - 1)).mean(axis=0)
+        result["prob_positive"] = (d > 0).mean(axis=0)
+        result["prob_towards_1"] = (np.abs(b + d - 1) < np.abs(b - 1)).mean(axis=0)
         return result
 
     def means_after(
@@ -150,7 +151,7 @@ class PairedFit:
             The gap ``before`` and ``after``, its ``change`` with ``change_lower`` and
             ``change_upper``; ``closed``, the share of the gap that is gone (median), with
             ``closed_lower`` and ``closed_upper`` (equal tails: a ratio has no mean where the gap
-            may be zero), and ``P(narrower)``, the probability that the gap is smaller in size.
+            may be zero), and ``prob_narrower``, the probability that the gap is smaller in size.
         """
         check_interval(prob, kind)
         draws = [self._gap(fit, contrast, by) for fit in (self.before, self.after, self.difference)]
@@ -171,7 +172,7 @@ class PairedFit:
                     "closed": np.median(closed),
                     "closed_lower": low,
                     "closed_upper": high,
-                    "P(narrower)": (np.abs(b[:, j] + change) < np.abs(b[:, j])).mean(),
+                    "prob_narrower": (np.abs(b[:, j] + change) < np.abs(b[:, j])).mean(),
                 }
             )
         result = pd.DataFrame(rows)

@@ -44,7 +44,7 @@ class Plan:
         Stereotype words needed for each group; None if no number up to the limit is enough.
     table : DataFrame
         For the numbers that were tried: ``n``, the expected ``width`` of the interval and
-        ``P(narrow enough)``, both over what the fit leaves open about the scales.
+        ``prob_narrow_enough``, both over what the fit leaves open about the scales.
     simulated : DataFrame
         Widths of the intervals of simulated studies with `n` words per group, and whether they hold
         the simulated truth.
@@ -201,7 +201,7 @@ def plan_sample_size(
         {
             "n": n,
             "width": float(tried[n].mean()),
-            "P(narrow enough)": float((tried[n] <= width).mean()),
+            "prob_narrow_enough": float((tried[n] <= width).mean()),
         }
         for n in sorted(tried)
     )

@@ -102,13 +102,13 @@ def test_hdi_is_that_of_arviz(rng: np.random.Generator) -> None:
 def test_contrasts(crossed: bb.models.Fit) -> None:
     whole = crossed.contrasts("associated - none", rope=0.05)
     assert list(whole.columns) == [
-        "contrast", "mean", "sd", "lower", "upper", "P(<0)", "P(in rope)",
+        "contrast", "mean", "sd", "lower", "upper", "prob_negative", "prob_in_rope",
     ]  # fmt: skip
     theta = crossed.draws("theta")
     difference = (theta[..., 0] - theta[..., 3]).mean(axis=1)
     assert whole["mean"].item() == pytest.approx(difference.mean())
-    assert whole["P(<0)"].item() == (difference < 0).mean()
-    assert whole["P(in rope)"].item() == (np.abs(difference) < 0.05).mean()
+    assert whole["prob_negative"].item() == (difference < 0).mean()
+    assert whole["prob_in_rope"].item() == (np.abs(difference) < 0.05).mean()
     bar = crossed.draws("bar")
     new = crossed.contrasts("associated - none", words="population")
     assert new["mean"].item() == pytest.approx((bar[:, 0] - bar[:, 3]).mean())

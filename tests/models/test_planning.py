@@ -25,7 +25,7 @@ def test_more_words_give_narrower_intervals(fit: bb.models.Fit) -> None:
     assert plan.n is not None
     assert plan.table["n"].is_monotonic_increasing
     assert plan.table["width"].is_monotonic_decreasing
-    by_n = plan.table.set_index("n")["P(narrow enough)"]
+    by_n = plan.table.set_index("n")["prob_narrow_enough"]
     assert by_n[plan.n] >= 0.5
     assert by_n[plan.n - 1] < 0.5
     assert str(plan).startswith(f"{plan.n} stereotype words per group for an 89% interval")

@@ -130,7 +130,7 @@ def _methods(audit: Audit) -> Iterator[str | Block]:
         "excludes 0, *open* everywhere else. The contrast of a group is the average of its words, "
         "that of the whole data set the average of its groups; attributes stand for the "
         "population that they are drawn from. Differences smaller than "
-        f"{options['rope']:g} are taken not to matter in *P(in rope)*."
+        f"{options['rope']:g} are taken not to matter in `prob_in_rope` of the tables."
     )
     if any((part.contrasts["equal_mean"].notna()).any() for part in audit.parts.values()):
         yield (

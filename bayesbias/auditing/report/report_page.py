@@ -153,7 +153,7 @@ def _words(part: AuditPart) -> _Blocks:
     contrasts = _known(part.contrasts[part.contrasts["level"] == "word"])
     order = [str(name) for name in contrasts["contrast"].unique()]
     first = contrasts[contrasts["contrast"] == order[0]].sort_values("mean", ignore_index=True)
-    frame = first[["word", "verdict", "P(<0)"]].copy()
+    frame = first[["word", "verdict", "prob_negative"]].copy()
     frame["group"] = pd.Categorical(first["group"], list(dict.fromkeys(first["group"])))
     frame["verdict"] = pd.Categorical(
         first["verdict"].replace("", "no stereotypes"),
@@ -184,7 +184,7 @@ def _words(part: AuditPart) -> _Blocks:
             "below 0 is closer to stereotypes.",
         )
         if not number:
-            columns["P(<0)"] = Column(title="P(closer)", probability=True)
+            columns["prob_negative"] = Column(title="P(closer)", probability=True)
     distances = _by_word(part.table, "protected_word")
     differences = _by_word(contrasts, "word")
     yield Table(
@@ -202,7 +202,7 @@ def _words(part: AuditPart) -> _Blocks:
 
 def _known(contrasts: pd.DataFrame) -> pd.DataFrame:
     """Return contrasts without the numbers that rest on no distance, but on other words alone."""
-    numbers = ["mean", "lower", "upper", "P(<0)", "P(in rope)"]
+    numbers = ["mean", "lower", "upper", "prob_negative", "prob_in_rope"]
     known = contrasts.copy()
     known.loc[known["verdict"] == "", numbers] = float("nan")
     return known
@@ -290,7 +290,7 @@ def _effects(part: AuditPart) -> _Blocks:
             "against": "Own stereotypes against",
             "mean": _DIFFERENCE,
             **beside,
-            "P(<0)": Column(title="P(closer)", probability=True),
+            "prob_negative": Column(title="P(closer)", probability=True),
         },
     )
     yield "# Coefficients of the connections"
@@ -675,7 +675,7 @@ def _compared(audit: Audit) -> _Blocks:
                 "what": "Embedding",
                 "against": Column(title="Own stereotypes against", choose=True),
                 "mean": _DIFFERENCE,
-                "P(<0)": Column(title="P(below 0)", probability=True),
+                "prob_negative": Column(title="P(below 0)", probability=True),
             },
         )
         yield Table(

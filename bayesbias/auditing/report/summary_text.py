@@ -164,7 +164,7 @@ def _counted(rows: pd.DataFrame, other: str, prob: float) -> Iterator[str]:
         yield f"{len(farther)} {_is(len(farther))} farther: {_some(farther['word'])}."
     if n > claims:
         yield f"{n - claims} {_is(n - claims)} open."
-    wrong = float((1 - closer["P(<0)"]).sum() + farther["P(<0)"].sum())
+    wrong = float((1 - closer["prob_negative"]).sum() + farther["prob_negative"].sum())
     of = "this claim" if claims == 1 else f"these {claims} claims"
     yield (f"By the probabilities of the model, {_few(wrong)} of {of} can be expected to be wrong.")
 
