@@ -82,7 +82,7 @@ def fitting_options(command: F) -> F:
 )
 @click.option(
     "--show",
-    type=click.Choice(["contrasts", "means", "coefficients", "overview", "summary"]),
+    type=click.Choice(["contrasts", "means", "coefficients", "overview", "parameters"]),
     default="contrasts",
     show_default=True,
     help="What to print.",
@@ -168,7 +168,7 @@ def fit(
     elif show == "overview":
         frame = _overview(result, rope, prob)
     else:
-        frame = result.summary(prob=prob).rename_axis("parameter").reset_index()
+        frame = result.parameters(prob=prob).rename_axis("parameter").reset_index()
     print_frame(frame, output)
     say(str(result.diagnostics()), quiet)
 

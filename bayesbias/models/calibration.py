@@ -21,7 +21,9 @@ import xarray as xr
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias._core.files import atomic, make_folder
+from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.progress import progress_bar
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, check_jobs, one_of
 from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, SpecError, warn
@@ -201,6 +203,24 @@ class Calibration:
                               **clustered_share(hit, part["simulation"])})  # fmt: skip
         return pd.DataFrame(parts)
 
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return the coverage of the intervals as a LaTeX table.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of our own.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        text = f"Coverage of {self.prob:.0%} intervals of model {self.model}, {self._source()}."
+        columns = ["quantity", "level", "coverage", "lower", "upper", "width", "verdict"]
+        frame = self.table[columns].replace({"level": _LEVEL_NAMES})
+        return frame_to_latex(frame, text if caption is None else caption, decimals={"width": 3})
+
     def summary(self) -> str:
         """Return the result in plain words.
 
@@ -264,7 +284,7 @@ def calibrate(
     prob: float = 0.89,
     kind: Kind = "eti",
     contrasts: Sequence[str] | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     n_jobs: int = 1,
     out: str | PathLike[str] | None = None,
     progress: bool = True,
@@ -312,8 +332,9 @@ def calibrate(
     contrasts : sequence of str, optional
         Contrasts to look at; by default associated minus none, different and human, as far as the
         table has these connections.
-    seed : int, default 0
-        The same seed gives the same result, whatever the number of processes.
+    seed : int, Generator or None, default 0
+        The same seed gives the same result, whatever the number of processes; a NumPy generator
+        draws one.
     n_jobs : int, default 1
         Processes to use, by joblib; -1 for all cores.
     out : str or path-like, optional
@@ -368,7 +389,7 @@ def calibrate(
     check_interval(prob, kind)
     at_least("simulations", simulations, 1)
     at_least("draws", draws, 10)
-    at_least("seed", seed, 0)
+    seed = as_seed(seed)
     check_jobs(n_jobs)
     spec = load_model(model)
     source = spec if truth_model is None else load_model(truth_model)

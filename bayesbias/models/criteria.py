@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -14,16 +16,20 @@ from numpy.polynomial.chebyshev import chebinterpolate, chebval
 from scipy.special import logsumexp
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import one_of
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.exact.compiled_model import compile_model
 from bayesbias.models.exact.leave_out import log_density_left_out
 from bayesbias.models.row_density import RowDensity
+from bayesbias.models.spec import ModelSpec, load_model
 
 if TYPE_CHECKING:
     from bayesbias.models.fitted_model import Fit
 
 
+#: What `fit` takes as a model.
+Model: TypeAlias = str | PathLike[str] | ModelSpec
 #: Above this variance of a row's log likelihood WAIC is not to be trusted (Vehtari et al. 2017).
 VARIANCE_MAX = 0.4
 #: Above this tail index leave-one-out by importance sampling is not to be trusted.
@@ -93,6 +99,51 @@ class Elpd:
                 f"{VARIANCE_MAX} (use LOO)"
             )
         return f"LOO is doubtful, as Pareto k is above {PARETO_K_MAX} for {what}"
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The part of each row (or level): ``elpd`` and, of LOO, ``pareto_k``."""
+        columns: dict[str, object] = {"elpd": self.pointwise}
+        if self.pareto_k is not None:
+            columns["pareto_k"] = self.pareto_k
+        labels = self.labels or range(len(self.pointwise))
+        return pd.DataFrame({"level" if self.labels else "row": labels, **columns})
+
+    def summary(self) -> str:
+        """Return the estimate in plain words.
+
+        Returns
+        -------
+        str
+            The criterion, its standard error, the effective number of parameters, and why not to
+            trust it, if so.
+        """
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>"
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return the estimate as a LaTeX table of one line.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of our own.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        frame = pd.DataFrame(
+            {self.kind: [self.deviance], "SE": [2 * self.se], f"p{self.kind}": [self.p]}
+        )
+        return frame_to_latex(
+            frame,
+            repr(self) if caption is None else caption,
+            decimals=dict.fromkeys(map(str, frame), 1),
+        )
 
     def __repr__(self) -> str:
         text = f"{self.kind} {self.deviance:.1f} (SE {2 * self.se:.1f}), p {self.p:.1f}"
@@ -280,24 +331,39 @@ def _loo_levels_by_weights(fit: Fit, level: Codes, names: tuple[str, ...]) -> El
     )
 
 
-def _check_fits(fits: object) -> None:
+def _named_fits(fits: object, table: pd.DataFrame | None) -> dict[str, Fit]:
+    """Return fits by name; models among them are fitted to the table."""
     from bayesbias.models.fitted_model import Fit
+    from bayesbias.models.fitting import as_fit
 
     example = "give each fit a name: compare({'separate': one, 'crossed': another})"
-    if not isinstance(fits, Mapping):
+    if isinstance(fits, str | Fit | ModelSpec) or not isinstance(fits, Iterable):
         raise SpecError(f"'fits' is a {type(fits).__name__}; {example}.")
-    if not fits:
+    if isinstance(fits, Mapping):
+        named = {str(name): value for name, value in fits.items()}
+    else:
+        models = list(fits)
+        if any(isinstance(value, Fit) for value in models):
+            raise SpecError(f"'fits' is a {type(fits).__name__} with fits; {example}.")
+        named = {load_model(model).name: model for model in models}
+    if not named:
         raise SpecError(f"'fits' is empty; {example}.")
-    for name, value in fits.items():
-        if not isinstance(value, Fit):
-            raise SpecError(
-                f"'fits' has {value!r:.60} for {name!r}, which is not a Fit; {example}, with what "
-                "fit or load_fit returned."
-            )
+    return {name: as_fit(value, table) for name, value in named.items()}
 
 
 class Comparison(pd.DataFrame):
-    """The table of `compare`; a notebook shows it rounded. All else is as for any DataFrame."""
+    """The table of `compare`: a DataFrame that a notebook shows rounded.
+
+    What is made of it, by selecting rows for instance, is a plain DataFrame.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> print(bb.compare(["baseline", "connection"], table=table).summary())
+    connection predicts best: WAIC -312...
+    baseline: WAIC higher by 20... (SE 2...).
+    """
 
     @property
     def _constructor(self) -> type[pd.DataFrame]:  # what is made of it is a plain DataFrame
@@ -308,31 +374,75 @@ class Comparison(pd.DataFrame):
         shown["weight"] = [f"{x:.2f}" for x in self["weight"]]
         return f"{shown.to_html(border=0)}<p>Deviance scale: lower is better; the best first.</p>"
 
+    @property
+    def table(self) -> pd.DataFrame:
+        """The comparison as a plain DataFrame, the names of the fits in the column ``model``."""
+        return pd.DataFrame(self).rename_axis("model").reset_index()
+
+    def summary(self) -> str:
+        """Return which model predicts best, and by how much, in plain words.
+
+        Returns
+        -------
+        str
+            One sentence for the best, and one per other model.
+        """
+        label = str(self.columns[0])
+        best, *others = self.index
+        lines = [f"{best} predicts best: {label} {self.loc[best, label]:.1f}."]
+        for name in others:
+            gap, error = self.loc[name, f"d{label}"], self.loc[name, "dSE"]
+            lines.append(f"{name}: {label} higher by {gap:.1f} (SE {error:.1f}).")
+        return "\n".join(lines)
+
+    def to_latex(  # type: ignore[override]
+        self, *, caption: str = "Deviance scale: lower is better."
+    ) -> str:
+        """Return the comparison as a LaTeX table.
+
+        Parameters
+        ----------
+        caption : str
+            The caption.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        decimals = {**dict.fromkeys(map(str, self.columns), 1), "weight": 2}
+        return frame_to_latex(self.table, caption, decimals=decimals)
+
 
 def compare(
-    fits: Mapping[str, Fit],
+    fits: Mapping[str, Fit | Model] | Iterable[Model],
     criterion: Literal["waic", "loo"] = "waic",
     *,
     by: str | None = None,
-) -> pd.DataFrame:
+    table: pd.DataFrame | None = None,
+) -> Comparison:
     """Compare fits of the same table by their expected accuracy on new data.
 
     Parameters
     ----------
-    fits : mapping of str to Fit
-        The fits, by a name for each.
+    fits : mapping of str to Fit, or models
+        The fits, by a name for each. Models, such as ``["crossed", "interaction"]``, are fitted to
+        `table`.
     criterion : {"waic", "loo"}, default "waic"
         Widely applicable information criterion, or leave-one-out cross-validation.
     by : str, optional
         Leave out all rows of one level of this column at a time (``word_to_compare``); only for
         ``loo``.
+    table : DataFrame, optional
+        The distance table, if there are models to fit.
 
     Returns
     -------
-    DataFrame
-        Best first, in the shape of ``rethinking::compare``: the criterion on the deviance scale
-        (lower is better), its standard error, the difference to the best and that difference's own
-        standard error, the effective number of parameters, and the Akaike weight.
+    Comparison
+        A DataFrame, best first, in the shape of ``rethinking::compare``: the criterion on the
+        deviance scale (lower is better), its standard error, the difference to the best and that
+        difference's own standard error, the effective number of parameters, and the Akaike weight.
+        Also `Comparison.summary` and `Comparison.to_latex`.
 
     Raises
     ------
@@ -356,10 +466,10 @@ def compare(
     baseline   -2921  92.0    207  24.0   16.0     0.0
     """
     one_of("criterion", criterion, ("waic", "loo"))
-    _check_fits(fits)
+    by_name = _named_fits(fits, table)
     if by is not None and criterion == "waic":
         raise SpecError("'by' is for criterion='loo'; WAIC is of rows.")
-    hashes = {name: fit.provenance["table_sha256"] for name, fit in fits.items()}
+    hashes = {name: fit.provenance["table_sha256"] for name, fit in by_name.items()}
     first = next(iter(hashes))
     for name, value in hashes.items():
         if value != hashes[first]:
@@ -367,18 +477,18 @@ def compare(
                 f"the fits {first!r} and {name!r} are of different tables; only fits of the same "
                 "rows can be compared."
             )
-    found = {
-        name: fit.waic() if criterion == "waic" else fit.loo(by=by) for name, fit in fits.items()
+    criteria = {
+        name: fit.waic() if criterion == "waic" else fit.loo(by=by) for name, fit in by_name.items()
     }
-    doubtful = {name: elpd.warning for name, elpd in found.items() if elpd.warning}
+    doubtful = {name: elpd.warning for name, elpd in criteria.items() if elpd.warning}
     if doubtful:
         warn("; ".join(f"{name}: {why}" for name, why in doubtful.items()))
     label = criterion.upper()
-    order = sorted(found, key=lambda name: found[name].deviance)
-    best = found[order[0]]
+    order = sorted(criteria, key=lambda name: criteria[name].deviance)
+    best = criteria[order[0]]
     rows = []
     for name in order:
-        elpd = found[name]
+        elpd = criteria[name]
         difference = elpd.pointwise - best.pointwise
         rows.append(
             {
@@ -391,7 +501,7 @@ def compare(
                 f"p{label}": elpd.p,
             }
         )
-    table = pd.DataFrame(rows, index=order)
-    relative = np.exp(-0.5 * table[f"d{label}"])
-    table["weight"] = relative / relative.sum()
-    return Comparison(table)
+    result = pd.DataFrame(rows, index=order)
+    relative = np.exp(-0.5 * result[f"d{label}"])
+    result["weight"] = relative / relative.sum()
+    return Comparison(result)

@@ -14,6 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, SpecError
@@ -79,7 +80,7 @@ class Fit:
 
     def _repr_html_(self) -> str:
         table = self.coefficients().round(3).to_html(index=False, border=0)
-        # The intervals of other parameters are many: means() and summary() have them.
+        # The intervals of other parameters are many: means() and parameters() have them.
         return (
             f"<p><b>{html.escape(repr(self)[1:-1])}</b></p>{table}"
             f"<p>89% intervals. {html.escape(str(self.diagnostics()))}</p>"
@@ -450,7 +451,79 @@ class Fit:
         distinct = at[: int(self.provenance.get("scale_draws", len(at)))]
         return distinct[:: max(1, len(distinct) // about)]
 
-    def summary(self, *, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
+    def summary(self, *, prob: float = 0.89, kind: Kind = "hdi") -> str:
+        """Return the result in plain words: the contrasts first, then whether to rely on them.
+
+        Parameters
+        ----------
+        prob : float, default 0.89
+            Probability of the intervals.
+        kind : {"hdi", "eti"}, default "hdi"
+            Kind of interval.
+
+        Returns
+        -------
+        str
+            One sentence per contrast of the whole data set, and the diagnostics.
+        """
+        lines = [f"{repr(self)[1:-1]}."]
+        contrasts = self._leading_contrasts(None, prob, kind)
+        if contrasts is not None:
+            lines += [
+                f"{row.contrast}: {row.mean:.2f} ({prob:.0%} interval {row.lower:.2f} to "
+                f"{row.upper:.2f}); negative with probability {row.prob_negative:.2f}."
+                for row in contrasts.itertuples(index=False)
+            ]
+        return "\n".join([*lines, str(self.diagnostics())])
+
+    def to_latex(
+        self,
+        *,
+        by: str | None = "protected_group",
+        prob: float = 0.89,
+        kind: Kind = "hdi",
+        caption: str | None = None,
+    ) -> str:
+        """Return the contrasts as a LaTeX table, rounded by their intervals.
+
+        Parameters
+        ----------
+        by : {None, "protected_word", "protected_group", "embedding"}, default "protected_group"
+            What to have one contrast for, as in `contrasts`.
+        prob : float, default 0.89
+            Probability of the intervals.
+        kind : {"hdi", "eti"}, default "hdi"
+            Kind of interval.
+        caption : str, optional
+            The caption, instead of one that names the model and the intervals.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs. Of a model that does
+            not distinguish connections, the table of `coefficients`.
+        """
+        frame = self._leading_contrasts(by, prob, kind)
+        what = "contrasts" if frame is not None else "coefficients"
+        if frame is None:
+            frame = self.coefficients(prob=prob, kind=kind)
+        text = f"Model {self.spec.name}: {what}, with {prob:.0%} intervals."
+        titles = {"prob_negative": "P(< 0)"}
+        return frame_to_latex(frame, text if caption is None else caption, titles=titles)
+
+    def _leading_contrasts(self, by: str | None, prob: float, kind: Kind) -> pd.DataFrame | None:
+        """Return associated minus each other connection; None without such connections."""
+        names = self.data.levels.get("connection", ())
+        if "associated" not in names or len(names) < 2:
+            return None
+        parts = [
+            self.contrasts(f"associated - {name}", by=by, prob=prob, kind=kind)
+            for name in reversed(names)
+            if name != "associated"
+        ]
+        return pd.concat(parts, ignore_index=True)
+
+    def parameters(self, *, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
         """Return every parameter with its interval and its convergence.
 
         Parameters

@@ -57,7 +57,7 @@ def test_fit_is_written_and_read(
         ("means", "protected_word,connection,mean"),
         ("coefficients", "parameter,level,mean"),
         ("overview", "question,answer,probability"),
-        ("summary", "parameter,mean,sd"),
+        ("parameters", "parameter,mean,sd"),
     ],
 )
 def test_what_can_be_shown(

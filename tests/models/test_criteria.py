@@ -352,9 +352,11 @@ def test_comparisons_that_are_refused(fits: dict[str, bb.models.Fit]) -> None:
         bb.compare(fits, "aic")  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'fits' is empty"):
         bb.compare({})
-    with pytest.raises(SpecError, match="'fits' is a list; give each fit a name: compare"):
+    with pytest.raises(
+        SpecError, match="'fits' is a list with fits; give each fit a name: compare"
+    ):
         bb.compare([fits["baseline"]])  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'fits' has 1 for 'a', which is not a Fit; give each"):
+    with pytest.raises(SpecError, match="1 is neither a Fit nor a model"):
         bb.compare({"a": 1})  # type: ignore[dict-item]
     with pytest.raises(SpecError, match="'by' is for criterion='loo'"):
         bb.compare(fits, by="word_to_compare")
@@ -379,3 +381,15 @@ def test_the_hash_is_of_the_rows() -> None:
     assert table_hash(changed) != table_hash(table)
     assert table_hash(table[::-1]) != table_hash(table)
     assert table_hash(table.assign(connection="none")) != table_hash(table)
+
+
+@pytest.mark.filterwarnings("ignore:.*WAIC is doubtful")
+def test_models_are_compared_by_name() -> None:
+    table = make_table(2)
+    fits = {name: bb.fit(table, name) for name in ("baseline", "separate")}
+    by_name = bb.compare(["baseline", "separate"], table=table)
+    pd.testing.assert_frame_equal(by_name, bb.compare(fits))
+    mixed = bb.compare({"mine": fits["baseline"], "other": "separate"}, table=table)
+    assert set(mixed.index) == {"mine", "other"}
+    with pytest.raises(SpecError, match="'separate' has to be fitted first: give table="):
+        bb.compare(["baseline", "separate"][1:])

@@ -173,7 +173,7 @@ def test_coefficients(table: pd.DataFrame) -> None:
 
 
 def test_summary_and_diagnostics(crossed: bb.models.Fit) -> None:
-    summary = crossed.summary()
+    summary = crossed.parameters()
     assert "theta[p00, associated]" in summary.index
     assert summary.loc["tau_word", "mean"] == pytest.approx(crossed.draws("tau_word").mean())
     assert (summary["r_hat"] < 1.01).all()
@@ -259,6 +259,16 @@ def test_seeds(table: pd.DataFrame) -> None:
     np.testing.assert_array_equal(chosen.draws("theta"), again.draws("theta"))
     with pytest.raises(SpecError, match="'seed' is -1"):
         exact(table, seed=-1)
+
+
+def test_a_generator_is_a_seed(table: pd.DataFrame) -> None:
+    first, second = (exact(table, seed=np.random.default_rng(7)) for _ in range(2))
+    np.testing.assert_array_equal(first.draws("theta"), second.draws("theta"))
+    assert isinstance(first.provenance["seed"], int)
+    rng = np.random.default_rng(7)
+    for other in (exact(table, seed=rng), exact(table, seed=rng)):
+        again = exact(table, seed=other.provenance["seed"])
+        np.testing.assert_array_equal(other.draws("theta"), again.draws("theta"))
 
 
 def test_priors_by_name_change_the_posterior(table: pd.DataFrame) -> None:

@@ -150,7 +150,7 @@ def test_prior(crossed: bb.models.Fit, table: pd.DataFrame) -> None:
 
 def test_summary(az: Any, crossed: bb.models.Fit, paired: bb.models.PairedFit) -> None:
     theirs = az.summary(crossed.idata, var_names=["theta"], round_to="none")
-    ours = crossed.summary()
+    ours = crossed.parameters()
     of_theta = ours[ours.index.str.startswith("theta")]
     assert list(theirs.index) == list(of_theta.index)
     np.testing.assert_allclose(theirs["mean"].astype(float), of_theta["mean"], rtol=1e-9)
