@@ -85,14 +85,15 @@ def frame_to_latex(
     Returns
     -------
     str
-        A ``table`` environment.
+        A ``table`` environment; without caption and label, the ``tabular`` alone.
 
     Examples
     --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"word": ["imam"], "mean": -0.151, "lower": -0.27, "upper": -0.04})
-    >>> print(frame_to_latex(frame))
+    >>> print(frame_to_latex(frame, "One word"))
     \begin{table}
+    \caption{One word}
     \begin{tabular}{lr}
     \toprule
     word & mean \\

@@ -275,5 +275,5 @@ def _priors(texts: tuple[str, ...]) -> dict[str, str]:
 def _overview(result: Fit, rope: float | None, prob: float) -> pd.DataFrame:
     from bayesbias.models import overview
 
-    found = overview(result, prob=prob, rope=0.05 if rope is None else rope)
-    return found.formatted().rename_axis("question").reset_index()
+    answers = overview(result, prob=prob, rope=0.05 if rope is None else rope)
+    return answers.formatted().rename_axis("question").reset_index()

@@ -43,7 +43,7 @@ Engine = Literal["exact", "nuts"]
 _CONTRASTS = ("associated - none", "associated - different", "associated - human")
 _LEVELS = {"all": None, "protected_group": "protected_group", "protected_word": "protected_word"}
 _WORDS = {"protected_word", "word_to_compare"}
-# NUTS draws depend on each other: of so many one is kept.
+# NUTS draws depend on each other: one of this many is kept.
 _THIN = 4
 _CHAINS = 2
 _TRUTH_DRAWS = 2000
@@ -145,8 +145,8 @@ class Calibration:
 
         ``quantity``, ``level``, ``prob``, ``coverage`` (the share of intervals that hold the
         truth), ``lower`` and ``upper`` (a 95% Monte Carlo interval of it, Wilson's, which allows
-        for intervals of one table being alike), ``trials`` (the number of independent intervals
-        that would tell as much), ``width`` (mean), ``p_value`` (that the ranks are
+        for the correlation of intervals of one table), ``trials`` (the number of independent
+        intervals with as much information), ``width`` (mean), ``p_value`` (that the ranks are
         uniform; for several words the smallest, times their number) and ``verdict``. Where the
         truth is drawn from the model's own prior the verdict is that of the ranks, otherwise that
         of the coverage; it allows for the number of rows (Holm's method, 5%).
@@ -446,8 +446,8 @@ def _check_contrasts(
     spec: ModelSpec, source: ModelSpec, table: pd.DataFrame, contrasts: Sequence[str] | None
 ) -> tuple[str, ...]:
     """Return the contrasts to look at."""
-    there = set(table["connection"].astype("str"))
-    names = tuple(name for name in CONNECTIONS if name in there)
+    present = set(table["connection"].astype("str"))
+    names = tuple(name for name in CONNECTIONS if name in present)
     if "connection" not in spec.factors or "connection" not in source.factors:
         if contrasts or source.name != spec.name:
             lacks = spec if "connection" not in spec.factors else source
@@ -550,11 +550,11 @@ class _Simulated:
             fitted, draws = self.quantities(self.spec, table, self.fit(table, of_fit))
         except DataError as err:
             return str(err)
-        found, true = draws[:, [fitted.index(name) for name in names]], true[0]
-        lower, upper = interval(found, self.prob, self.kind)
-        below, equal = (found < true).sum(axis=0), (found == true).sum(axis=0)
+        drawn, true = draws[:, [fitted.index(name) for name in names]], true[0]
+        lower, upper = interval(drawn, self.prob, self.kind)
+        below, equal = (drawn < true).sum(axis=0), (drawn == true).sum(axis=0)
         rank = below + of_ties.integers(0, equal + 1)
-        pit = (rank + of_ties.uniform(size=len(true))) / (len(found) + 1)
+        pit = (rank + of_ties.uniform(size=len(true))) / (len(drawn) + 1)
         return {"truth": true, "rank": rank.astype(float), "pit": pit, "lower": lower,
                 "upper": upper}  # fmt: skip
 
@@ -605,8 +605,8 @@ class _Simulated:
         def add(quantity: str, level: str, array: xr.DataArray) -> None:
             dims = [d for d in array.dims if d not in ("chain", "draw")]
             array = array.transpose("chain", "draw", *dims)
-            found = flat(array)
-            parts.append(found.reshape(len(found), -1))
+            drawn = flat(array)
+            parts.append(drawn.reshape(len(drawn), -1))
             levels = [array[d].to_numpy().astype(str) for d in dims]
             for own in pd.MultiIndex.from_product(levels) if dims else [()]:
                 text = ", ".join(own)

@@ -35,7 +35,8 @@ VARIANCE_MAX = 0.4
 #: Above this tail index leave-one-out by importance sampling is not to be trusted.
 PARETO_K_MAX = 0.7
 # Rows with the same mean and scale have a log density that is a smooth function of the outcome;
-# with more rows than this it is computed at so many points and interpolated, to rounding error.
+# with more than twice as many rows it is computed at this number of points and interpolated, to
+# rounding error.
 _NODES = 33
 # Draws of the scales that are reweighted when whole levels are left out.
 _SCALE_DRAWS = 1000
@@ -355,6 +356,11 @@ class Comparison(pd.DataFrame):
     """The table of `compare`: a DataFrame that a notebook shows rounded.
 
     What is made of it, by selecting rows for instance, is a plain DataFrame.
+
+    Parameters
+    ----------
+    data, index, columns, dtype, copy : object
+        As for a DataFrame.
 
     Examples
     --------

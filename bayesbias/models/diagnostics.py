@@ -126,12 +126,12 @@ class Diagnostics:
 
 def convergence_table(spec: ModelSpec, posterior: xr.Dataset) -> pd.DataFrame:
     """Return one row per value of a parameter, named ``theta[imam, none]``."""
-    found = convergence(posterior)
+    measures = convergence(posterior)
     parts = []
     for p in spec.parameters:
         array = posterior[p.name]
         names = [f"{p.name}[{', '.join(level)}]" for level in _levels(array, p.by)] or [p.name]
-        values = {key: np.ravel(value[p.name].to_numpy()) for key, value in found.items()}
+        values = {key: np.ravel(value[p.name].to_numpy()) for key, value in measures.items()}
         parts.append(pd.DataFrame(values, index=names))
     return pd.concat(parts)
 

@@ -1,4 +1,4 @@
-"""A fitted model: its posterior, and what can be asked of it."""
+"""A fitted model: its posterior, expected distances and contrasts."""
 
 from __future__ import annotations
 
@@ -120,9 +120,9 @@ class Fit:
         Returns
         -------
         DataFrame
-            ``protected_word``, ``connection`` (and ``embedding``, if the model tells them apart),
+            ``protected_word``, ``connection`` (and ``embedding``, if the model distinguishes them),
             ``mean``, ``sd``, ``lower``, ``upper``, ``protected_group``, and ``rows``, the number
-            of distances behind it: with none, the estimate is what the other words say.
+            of distances behind it: with none, the estimate rests on the other words.
         """
         array = self.expected(["word_to_compare"])
         result = tidy_draws(array, prob, kind)
@@ -544,9 +544,9 @@ class Fit:
         check_interval(prob, kind)
         parts = [describe(self.draws(p.name), prob, kind) for p in self.spec.parameters]
         result = pd.concat(parts, ignore_index=True)
-        found = convergence_table(self.spec, self.posterior)
-        result.index = found.index
-        return result.join(found[["mcse_mean", "ess_bulk", "ess_tail", "r_hat"]])
+        convergence = convergence_table(self.spec, self.posterior)
+        result.index = convergence.index
+        return result.join(convergence[["mcse_mean", "ess_bulk", "ess_tail", "r_hat"]])
 
     def diagnostics(self) -> Diagnostics:
         """Return whether the draws and the data can be relied on, in numbers and words.

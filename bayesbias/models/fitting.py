@@ -257,9 +257,9 @@ def _report(result: Fit) -> None:
         warn(f"model {result.spec.name!r}: {'; '.join(notes)}")
     # Independent draws have nothing to converge, and need no looking into.
     if result.provenance["engine"] == "nuts" or result.provenance.get("scale_sampler") == "hmc":
-        found = result.diagnostics()
-        if not found.ok:
-            warn(f"model {result.spec.name!r} is not to be relied on: {'; '.join(found.problems)}")
+        problems = result.diagnostics().problems
+        if problems:
+            warn(f"model {result.spec.name!r} is not to be relied on: {'; '.join(problems)}")
 
 
 def table_hash(table: pd.DataFrame) -> str:
@@ -277,10 +277,10 @@ def table_hash(table: pd.DataFrame) -> str:
 
 
 def _versions(sampler: str | None) -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in dict.fromkeys([*_PACKAGES, *([sampler] if sampler else [])]):
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+            versions[name] = "unknown"
+    return versions

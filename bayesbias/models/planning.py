@@ -416,9 +416,9 @@ def _simulate(
             scale = np.ravel(truth[spec.scale])[data.index(spec[spec.scale].by)]
             study = ModelData(data.levels, data.codes, rng.normal(y, scale), None)
             values, _ = sample_exactly(spec, study, _SIMULATION_DRAWS, rng)
-            found = _contrast(spec, study, values, contrast, by)
+            drawn = _contrast(spec, study, values, contrast, by)
             true = _contrast(spec, study, {k: v[None] for k, v in truth.items()}, contrast, by)[0]
-            low, high = interval(found, prob)
+            low, high = interval(drawn, prob)
             rows.append(
                 {
                     "width": float(np.mean(high - low)),
