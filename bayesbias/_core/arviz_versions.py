@@ -29,20 +29,20 @@ def convergence(posterior: xr.Dataset) -> dict[str, xr.Dataset]:
     # A constant chain has no R-hat; NaN says so, and the diagnostics report it.
     with warnings.catch_warnings(), np.errstate(invalid="ignore", divide="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = {
+        measures = {
             "ess_bulk": az.ess(posterior, method="bulk"),
             "ess_tail": az.ess(posterior, method="tail"),
             "r_hat": az.rhat(posterior),
             "ess_mean": az.ess(posterior, method="mean"),
             "mcse_mean": az.mcse(posterior, method="mean"),
         }
-    return found
+    return measures
 
 
 def mean_sizes(draws: xr.DataArray) -> Array:
     """Return the effective sample size of the mean of each quantity."""
-    found = _arviz().ess(draws.to_dataset(name="draws"), method="mean")
-    return np.asarray(found["draws"])
+    sizes = _arviz().ess(draws.to_dataset(name="draws"), method="mean")
+    return np.asarray(sizes["draws"])
 
 
 def smooth_weights(log_ratios: Array, relative_efficiency: float) -> tuple[Array, Array]:

@@ -267,7 +267,7 @@ CONTRASTS = _table(
     "contrasts.csv",
     Columns(
         _typed(str, "model", "contrast", "level", "group", "word", "verdict")
-        | _typed(float, *_INTERVAL, "P(<0)", "P(in rope)", "t_lower", "t_upper")
+        | _typed(float, *_INTERVAL, "prob_negative", "prob_in_rope", "t_lower", "t_upper")
         | _typed(float, "equal_mean", "equal_lower", "equal_upper")
         | _typed(int, "rows")
     ),
@@ -341,7 +341,9 @@ FIGURE = _figure("figure", "{of}")
 BETWEEN = _table(
     "between",
     "{of}-contrasts.csv",
-    Columns(_typed(str, "contrast", "embedding", "second") | _typed(float, *_INTERVAL, "P(<0)")),
+    Columns(
+        _typed(str, "contrast", "embedding", "second") | _typed(float, *_INTERVAL, "prob_negative")
+    ),
 )
 RANKING = _table(
     "ranking",

@@ -149,7 +149,7 @@ class AuditPart:
     def overview(self) -> Overview:
         """The thesis's overview."""
         rows = self.contrasts[self.contrasts["level"] == "data set"]
-        kept = ["contrast", "mean", "sd", "lower", "upper", "P(<0)", "P(in rope)"]
+        kept = ["contrast", "mean", "sd", "lower", "upper", "prob_negative", "prob_in_rope"]
         return Overview(rows[kept].reset_index(drop=True), self._read(artifacts.OVERVIEW))
 
     @cached_property

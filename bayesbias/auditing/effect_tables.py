@@ -27,10 +27,11 @@ def contrasts_table(
     """Return how much closer the own stereotypes are than all else: over all, by group, by word.
 
     A row has the ``contrast``, its ``level`` (data set, group, word, same attributes), the
-    ``group`` and ``word``, ``mean``, ``sd``, ``lower``, ``upper``, ``P(<0)``, ``P(in rope)``,
-    ``rows``, the number of distances from own stereotypes, 0 where there is nothing to compare
-    them with, and a ``verdict``: closer or farther if the interval excludes 0, else open; nothing
-    without rows, where the model only guesses from other words. Beside it the t-interval
+    ``group`` and ``word``, ``mean``, ``sd``, ``lower``, ``upper``, ``prob_negative``,
+    ``prob_in_rope``, ``rows``, the number of distances from own stereotypes, 0 where there is
+    nothing to compare them with, and a ``verdict``: closer or farther if the interval excludes 0,
+    else open; nothing without rows, where the model only guesses from other words. Beside it the
+    t-interval
     (``t_lower``, ``t_upper``), and from `equal`, a fit with a slope for frequency, the contrast at
     equal frequency of the attributes (``equal_mean``, ``equal_lower``, ``equal_upper``).
     """

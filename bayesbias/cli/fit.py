@@ -82,7 +82,7 @@ def fitting_options(command: F) -> F:
 )
 @click.option(
     "--show",
-    type=click.Choice(["contrasts", "means", "coefficients", "overview", "summary"]),
+    type=click.Choice(["contrasts", "means", "coefficients", "overview", "parameters"]),
     default="contrasts",
     show_default=True,
     help="What to print.",
@@ -168,7 +168,7 @@ def fit(
     elif show == "overview":
         frame = _overview(result, rope, prob)
     else:
-        frame = result.summary(prob=prob).rename_axis("parameter").reset_index()
+        frame = result.parameters(prob=prob).rename_axis("parameter").reset_index()
     print_frame(frame, output)
     say(str(result.diagnostics()), quiet)
 
@@ -275,5 +275,5 @@ def _priors(texts: tuple[str, ...]) -> dict[str, str]:
 def _overview(result: Fit, rope: float | None, prob: float) -> pd.DataFrame:
     from bayesbias.models import overview
 
-    found = overview(result, prob=prob, rope=0.05 if rope is None else rope)
-    return found.formatted().rename_axis("question").reset_index()
+    answers = overview(result, prob=prob, rope=0.05 if rope is None else rope)
+    return answers.formatted().rename_axis("question").reset_index()

@@ -116,7 +116,7 @@ def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
     for by in levels:
         for row in paired.effects(by=by, prob=prob).to_dict("records"):
             word = str(row.get("protected_word", ""))
-            nearer = row["P(towards 1)"]
+            nearer = row["prob_towards_1"]
             yield _row(
                 "distance",
                 row["connection"],
@@ -138,7 +138,7 @@ def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
         for by in levels[:2] if other != "associated" else ():
             gaps = paired.gap_closed(f"associated - {other}", by=by, prob=prob)
             for row in gaps.to_dict("records"):
-                narrower = row["P(narrower)"]
+                narrower = row["prob_narrower"]
                 share = [f"{row[f'closed{end}']:.0%}" for end in ("", "_lower", "_upper")]
                 yield _row(
                     "gap",
@@ -187,7 +187,7 @@ def of_overview(answers: Overview, paired: PairedFit | None) -> Iterator[dict[st
     effects: dict[str, float] = {}
     if paired is not None:
         table = paired.effects(by=None)
-        effects = dict(zip(table["connection"].astype(str), table["P(>0)"], strict=True))
+        effects = dict(zip(table["connection"].astype(str), table["prob_positive"], strict=True))
     for name, other in _MOVED.items():
         if name not in answers.table.index:
             continue

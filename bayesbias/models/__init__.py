@@ -1,7 +1,7 @@
 """Models of the distances, their posterior, and what it says."""
 
 from bayesbias.models.calibration import Calibration, calibrate
-from bayesbias.models.criteria import Elpd, compare
+from bayesbias.models.criteria import Comparison, Elpd, compare
 from bayesbias.models.diagnostics import Diagnostics
 from bayesbias.models.fit_files import load_fit
 from bayesbias.models.fitted_model import Fit
@@ -16,6 +16,7 @@ from bayesbias.models.t_interval import t_contrasts
 __all__ = [
     "MODELS",
     "Calibration",
+    "Comparison",
     "Diagnostics",
     "Elpd",
     "Fit",

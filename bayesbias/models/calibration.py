@@ -21,7 +21,9 @@ import xarray as xr
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias._core.files import atomic, make_folder
+from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.progress import progress_bar
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, check_jobs, one_of
 from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, SpecError, warn
@@ -41,7 +43,7 @@ Engine = Literal["exact", "nuts"]
 _CONTRASTS = ("associated - none", "associated - different", "associated - human")
 _LEVELS = {"all": None, "protected_group": "protected_group", "protected_word": "protected_word"}
 _WORDS = {"protected_word", "word_to_compare"}
-# NUTS draws depend on each other: of so many one is kept.
+# NUTS draws depend on each other: one of this many is kept.
 _THIN = 4
 _CHAINS = 2
 _TRUTH_DRAWS = 2000
@@ -143,8 +145,8 @@ class Calibration:
 
         ``quantity``, ``level``, ``prob``, ``coverage`` (the share of intervals that hold the
         truth), ``lower`` and ``upper`` (a 95% Monte Carlo interval of it, Wilson's, which allows
-        for intervals of one table being alike), ``trials`` (the number of independent intervals
-        that would tell as much), ``width`` (mean), ``p_value`` (that the ranks are
+        for the correlation of intervals of one table), ``trials`` (the number of independent
+        intervals with as much information), ``width`` (mean), ``p_value`` (that the ranks are
         uniform; for several words the smallest, times their number) and ``verdict``. Where the
         truth is drawn from the model's own prior the verdict is that of the ranks, otherwise that
         of the coverage; it allows for the number of rows (Holm's method, 5%).
@@ -200,6 +202,24 @@ class Calibration:
                 parts.append({"quantity": key[0], "level": key[1], "prob": prob,
                               **clustered_share(hit, part["simulation"])})  # fmt: skip
         return pd.DataFrame(parts)
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return the coverage of the intervals as a LaTeX table.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of our own.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        text = f"Coverage of {self.prob:.0%} intervals of model {self.model}, {self._source()}."
+        columns = ["quantity", "level", "coverage", "lower", "upper", "width", "verdict"]
+        frame = self.table[columns].replace({"level": _LEVEL_NAMES})
+        return frame_to_latex(frame, text if caption is None else caption, decimals={"width": 3})
 
     def summary(self) -> str:
         """Return the result in plain words.
@@ -264,7 +284,7 @@ def calibrate(
     prob: float = 0.89,
     kind: Kind = "eti",
     contrasts: Sequence[str] | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     n_jobs: int = 1,
     out: str | PathLike[str] | None = None,
     progress: bool = True,
@@ -312,8 +332,9 @@ def calibrate(
     contrasts : sequence of str, optional
         Contrasts to look at; by default associated minus none, different and human, as far as the
         table has these connections.
-    seed : int, default 0
-        The same seed gives the same result, whatever the number of processes.
+    seed : int, Generator or None, default 0
+        The same seed gives the same result, whatever the number of processes; a NumPy generator
+        draws one.
     n_jobs : int, default 1
         Processes to use, by joblib; -1 for all cores.
     out : str or path-like, optional
@@ -368,7 +389,7 @@ def calibrate(
     check_interval(prob, kind)
     at_least("simulations", simulations, 1)
     at_least("draws", draws, 10)
-    at_least("seed", seed, 0)
+    seed = as_seed(seed)
     check_jobs(n_jobs)
     spec = load_model(model)
     source = spec if truth_model is None else load_model(truth_model)
@@ -425,8 +446,8 @@ def _check_contrasts(
     spec: ModelSpec, source: ModelSpec, table: pd.DataFrame, contrasts: Sequence[str] | None
 ) -> tuple[str, ...]:
     """Return the contrasts to look at."""
-    there = set(table["connection"].astype("str"))
-    names = tuple(name for name in CONNECTIONS if name in there)
+    present = set(table["connection"].astype("str"))
+    names = tuple(name for name in CONNECTIONS if name in present)
     if "connection" not in spec.factors or "connection" not in source.factors:
         if contrasts or source.name != spec.name:
             lacks = spec if "connection" not in spec.factors else source
@@ -529,11 +550,11 @@ class _Simulated:
             fitted, draws = self.quantities(self.spec, table, self.fit(table, of_fit))
         except DataError as err:
             return str(err)
-        found, true = draws[:, [fitted.index(name) for name in names]], true[0]
-        lower, upper = interval(found, self.prob, self.kind)
-        below, equal = (found < true).sum(axis=0), (found == true).sum(axis=0)
+        drawn, true = draws[:, [fitted.index(name) for name in names]], true[0]
+        lower, upper = interval(drawn, self.prob, self.kind)
+        below, equal = (drawn < true).sum(axis=0), (drawn == true).sum(axis=0)
         rank = below + of_ties.integers(0, equal + 1)
-        pit = (rank + of_ties.uniform(size=len(true))) / (len(found) + 1)
+        pit = (rank + of_ties.uniform(size=len(true))) / (len(drawn) + 1)
         return {"truth": true, "rank": rank.astype(float), "pit": pit, "lower": lower,
                 "upper": upper}  # fmt: skip
 
@@ -584,8 +605,8 @@ class _Simulated:
         def add(quantity: str, level: str, array: xr.DataArray) -> None:
             dims = [d for d in array.dims if d not in ("chain", "draw")]
             array = array.transpose("chain", "draw", *dims)
-            found = flat(array)
-            parts.append(found.reshape(len(found), -1))
+            drawn = flat(array)
+            parts.append(drawn.reshape(len(drawn), -1))
             levels = [array[d].to_numpy().astype(str) for d in dims]
             for own in pd.MultiIndex.from_product(levels) if dims else [()]:
                 text = ", ".join(own)

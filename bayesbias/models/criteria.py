@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
+import html
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.polynomial.chebyshev import chebinterpolate, chebval
-from scipy.special import gammaln, logsumexp
+from scipy.special import logsumexp
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import one_of
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.exact.compiled_model import compile_model
 from bayesbias.models.exact.leave_out import log_density_left_out
-from bayesbias.models.model_data import ModelData
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.row_density import RowDensity
+from bayesbias.models.spec import ModelSpec, load_model
 
 if TYPE_CHECKING:
     from bayesbias.models.fitted_model import Fit
 
 
+#: What `fit` takes as a model.
+Model: TypeAlias = str | PathLike[str] | ModelSpec
 #: Above this variance of a row's log likelihood WAIC is not to be trusted (Vehtari et al. 2017).
 VARIANCE_MAX = 0.4
 #: Above this tail index leave-one-out by importance sampling is not to be trusted.
 PARETO_K_MAX = 0.7
-# Numbers in a temporary array: few enough to stay in the processor's cache.
-_BUDGET = 400_000
 # Rows with the same mean and scale have a log density that is a smooth function of the outcome;
-# with more rows than this it is computed at so many points and interpolated, to rounding error.
+# with more than twice as many rows it is computed at this number of points and interpolated, to
+# rounding error.
 _NODES = 33
 # Draws of the scales that are reweighted when whole levels are left out.
 _SCALE_DRAWS = 1000
@@ -97,6 +101,51 @@ class Elpd:
             )
         return f"LOO is doubtful, as Pareto k is above {PARETO_K_MAX} for {what}"
 
+    @property
+    def table(self) -> pd.DataFrame:
+        """The part of each row (or level): ``elpd`` and, of LOO, ``pareto_k``."""
+        columns: dict[str, object] = {"elpd": self.pointwise}
+        if self.pareto_k is not None:
+            columns["pareto_k"] = self.pareto_k
+        labels = self.labels or range(len(self.pointwise))
+        return pd.DataFrame({"level" if self.labels else "row": labels, **columns})
+
+    def summary(self) -> str:
+        """Return the estimate in plain words.
+
+        Returns
+        -------
+        str
+            The criterion, its standard error, the effective number of parameters, and why not to
+            trust it, if so.
+        """
+        return repr(self)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>"
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return the estimate as a LaTeX table of one line.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of our own.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        frame = pd.DataFrame(
+            {self.kind: [self.deviance], "SE": [2 * self.se], f"p{self.kind}": [self.p]}
+        )
+        return frame_to_latex(
+            frame,
+            repr(self) if caption is None else caption,
+            decimals=dict.fromkeys(map(str, frame), 1),
+        )
+
     def __repr__(self) -> str:
         text = f"{self.kind} {self.deviance:.1f} (SE {2 * self.se:.1f}), p {self.p:.1f}"
         return f"{text}; {self.warning}" if self.warning else text
@@ -112,94 +161,6 @@ def _elpd(kind: str, pointwise: Array, lppd: Array, **more: Any) -> Elpd:
         pointwise=pointwise,
         **more,
     )
-
-
-@dataclass(frozen=True)
-class _Likelihood:
-    """The log density of each row at each draw."""
-
-    spec: ModelSpec
-    data: ModelData
-    # Values × draws of a term, the value of each row, and what it is multiplied by.
-    means: list[tuple[Array, Codes, Array | None]]
-    scale: tuple[Array, Codes]
-    nu: Array | None
-
-    @classmethod
-    def of_fit(cls, fit: Fit) -> _Likelihood:
-        def term(name: str) -> tuple[Array, Codes]:
-            draws = fit.draws(name)
-            by_value = np.ascontiguousarray(draws.reshape(len(draws), -1).T)
-            return by_value, fit.data.index(fit.spec[name].by)
-
-        nu = fit.draws("nu") if fit.spec.likelihood == "student_t" else None
-        means = [(*term(name), fit.data.times(fit.spec, name)) for name in fit.spec.mean]
-        return cls(fit.spec, fit.data, means, term(fit.spec.scale), nu)
-
-    def mean(self, rows: Codes) -> Array:
-        """Return rows × draws."""
-        total = np.zeros((len(rows), self.means[0][0].shape[1]))
-        for values, index, times in self.means:
-            part = np.take(values, index[rows], axis=0)
-            total += part if times is None else part * times[rows, None]
-        return total
-
-    def variance(self, rows: Codes) -> Array:
-        """Return rows × draws, or one row for all: the squared scale of the likelihood."""
-        values, index = self.scale
-        own = index[rows]
-        if self.data.error is None and (own == own[0]).all():
-            own = own[:1]
-        squared: Array = np.take(values, own, axis=0) ** 2
-        if self.data.error is not None:
-            squared += self.data.error[rows, None] ** 2
-        return squared
-
-    def log_density(self, rows: Codes) -> Array:
-        """Return rows × draws."""
-        return self.at(self.data.y[rows, None], self.mean(rows), self.variance(rows))
-
-    def at(self, y: Array, mean: Array, variance: Array) -> Array:
-        """Return the log density of outcomes; overwrites the means."""
-        squares = mean
-        np.subtract(y, mean, out=squares)
-        np.square(squares, out=squares)
-        if self.nu is None:
-            squares *= -0.5 / variance
-            squares -= 0.5 * np.log(2 * np.pi * variance)
-            return squares
-        nu = self.nu
-        constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
-        squares /= variance * nu
-        np.log1p(squares, out=squares)
-        squares *= -(nu + 1) / 2
-        squares += constant - 0.5 * np.log(variance)
-        return squares
-
-    def parts(self, rows: Codes) -> Iterator[Codes]:
-        """Return the rows in parts that fit in the cache, each of one residual scale."""
-        step = max(1, _BUDGET // self.means[0][0].shape[1])
-        scale = self.scale[1][rows]
-        order = rows[np.argsort(scale, kind="stable")]
-        starts = np.flatnonzero(np.diff(np.sort(scale), prepend=-1))
-        for own in np.split(order, starts[1:]) if len(rows) else []:
-            for start in range(0, len(own), step):
-                yield own[start : start + step]
-
-    def cells(self) -> list[Codes]:
-        """Return the rows that share mean and scale."""
-        codes = [index for _, index, _ in self.means] + [self.scale[1]]
-        for _, _, times in self.means:
-            if times is not None:
-                codes.append(np.unique(times, return_inverse=True)[1])
-        if self.data.error is not None:
-            codes.append(np.unique(self.data.error, return_inverse=True)[1])
-        key = np.zeros(len(self.data.y), dtype=np.int64)
-        for code in codes:
-            key = key * (int(code.max()) + 1) + code
-        order = np.argsort(key, kind="stable")
-        starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-        return np.split(order, starts[1:])
 
 
 def _check_independent(fit: Fit) -> None:
@@ -221,7 +182,7 @@ def waic(fit: Fit) -> Elpd:
 
 def _lppd_and_variance(fit: Fit) -> tuple[Array, Array]:
     """Return, for each row, the log of the mean of its density and the variance of its log."""
-    density = _Likelihood.of_fit(fit)
+    density = RowDensity.of_fit(fit)
     n = len(density.data.y)
     lppd, variance = np.empty(n), np.empty(n)
     left = np.ones(n, dtype=bool)
@@ -252,7 +213,7 @@ def _log_mean(values: Array) -> Array:
     return result
 
 
-def _of_cell(density: _Likelihood, rows: Codes) -> tuple[Array, Array]:
+def _of_cell(density: RowDensity, rows: Codes) -> tuple[Array, Array]:
     """Return the log mean density and its variance for many rows of one cell."""
     y = density.data.y[rows]
     one = rows[:1]
@@ -326,7 +287,7 @@ def _smoothed(log_density: Array, efficiency: float) -> tuple[Array, Array, Arra
 
 
 def _loo_rows(fit: Fit) -> Elpd:
-    density = _Likelihood.of_fit(fit)
+    density = RowDensity.of_fit(fit)
     efficiency = _relative_efficiency(fit)
     n = len(density.data.y)
     elpd, lppd, k = np.empty(n), np.empty(n), np.empty(n)
@@ -342,7 +303,7 @@ def _loo_levels_exactly(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
     elpd, _, k = _smoothed(left_out, 1.0)
     lppd = np.full(len(names), np.nan)
     if not fit.spec.correlation:
-        density = _Likelihood.of_fit(fit)
+        density = RowDensity.of_fit(fit)
         lppd = np.array([_log_mean(_total(density, rows))[0] for rows in _rows_of(level)])
     return _elpd(
         "LOO", elpd, lppd, labels=names, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k
@@ -354,7 +315,7 @@ def _rows_of(level: Codes) -> list[Codes]:
     return np.split(np.argsort(level, kind="stable"), np.cumsum(np.bincount(level))[:-1])
 
 
-def _total(density: _Likelihood, rows: Codes) -> Array:
+def _total(density: RowDensity, rows: Codes) -> Array:
     """Return 1 × draws: the log density of all these rows together."""
     parts = [density.log_density(part).sum(axis=0) for part in density.parts(rows)]
     total: Array = np.sum(parts, axis=0)[None]
@@ -363,7 +324,7 @@ def _total(density: _Likelihood, rows: Codes) -> Array:
 
 def _loo_levels_by_weights(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
     """Reweight the draws of all parameters: rough, and Pareto k says how rough."""
-    density = _Likelihood.of_fit(fit)
+    density = RowDensity.of_fit(fit)
     total = np.concatenate([_total(density, rows) for rows in _rows_of(level)])
     elpd, lppd, k = _smoothed(total, _relative_efficiency(fit))
     return _elpd(
@@ -371,24 +332,44 @@ def _loo_levels_by_weights(fit: Fit, level: Codes, names: tuple[str, ...]) -> El
     )
 
 
-def _check_fits(fits: object) -> None:
+def _named_fits(fits: object, table: pd.DataFrame | None) -> dict[str, Fit]:
+    """Return fits by name; models among them are fitted to the table."""
     from bayesbias.models.fitted_model import Fit
+    from bayesbias.models.fitting import as_fit
 
     example = "give each fit a name: compare({'separate': one, 'crossed': another})"
-    if not isinstance(fits, Mapping):
+    if isinstance(fits, str | Fit | ModelSpec) or not isinstance(fits, Iterable):
         raise SpecError(f"'fits' is a {type(fits).__name__}; {example}.")
-    if not fits:
+    if isinstance(fits, Mapping):
+        named = {str(name): value for name, value in fits.items()}
+    else:
+        models = list(fits)
+        if any(isinstance(value, Fit) for value in models):
+            raise SpecError(f"'fits' is a {type(fits).__name__} with fits; {example}.")
+        named = {load_model(model).name: model for model in models}
+    if not named:
         raise SpecError(f"'fits' is empty; {example}.")
-    for name, value in fits.items():
-        if not isinstance(value, Fit):
-            raise SpecError(
-                f"'fits' has {value!r:.60} for {name!r}, which is not a Fit; {example}, with what "
-                "fit or load_fit returned."
-            )
+    return {name: as_fit(value, table) for name, value in named.items()}
 
 
 class Comparison(pd.DataFrame):
-    """The table of `compare`; a notebook shows it rounded. All else is as for any DataFrame."""
+    """The table of `compare`: a DataFrame that a notebook shows rounded.
+
+    What is made of it, by selecting rows for instance, is a plain DataFrame.
+
+    Parameters
+    ----------
+    data, index, columns, dtype, copy : object
+        As for a DataFrame.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    >>> print(bb.compare(["baseline", "connection"], table=table).summary())
+    connection predicts best: WAIC -312...
+    baseline: WAIC higher by 20... (SE 2...).
+    """
 
     @property
     def _constructor(self) -> type[pd.DataFrame]:  # what is made of it is a plain DataFrame
@@ -399,31 +380,75 @@ class Comparison(pd.DataFrame):
         shown["weight"] = [f"{x:.2f}" for x in self["weight"]]
         return f"{shown.to_html(border=0)}<p>Deviance scale: lower is better; the best first.</p>"
 
+    @property
+    def table(self) -> pd.DataFrame:
+        """The comparison as a plain DataFrame, the names of the fits in the column ``model``."""
+        return pd.DataFrame(self).rename_axis("model").reset_index()
+
+    def summary(self) -> str:
+        """Return which model predicts best, and by how much, in plain words.
+
+        Returns
+        -------
+        str
+            One sentence for the best, and one per other model.
+        """
+        label = str(self.columns[0])
+        best, *others = self.index
+        lines = [f"{best} predicts best: {label} {self.loc[best, label]:.1f}."]
+        for name in others:
+            gap, error = self.loc[name, f"d{label}"], self.loc[name, "dSE"]
+            lines.append(f"{name}: {label} higher by {gap:.1f} (SE {error:.1f}).")
+        return "\n".join(lines)
+
+    def to_latex(  # type: ignore[override]
+        self, *, caption: str = "Deviance scale: lower is better."
+    ) -> str:
+        """Return the comparison as a LaTeX table.
+
+        Parameters
+        ----------
+        caption : str
+            The caption.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        decimals = {**dict.fromkeys(map(str, self.columns), 1), "weight": 2}
+        return frame_to_latex(self.table, caption, decimals=decimals)
+
 
 def compare(
-    fits: Mapping[str, Fit],
+    fits: Mapping[str, Fit | Model] | Iterable[Model],
     criterion: Literal["waic", "loo"] = "waic",
     *,
     by: str | None = None,
-) -> pd.DataFrame:
+    table: pd.DataFrame | None = None,
+) -> Comparison:
     """Compare fits of the same table by their expected accuracy on new data.
 
     Parameters
     ----------
-    fits : mapping of str to Fit
-        The fits, by a name for each.
+    fits : mapping of str to Fit, or models
+        The fits, by a name for each. Models, such as ``["crossed", "interaction"]``, are fitted to
+        `table`.
     criterion : {"waic", "loo"}, default "waic"
         Widely applicable information criterion, or leave-one-out cross-validation.
     by : str, optional
         Leave out all rows of one level of this column at a time (``word_to_compare``); only for
         ``loo``.
+    table : DataFrame, optional
+        The distance table, if there are models to fit.
 
     Returns
     -------
-    DataFrame
-        Best first, in the shape of ``rethinking::compare``: the criterion on the deviance scale
-        (lower is better), its standard error, the difference to the best and that difference's own
-        standard error, the effective number of parameters, and the Akaike weight.
+    Comparison
+        A DataFrame, best first, in the shape of ``rethinking::compare``: the criterion on the
+        deviance scale (lower is better), its standard error, the difference to the best and that
+        difference's own standard error, the effective number of parameters, and the Akaike weight.
+        Also `Comparison.summary` and `Comparison.to_latex`.
 
     Raises
     ------
@@ -447,10 +472,10 @@ def compare(
     baseline   -2921  92.0    207  24.0   16.0     0.0
     """
     one_of("criterion", criterion, ("waic", "loo"))
-    _check_fits(fits)
+    by_name = _named_fits(fits, table)
     if by is not None and criterion == "waic":
         raise SpecError("'by' is for criterion='loo'; WAIC is of rows.")
-    hashes = {name: fit.provenance["table_sha256"] for name, fit in fits.items()}
+    hashes = {name: fit.provenance["table_sha256"] for name, fit in by_name.items()}
     first = next(iter(hashes))
     for name, value in hashes.items():
         if value != hashes[first]:
@@ -458,18 +483,18 @@ def compare(
                 f"the fits {first!r} and {name!r} are of different tables; only fits of the same "
                 "rows can be compared."
             )
-    found = {
-        name: fit.waic() if criterion == "waic" else fit.loo(by=by) for name, fit in fits.items()
+    criteria = {
+        name: fit.waic() if criterion == "waic" else fit.loo(by=by) for name, fit in by_name.items()
     }
-    doubtful = {name: elpd.warning for name, elpd in found.items() if elpd.warning}
+    doubtful = {name: elpd.warning for name, elpd in criteria.items() if elpd.warning}
     if doubtful:
         warn("; ".join(f"{name}: {why}" for name, why in doubtful.items()))
     label = criterion.upper()
-    order = sorted(found, key=lambda name: found[name].deviance)
-    best = found[order[0]]
+    order = sorted(criteria, key=lambda name: criteria[name].deviance)
+    best = criteria[order[0]]
     rows = []
     for name in order:
-        elpd = found[name]
+        elpd = criteria[name]
         difference = elpd.pointwise - best.pointwise
         rows.append(
             {
@@ -482,7 +507,7 @@ def compare(
                 f"p{label}": elpd.p,
             }
         )
-    table = pd.DataFrame(rows, index=order)
-    relative = np.exp(-0.5 * table[f"d{label}"])
-    table["weight"] = relative / relative.sum()
-    return Comparison(table)
+    result = pd.DataFrame(rows, index=order)
+    relative = np.exp(-0.5 * result[f"d{label}"])
+    result["weight"] = relative / relative.sum()
+    return Comparison(result)

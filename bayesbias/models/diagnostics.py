@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._core.arviz_versions import convergence
+from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.wording import quoted
 from bayesbias.models.spec import ModelSpec
 
@@ -74,15 +76,62 @@ class Diagnostics:
 
     __repr__ = __str__
 
+    def summary(self) -> str:
+        """Return what speaks for and against the fit, in plain words.
+
+        Returns
+        -------
+        str
+            The draws, the verdict and what to know about the data.
+        """
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        shown = self._worst().round(3).to_html(index=False, border=0)
+        return f"<p>{html.escape(str(self))}</p>{shown}"
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return the convergence of each kind of parameter as a LaTeX table.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of our own.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        titles = {"r_hat": "largest R-hat", "ess_bulk": "smallest bulk ESS",
+                  "ess_tail": "smallest tail ESS"}  # fmt: skip
+        return frame_to_latex(
+            self._worst(),
+            f"Model {self.spec.name}: {self}" if caption is None else caption,
+            titles=titles,
+            decimals={"r_hat": 3, "ess_bulk": 0, "ess_tail": 0},
+        )
+
+    def _worst(self) -> pd.DataFrame:
+        """Return the worst value of each diagnostic over the levels of a parameter."""
+        names = self.table.index.str.partition("[").get_level_values(0).rename("parameter")
+        worst = self.table.groupby(names, sort=False).agg(
+            values=("r_hat", "size"),
+            r_hat=("r_hat", "max"),
+            ess_bulk=("ess_bulk", "min"),
+            ess_tail=("ess_tail", "min"),
+        )
+        return worst.reset_index()
+
 
 def convergence_table(spec: ModelSpec, posterior: xr.Dataset) -> pd.DataFrame:
     """Return one row per value of a parameter, named ``theta[imam, none]``."""
-    found = convergence(posterior)
+    measures = convergence(posterior)
     parts = []
     for p in spec.parameters:
         array = posterior[p.name]
         names = [f"{p.name}[{', '.join(level)}]" for level in _levels(array, p.by)] or [p.name]
-        values = {key: np.ravel(value[p.name].to_numpy()) for key, value in found.items()}
+        values = {key: np.ravel(value[p.name].to_numpy()) for key, value in measures.items()}
         parts.append(pd.DataFrame(values, index=names))
     return pd.concat(parts)
 

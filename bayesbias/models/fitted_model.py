@@ -1,4 +1,4 @@
-"""A fitted model: its posterior, and what can be asked of it."""
+"""A fitted model: its posterior, expected distances and contrasts."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, SpecError
@@ -79,7 +80,7 @@ class Fit:
 
     def _repr_html_(self) -> str:
         table = self.coefficients().round(3).to_html(index=False, border=0)
-        # The intervals of other parameters are many: means() and summary() have them.
+        # The intervals of other parameters are many: means() and parameters() have them.
         return (
             f"<p><b>{html.escape(repr(self)[1:-1])}</b></p>{table}"
             f"<p>89% intervals. {html.escape(str(self.diagnostics()))}</p>"
@@ -119,9 +120,9 @@ class Fit:
         Returns
         -------
         DataFrame
-            ``protected_word``, ``connection`` (and ``embedding``, if the model tells them apart),
+            ``protected_word``, ``connection`` (and ``embedding``, if the model distinguishes them),
             ``mean``, ``sd``, ``lower``, ``upper``, ``protected_group``, and ``rows``, the number
-            of distances behind it: with none, the estimate is what the other words say.
+            of distances behind it: with none, the estimate rests on the other words.
         """
         array = self.expected(["word_to_compare"])
         result = tidy_draws(array, prob, kind)
@@ -204,8 +205,9 @@ class Fit:
         Returns
         -------
         DataFrame
-            ``contrast``, the level of `by`, ``mean``, ``sd``, ``lower``, ``upper``, ``P(<0)`` and,
-            with a rope, ``P(in rope)``. Of a model with covariates also ``covariates``: each
+            ``contrast``, the level of `by`, ``mean``, ``sd``, ``lower``, ``upper``,
+            ``prob_negative`` (the probability that it is below 0) and, with a rope,
+            ``prob_in_rope``. Of a model with covariates also ``covariates``: each
             contrast with ``equal`` covariates for all attributes, and with the covariates ``as
             observed``.
         """
@@ -216,10 +218,10 @@ class Fit:
             array = self.contrast_draws(contrast, by=by, words=words, observed=observed)
             part = tidy_draws(array, prob, kind)
             values = flat(array).reshape(len(flat(array)), -1)
-            part["P(<0)"] = (values < 0).mean(axis=0)
+            part["prob_negative"] = (values < 0).mean(axis=0)
             if bounds is not None:
                 inside = (values > bounds[0]) & (values < bounds[1])
-                part["P(in rope)"] = inside.mean(axis=0)
+                part["prob_in_rope"] = inside.mean(axis=0)
             part.insert(0, "contrast", contrast)
             if self.spec.covariates:
                 part.insert(1, "covariates", "as observed" if observed else "equal")
@@ -449,7 +451,79 @@ class Fit:
         distinct = at[: int(self.provenance.get("scale_draws", len(at)))]
         return distinct[:: max(1, len(distinct) // about)]
 
-    def summary(self, *, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
+    def summary(self, *, prob: float = 0.89, kind: Kind = "hdi") -> str:
+        """Return the result in plain words: the contrasts first, then whether to rely on them.
+
+        Parameters
+        ----------
+        prob : float, default 0.89
+            Probability of the intervals.
+        kind : {"hdi", "eti"}, default "hdi"
+            Kind of interval.
+
+        Returns
+        -------
+        str
+            One sentence per contrast of the whole data set, and the diagnostics.
+        """
+        lines = [f"{repr(self)[1:-1]}."]
+        contrasts = self._leading_contrasts(None, prob, kind)
+        if contrasts is not None:
+            lines += [
+                f"{row.contrast}: {row.mean:.2f} ({prob:.0%} interval {row.lower:.2f} to "
+                f"{row.upper:.2f}); negative with probability {row.prob_negative:.2f}."
+                for row in contrasts.itertuples(index=False)
+            ]
+        return "\n".join([*lines, str(self.diagnostics())])
+
+    def to_latex(
+        self,
+        *,
+        by: str | None = "protected_group",
+        prob: float = 0.89,
+        kind: Kind = "hdi",
+        caption: str | None = None,
+    ) -> str:
+        """Return the contrasts as a LaTeX table, rounded by their intervals.
+
+        Parameters
+        ----------
+        by : {None, "protected_word", "protected_group", "embedding"}, default "protected_group"
+            What to have one contrast for, as in `contrasts`.
+        prob : float, default 0.89
+            Probability of the intervals.
+        kind : {"hdi", "eti"}, default "hdi"
+            Kind of interval.
+        caption : str, optional
+            The caption, instead of one that names the model and the intervals.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs. Of a model that does
+            not distinguish connections, the table of `coefficients`.
+        """
+        frame = self._leading_contrasts(by, prob, kind)
+        what = "contrasts" if frame is not None else "coefficients"
+        if frame is None:
+            frame = self.coefficients(prob=prob, kind=kind)
+        text = f"Model {self.spec.name}: {what}, with {prob:.0%} intervals."
+        titles = {"prob_negative": "P(< 0)"}
+        return frame_to_latex(frame, text if caption is None else caption, titles=titles)
+
+    def _leading_contrasts(self, by: str | None, prob: float, kind: Kind) -> pd.DataFrame | None:
+        """Return associated minus each other connection; None without such connections."""
+        names = self.data.levels.get("connection", ())
+        if "associated" not in names or len(names) < 2:
+            return None
+        parts = [
+            self.contrasts(f"associated - {name}", by=by, prob=prob, kind=kind)
+            for name in reversed(names)
+            if name != "associated"
+        ]
+        return pd.concat(parts, ignore_index=True)
+
+    def parameters(self, *, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
         """Return every parameter with its interval and its convergence.
 
         Parameters
@@ -470,9 +544,9 @@ class Fit:
         check_interval(prob, kind)
         parts = [describe(self.draws(p.name), prob, kind) for p in self.spec.parameters]
         result = pd.concat(parts, ignore_index=True)
-        found = convergence_table(self.spec, self.posterior)
-        result.index = found.index
-        return result.join(found[["mcse_mean", "ess_bulk", "ess_tail", "r_hat"]])
+        convergence = convergence_table(self.spec, self.posterior)
+        result.index = convergence.index
+        return result.join(convergence[["mcse_mean", "ess_bulk", "ess_tail", "r_hat"]])
 
     def diagnostics(self) -> Diagnostics:
         """Return whether the draws and the data can be relied on, in numbers and words.
@@ -529,21 +603,34 @@ class Fit:
 
         return build_pymc_model(self.spec, self.data)
 
-    def to_arviz(self) -> Any:
-        """Return the draws as the installed ArviZ has them, for its plots and statistics.
+    @cached_property
+    def idata(self) -> Any:
+        """The fit as the installed ArviZ has it: InferenceData (0.23) or a DataTree (1.x).
 
-        Returns
-        -------
-        arviz.InferenceData or xarray.DataTree
-            With the groups ``posterior``, ``sample_stats`` and ``observed_data``.
+        Groups: ``posterior``, ``sample_stats``, ``observed_data``, ``log_likelihood``,
+        ``posterior_predictive``, ``prior`` and ``prior_predictive``. The rows of the table have
+        their words as coordinates. A model with correlated residuals has no ``log_likelihood``, as
+        its rows are not independent.
+
+        All but the posterior, the observed data and what a sampler recorded is computed when it is
+        read, and only the part that is read, as from a file; nothing of it is kept. The whole of
+        ``log_likelihood`` or ``posterior_predictive`` takes 8 bytes for each row and draw, 270 MB
+        for 4,185 rows and 8,000 draws. `waic`, `loo` and `plot_predictive_check` need far less.
+
+        Examples
+        --------
+        >>> import arviz as az
+        >>> import bayesbias as bb
+        >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+        >>> fit = bb.fit(table, "connection", draws=100)
+        >>> fit.idata["posterior_predictive"]["distance"].sizes
+        Frozen({'chain': 4, 'draw': 100, 'row': 4185})
+        >>> list(az.summary(fit.idata, var_names=["sigma"]).index)
+        ['sigma']
         """
-        from bayesbias._core.arviz_versions import native
+        from bayesbias.models.inference_data import FitGroups
 
-        observed = xr.Dataset({self.spec.outcome: ("row", self.data.y)})
-        groups = {"posterior": self.posterior, "observed_data": observed}
-        if self.sample_stats.data_vars:
-            groups["sample_stats"] = self.sample_stats
-        return native(groups)
+        return FitGroups(self).container()
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fit to a netCDF file, with its table, model, versions and seed.

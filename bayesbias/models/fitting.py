@@ -15,6 +15,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, one_of
 from bayesbias.distances import Duplicates
 from bayesbias.errors import EngineError, SpecError, warn
@@ -38,7 +39,7 @@ def fit(
     engine: Engine = "auto",
     draws: int = 2000,
     chains: int = 4,
-    seed: int | None = 0,
+    seed: Seed = 0,
     likelihood: Likelihood | None = None,
     residual: Residual | None = None,
     priors: Mapping[str, str] | None = None,
@@ -65,11 +66,12 @@ def fit(
         normal likelihood. ``nuts`` samples the PyMC model. ``auto`` takes the exact engine where
         it can fit the model, and NUTS elsewhere; ``fit.provenance["engine"]`` says which it was.
     draws : int, default 2000
-        Draws of each chain.
+        Posterior draws of each chain.
     chains : int, default 4
         Number of chains.
-    seed : int or None, default 0
-        The same seed gives the same draws; with None one is chosen, and kept with the fit.
+    seed : int, Generator or None, default 0
+        The same seed gives the same draws. A NumPy generator draws one, and with None one is
+        chosen; it is kept with the fit.
     likelihood : {"normal", "student_t"}, optional
         Another likelihood than the model's own.
     residual : {"one", "connection"}, optional
@@ -152,6 +154,24 @@ def fit(
     )
 
 
+def as_fit(fit_or_model: Fit | str | PathLike[str] | ModelSpec, table: pd.DataFrame | None) -> Fit:
+    """Return a fit as it is; fit a model to the table, with the defaults of `fit`."""
+    if isinstance(fit_or_model, Fit):
+        return fit_or_model
+    if not isinstance(fit_or_model, str | PathLike | ModelSpec):
+        raise SpecError(
+            f"{fit_or_model!r:.60} is neither a Fit nor a model; expected what fit or load_fit "
+            "returned, or a model such as 'interaction' together with table=."
+        )
+    spec = load_model(fit_or_model)
+    if table is None:
+        raise SpecError(
+            f"model {spec.name!r} has to be fitted first: give table=, or fit(table, "
+            f"{spec.name!r})."
+        )
+    return fit(table, spec)
+
+
 def fit_rows(
     spec: ModelSpec,
     table: pd.DataFrame,
@@ -159,7 +179,7 @@ def fit_rows(
     engine: Engine,
     draws: int,
     chains: int,
-    seed: int | None,
+    seed: Seed,
     sampler: str = "nutpie",
     tune: int = 1000,
     target_accept: float = 0.95,
@@ -167,9 +187,7 @@ def fit_rows(
     progress: bool = True,
 ) -> Fit:
     """Fit a model to rows that are checked already."""
-    if seed is None:
-        seed = int(np.random.SeedSequence().generate_state(1)[0])
-    at_least("seed", seed, 0)
+    seed = as_seed(seed)
     data = model_data(spec, table)
     chosen, exact = _draw_exactly(spec, data, engine, draws * chains, seed, progress)
     provenance: dict[str, Any] = {"engine": chosen, "seed": seed, "draws": draws, "chains": chains}
@@ -239,9 +257,9 @@ def _report(result: Fit) -> None:
         warn(f"model {result.spec.name!r}: {'; '.join(notes)}")
     # Independent draws have nothing to converge, and need no looking into.
     if result.provenance["engine"] == "nuts" or result.provenance.get("scale_sampler") == "hmc":
-        found = result.diagnostics()
-        if not found.ok:
-            warn(f"model {result.spec.name!r} is not to be relied on: {'; '.join(found.problems)}")
+        problems = result.diagnostics().problems
+        if problems:
+            warn(f"model {result.spec.name!r} is not to be relied on: {'; '.join(problems)}")
 
 
 def table_hash(table: pd.DataFrame) -> str:
@@ -259,10 +277,10 @@ def table_hash(table: pd.DataFrame) -> str:
 
 
 def _versions(sampler: str | None) -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in dict.fromkeys([*_PACKAGES, *([sampler] if sampler else [])]):
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+            versions[name] = "unknown"
+    return versions

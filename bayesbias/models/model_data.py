@@ -207,7 +207,7 @@ def _errors(table: pd.DataFrame) -> Array | None:
     try:
         error = table[STANDARD_ERROR].to_numpy(dtype=np.float64)
     except (TypeError, ValueError) as err:
-        raise DataError(f"{STANDARD_ERROR!r} holds something that is no number: {err}.") from err
+        raise DataError(f"{STANDARD_ERROR!r} holds something that is not a number: {err}.") from err
     bad = np.flatnonzero(~(np.isfinite(error) & (error >= 0)))
     if bad.size:
         raise DataError(

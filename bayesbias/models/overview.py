@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os import PathLike
 from textwrap import fill
 
 import numpy as np
 import pandas as pd
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.latex import frame_to_latex
 from bayesbias.errors import SpecError
 from bayesbias.models.contrasts import flat
 from bayesbias.models.fitted_model import Fit
-from bayesbias.models.fitting import fit_rows
-from bayesbias.models.spec import load_model
+from bayesbias.models.fitting import as_fit, fit_rows
+from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.numerics.intervals import Kind, check_interval, interval
 
 # Two coefficients nearer to each other than this are called similar in the thesis's tables, and
@@ -70,6 +72,35 @@ class Overview:
             table = shown.to_html(index=False, na_rep="", border=0)
         return self.contrasts.round(3).to_html(index=False, border=0) + table
 
+    def summary(self) -> str:
+        """Return both tables as text, with what each question means.
+
+        Returns
+        -------
+        str
+            The contrasts, the answers and their definitions.
+        """
+        return str(self)
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return the contrasts and the answers as two LaTeX tables.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of our own.
+
+        Returns
+        -------
+        str
+            Two ``table`` environments, for a document with the package booktabs.
+        """
+        titles = {"prob_negative": "P(< 0)", "prob_in_rope": "P(in ROPE)"}
+        text = "Contrasts of the data set." if caption is None else caption
+        answers = self.formatted().drop(columns="meaning").reset_index(names="question")
+        contrasts = frame_to_latex(self.contrasts, text, titles=titles)
+        return contrasts + frame_to_latex(answers, "Questions of the thesis.")
+
     def formatted(self) -> pd.DataFrame:
         """Return the table as text, rounded for reading.
 
@@ -89,8 +120,9 @@ class Overview:
 
 
 def overview(
-    fit: Fit,
+    fit: Fit | str | PathLike[str] | ModelSpec,
     *,
+    table: pd.DataFrame | None = None,
     before: Fit | None = None,
     rope: float = 0.05,
     prob: float = 0.89,
@@ -104,9 +136,12 @@ def overview(
 
     Parameters
     ----------
-    fit : Fit
-        A fit with a mean for each protected word and connection; ``separate`` for the thesis's own
-        numbers, ``crossed`` for intervals that allow for the attributes.
+    fit : Fit, str, path-like or ModelSpec
+        A fit with a mean for each protected word and connection, or a model to fit to `table`;
+        ``separate`` for the thesis's own numbers, ``crossed`` for intervals that allow for the
+        attributes.
+    table : DataFrame, optional
+        The distance table, if `fit` is a model.
     before : Fit, optional
         The fit before debiasing, if `fit` is the one after: adds the rows about what moved. The
         two fits are taken as independent; `fit_paired` uses that the words are the same.
@@ -146,6 +181,7 @@ def overview(
     check_interval(prob, kind)
     if not isinstance(rope, int | float) or not rope > 0:
         raise SpecError(f"'rope' is {rope!r}; expected a number above zero.")
+    fit = as_fit(fit, table)
     for one in [fit, *([before] if before is not None else [])]:
         array = one.expected(["word_to_compare"])
         if set(array.dims[2:]) != {"protected_word", "connection"}:
@@ -165,10 +201,10 @@ def overview(
         ignore_index=True,
     )
     rows = _words(fit, rope, prob, kind) | _dataset(fit, before, prob, kind)
-    table = pd.DataFrame.from_dict(
+    answers = pd.DataFrame.from_dict(
         rows, orient="index", columns=["answer", "probability", "meaning"]
     )
-    return Overview(contrasts, table)
+    return Overview(contrasts, answers)
 
 
 def _words(fit: Fit, rope: float, prob: float, kind: Kind) -> dict[str, tuple[object, float, str]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from os import PathLike
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,8 @@ import xarray as xr
 from scipy.special import ndtri
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.latex import frame_to_latex
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, one_of
 from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, SpecError, warn
@@ -62,6 +65,99 @@ class PairedFit:
             f"before {names[0]}, after {names[1]}>"
         )
 
+    @property
+    def idata(self) -> Any:
+        """The model of the differences as ArviZ has it; see `Fit.idata`.
+
+        The models of the two tables are ``before.idata`` and ``after.idata``.
+        """
+        return self.difference.idata
+
+    def draws(self, name: str) -> Array:
+        """Return all draws of a parameter of the model of differences.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+
+        Returns
+        -------
+        array
+            Draws × the shape of the parameter.
+        """
+        return self.difference.draws(name)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The effects by protected group; see `effects`."""
+        return self.effects(by="protected_group")
+
+    def summary(self, *, prob: float = 0.89) -> str:
+        """Return the result in plain words: how much of the gap was closed, then the changes.
+
+        Parameters
+        ----------
+        prob : float, default 0.89
+            Probability of the intervals.
+
+        Returns
+        -------
+        str
+            One sentence for the gap between associated and neutral attributes, if the tables have
+            both, and one per connection.
+        """
+        lines = [f"{repr(self)[1:-1]}."]
+        if {"associated", "none"} <= set(self.before.data.levels["connection"]):
+            gap = self.gap_closed(prob=prob).iloc[0]
+            lines.append(
+                f"The gap associated - none went from {gap['before']:.2f} to {gap['after']:.2f} "
+                f"({prob:.0%} interval of the change {gap['change_lower']:.2f} to "
+                f"{gap['change_upper']:.2f}); narrower with probability "
+                f"{gap['prob_narrower']:.2f}."
+            )
+        lines += [
+            f"Distances from {row.connection} attributes changed by {row.mean:.2f} "
+            f"({row.lower:.2f} to {row.upper:.2f})."
+            for row in self.effects(by=None, prob=prob).itertuples(index=False)
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        shown = self.table.round(3).to_html(index=False, border=0)
+        return f"<p><b>{html.escape(repr(self)[1:-1])}</b></p>{shown}<p>89% intervals.</p>"
+
+    def to_latex(
+        self,
+        *,
+        by: By | None = "protected_group",
+        prob: float = 0.89,
+        kind: Kind = "hdi",
+        caption: str | None = None,
+    ) -> str:
+        """Return the effects as a LaTeX table, rounded by their intervals.
+
+        Parameters
+        ----------
+        by : {"protected_word", "protected_group", None}, default "protected_group"
+            What to have one effect for, as in `effects`.
+        prob : float, default 0.89
+            Probability of the intervals.
+        kind : {"hdi", "eti"}, default "hdi"
+            Kind of interval.
+        caption : str, optional
+            The caption, instead of one that names the intervals.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        frame = self.effects(by=by, prob=prob, kind=kind)
+        text = f"Distances before and after, and their change, with {prob:.0%} intervals."
+        titles = {"mean": "change", "prob_positive": "P(> 0)", "prob_towards_1": "P(towards 1)"}
+        return frame_to_latex(frame, text if caption is None else caption, titles=titles)
+
     def effects(
         self, *, by: By | None = "protected_word", prob: float = 0.89, kind: Kind = "hdi"
     ) -> pd.DataFrame:
@@ -81,15 +177,16 @@ class PairedFit:
         -------
         DataFrame
             The level of `by`, ``connection``, ``before``, ``after`` (means), ``mean``, ``sd``,
-            ``lower``, ``upper`` of after − before, ``P(>0)``, ``P(towards 1)``: the probability
-            that the distance is nearer to 1, unrelated, than it was.
+            ``lower``, ``upper`` of after − before, ``prob_positive`` (the probability that the
+            distance grew) and ``prob_towards_1`` (that the words are less related than they were:
+            their distance is closer to 1).
         """
         check_interval(prob, kind)
         result, b, d = self._before_and_change(by)
         result["before"], result["after"] = b.mean(axis=0), (b + d).mean(axis=0)
         result = pd.concat([result, describe(d, prob, kind)], axis=1)
-        result["P(>0)"] = (d > 0).mean(axis=0)
-        result["P(towards 1)"] = (np.abs(b + d - 1) < np.abs(b - 1)).mean(axis=0)
+        result["prob_positive"] = (d > 0).mean(axis=0)
+        result["prob_towards_1"] = (np.abs(b + d - 1) < np.abs(b - 1)).mean(axis=0)
         return result
 
     def means_after(
@@ -142,7 +239,7 @@ class PairedFit:
             The gap ``before`` and ``after``, its ``change`` with ``change_lower`` and
             ``change_upper``; ``closed``, the share of the gap that is gone (median), with
             ``closed_lower`` and ``closed_upper`` (equal tails: a ratio has no mean where the gap
-            may be zero), and ``P(narrower)``, the probability that the gap is smaller in size.
+            may be zero), and ``prob_narrower``, the probability that the gap is smaller in size.
         """
         check_interval(prob, kind)
         draws = [self._gap(fit, contrast, by) for fit in (self.before, self.after, self.difference)]
@@ -163,7 +260,7 @@ class PairedFit:
                     "closed": np.median(closed),
                     "closed_lower": low,
                     "closed_upper": high,
-                    "P(narrower)": (np.abs(b[:, j] + change) < np.abs(b[:, j])).mean(),
+                    "prob_narrower": (np.abs(b[:, j] + change) < np.abs(b[:, j])).mean(),
                 }
             )
         result = pd.DataFrame(rows)
@@ -263,7 +360,7 @@ def fit_paired(
     engine: Engine = "auto",
     draws: int = 2000,
     chains: int = 4,
-    seed: int | None = 0,
+    seed: Seed = 0,
     duplicates: Literal["drop", "keep"] = "drop",
     sampler: str = "nutpie",
     progress: bool = True,
@@ -282,11 +379,11 @@ def fit_paired(
     engine : {"auto", "exact", "nuts"}, default "auto"
         As in `fit`.
     draws : int, default 2000
-        Draws of each chain.
+        Posterior draws of each chain.
     chains : int, default 4
         Number of chains.
-    seed : int or None, default 0
-        The same seed gives the same draws.
+    seed : int, Generator or None, default 0
+        The same seed gives the same draws; a NumPy generator draws one.
     duplicates : {"drop", "keep"}, default "drop"
         What to do with duplicated rows. Kept ones are matched by their order.
     sampler : str, default "nutpie"
@@ -321,6 +418,7 @@ def fit_paired(
     one_of("engine", engine, ENGINES)
     at_least("draws", draws, 1)
     at_least("chains", chains, 1)
+    first_seed = as_seed(seed)
     spec = load_model(model)
     if spec.outcome != "difference":
         raise SpecError(
@@ -338,7 +436,7 @@ def fit_paired(
             engine=engine,
             draws=draws,
             chains=chains,
-            seed=None if seed is None else seed + offset,
+            seed=first_seed + offset,
             sampler=sampler,
             progress=progress,
         )
@@ -356,7 +454,7 @@ def fit_difference(
     engine: Engine = "auto",
     draws: int = 2000,
     chains: int = 4,
-    seed: int | None = 0,
+    seed: Seed = 0,
     progress: bool = True,
 ) -> Fit:
     """Fit the differences alone, after minus before, as `fit_paired` does."""

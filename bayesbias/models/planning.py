@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import Literal
 
 import numpy as np
@@ -12,14 +14,17 @@ import xarray as xr
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import CONTROL_CONNECTIONS
+from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.progress import progress_bar
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, one_of
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import quoted, with_article
 from bayesbias.errors import DataError, SpecError
 from bayesbias.models.contrasts import Layers, contrast_weights, expected, flat
 from bayesbias.models.exact.compiled_model import Compiled, compile_model, parent_index, summands
 from bayesbias.models.exact.engine import sample_exactly
 from bayesbias.models.fitted_model import Fit, group_means
+from bayesbias.models.fitting import as_fit
 from bayesbias.models.model_data import ModelData, dataset
 from bayesbias.models.spec import KIND_OF_CONNECTION, ModelSpec
 from bayesbias.numerics.intervals import check_interval, interval
@@ -44,7 +49,7 @@ class Plan:
         Stereotype words needed for each group; None if no number up to the limit is enough.
     table : DataFrame
         For the numbers that were tried: ``n``, the expected ``width`` of the interval and
-        ``P(narrow enough)``, both over what the fit leaves open about the scales.
+        ``prob_narrow_enough``, both over what the fit leaves open about the scales.
     simulated : DataFrame
         Widths of the intervals of simulated studies with `n` words per group, and whether they hold
         the simulated truth.
@@ -77,8 +82,7 @@ class Plan:
 
     def __str__(self) -> str:
         percent = f"{self.prob:.0%}"
-        article = "an" if percent.startswith(("8", "11%", "18%")) else "a"
-        goal = f"{article} {percent} interval of '{self.contrast}' narrower than {self.width:g}"
+        goal = f"{with_article(percent)} interval of '{self.contrast}' narrower than {self.width:g}"
         if self.n is None:
             last = self.table.iloc[-1]
             return (
@@ -96,10 +100,46 @@ class Plan:
 
     __repr__ = __str__
 
+    def summary(self) -> str:
+        """Return the plan in plain words.
+
+        Returns
+        -------
+        str
+            How many words are needed, or that no number is enough.
+        """
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        shown = self.table.round(3).to_html(index=False, border=0)
+        return f"<p>{html.escape(str(self))}</p>{shown}"
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return the numbers of words that were tried as a LaTeX table.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of our own.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        titles = {"n": "words per group", "prob_narrow_enough": "P(narrow enough)"}
+        return frame_to_latex(
+            self.table,
+            str(self) if caption is None else caption,
+            titles=titles,
+            decimals={"width": 3},
+        )
+
 
 def plan_sample_size(
-    fit: Fit,
+    fit: Fit | str | PathLike[str] | ModelSpec,
     *,
+    table: pd.DataFrame | None = None,
     contrast: str = "associated - none",
     width: float,
     by: By | None = None,
@@ -108,7 +148,7 @@ def plan_sample_size(
     assurance: float = 0.5,
     most: int = 2000,
     simulations: int = 20,
-    seed: int = 0,
+    seed: Seed = 0,
     progress: bool = True,
 ) -> Plan:
     """Return how many attribute words per group make the interval of a contrast narrow enough.
@@ -119,8 +159,11 @@ def plan_sample_size(
 
     Parameters
     ----------
-    fit : Fit
-        A fit to a first table, with a normal likelihood; ``interaction`` is the model to use.
+    fit : Fit, str, path-like or ModelSpec
+        A fit to a first table, with a normal likelihood, or a model to fit to `table`;
+        ``interaction`` is the model to use.
+    table : DataFrame, optional
+        The first table, if `fit` is a model.
     contrast : str, default "associated - none"
         As in `Fit.contrasts`.
     width : float
@@ -138,8 +181,8 @@ def plan_sample_size(
         The largest number of words per group to consider.
     simulations : int, default 20
         How many studies of the recommended size to simulate.
-    seed : int, default 0
-        The same seed gives the same result.
+    seed : int, Generator or None, default 0
+        The same seed gives the same result; a NumPy generator draws one.
     progress : bool, default True
         Whether to show a progress bar.
 
@@ -173,6 +216,8 @@ def plan_sample_size(
     at_least("simulations", simulations, 0)
     if controls is not None:
         at_least("controls", controls, 1)
+    seed = as_seed(seed)
+    fit = as_fit(fit, table)
     design = _Design.of_fit(fit, controls)
     weights = contrast_weights(contrast, fit.data.levels["connection"])
     log_scales = fit.unknowns(_SCALE_DRAWS)
@@ -197,11 +242,11 @@ def plan_sample_size(
             middle = (low + high) // 2
             low, high = (low, middle) if enough(middle) else (middle, high)
         needed = high
-    table = pd.DataFrame(
+    widths_by_n = pd.DataFrame(
         {
             "n": n,
             "width": float(tried[n].mean()),
-            "P(narrow enough)": float((tried[n] <= width).mean()),
+            "prob_narrow_enough": float((tried[n] <= width).mean()),
         }
         for n in sorted(tried)
     )
@@ -211,7 +256,7 @@ def plan_sample_size(
             fit, design.data(needed), contrast, by, prob, simulations, seed, progress
         )
     detail = "The controls limit it, too: add some."
-    return Plan(needed, table, simulated, float(width), contrast, prob, detail)
+    return Plan(needed, widths_by_n, simulated, float(width), contrast, prob, detail)
 
 
 @dataclass(frozen=True)
@@ -371,9 +416,9 @@ def _simulate(
             scale = np.ravel(truth[spec.scale])[data.index(spec[spec.scale].by)]
             study = ModelData(data.levels, data.codes, rng.normal(y, scale), None)
             values, _ = sample_exactly(spec, study, _SIMULATION_DRAWS, rng)
-            found = _contrast(spec, study, values, contrast, by)
+            drawn = _contrast(spec, study, values, contrast, by)
             true = _contrast(spec, study, {k: v[None] for k, v in truth.items()}, contrast, by)[0]
-            low, high = interval(found, prob)
+            low, high = interval(drawn, prob)
             rows.append(
                 {
                     "width": float(np.mean(high - low)),

@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least
 from bayesbias.distances import Duplicates
 from bayesbias.models.exact.compiled_model import parent_index, together
@@ -23,7 +24,7 @@ def prior_draws(
     model: str | PathLike[str] | ModelSpec = "interaction",
     *,
     draws: int = 2000,
-    seed: int | None = 0,
+    seed: Seed = 0,
     likelihood: Likelihood | None = None,
     residual: Residual | None = None,
     priors: Mapping[str, str] | None = None,
@@ -45,7 +46,7 @@ def prior_draws(
     draws : int, default 2000
         Number of draws. Each holds a distance for every row, so a table of 5,000 rows takes 80 MB
         by default, and about twice that while it is made.
-    seed : int or None, default 0
+    seed : int, Generator or None, default 0
         The same seed gives the same draws; with None one is chosen, and kept in ``attrs``. Each
         parameter has its own stream: another prior for one leaves the draws of the others as they
         are, but for those that have it in their own prior.
@@ -87,21 +88,37 @@ def prior_draws(
     46% of them are impossible
     """
     at_least("draws", draws, 1)
-    if seed is None:
-        seed = int(np.random.SeedSequence().generate_state(1)[0])
-    at_least("seed", seed, 0)
+    seed = as_seed(seed)
     spec = load_model(model).vary(priors=priors, likelihood=likelihood, residual=residual)
     rows = prepare_table(_without_outcomes(table), duplicates=duplicates)
     data = model_data(spec, rows, observed=False)
-    of_outcome, *streams = np.random.SeedSequence(seed).spawn(1 + len(spec.parameters))
+    values = parameters_from_priors(spec, data, draws, seed)
+    outcome = outcome_from_priors(spec, data, values, seed)
+    result = dataset(spec, data, values, 1).assign_coords(row=np.arange(len(data.y)))
+    result[spec.outcome] = (("chain", "draw", "row"), outcome[None])
+    return result.assign_attrs(model=spec.name, seed=seed)
+
+
+def parameters_from_priors(
+    spec: ModelSpec, data: ModelData, draws: int, seed: int
+) -> dict[str, Array]:
+    """Draw every parameter from its prior; draws × its values, flattened."""
+    # The first stream is that of the outcome.
+    _, *streams = np.random.SeedSequence(seed).spawn(1 + len(spec.parameters))
     values: dict[str, Array] = {}
     for parameter, stream in zip(spec.parameters, streams, strict=True):
         rng = np.random.default_rng(stream)
         values[parameter.name] = _parameter(spec, data, parameter, values, draws, rng)
-    outcome = outcome_draws(spec, data, values, draws, np.random.default_rng(of_outcome))
-    result = dataset(spec, data, values, 1).assign_coords(row=np.arange(len(data.y)))
-    result[spec.outcome] = (("chain", "draw", "row"), outcome[None])
-    return result.assign_attrs(model=spec.name, seed=seed)
+    return values
+
+
+def outcome_from_priors(
+    spec: ModelSpec, data: ModelData, values: Mapping[str, Array], seed: int
+) -> Array:
+    """Draw the outcomes given parameters of `parameters_from_priors`; draws × rows."""
+    (stream,) = np.random.SeedSequence(seed).spawn(1)
+    draws = len(values[spec.scale])
+    return outcome_draws(spec, data, values, draws, np.random.default_rng(stream))
 
 
 def _without_outcomes(table: pd.DataFrame) -> pd.DataFrame:

@@ -184,7 +184,7 @@ class ModelSpec:
         name = parameter.name
         if not name.isidentifier() or name.endswith("__") or name in taken:
             raise SpecError(
-                f"model {self.name!r}: {name!r} is no name for a parameter; use letters and "
+                f"model {self.name!r}: {name!r} is not a name for a parameter; use letters and "
                 "digits, and none of the table's columns."
             )
         for factor in parameter.by:
@@ -291,17 +291,17 @@ class ModelSpec:
     @property
     def slopes(self) -> dict[str, str]:
         """The slopes and what they are pooled towards, each with its covariate."""
-        found: dict[str, str] = {}
+        slopes: dict[str, str] = {}
 
         def visit(name: str, covariate: str) -> None:
-            found[name] = covariate
+            slopes[name] = covariate
             for parent in self[name].prior.mean:
                 visit(parent, covariate)
 
         for name in self.mean:
             if self[name].covariate is not None:
                 visit(name, str(self[name].covariate))
-        return found
+        return slopes
 
     @property
     def covariates(self) -> tuple[str, ...]:

@@ -209,8 +209,8 @@ class _Layout:
     @property
     def names(self) -> tuple[str, ...]:
         """The connections that there are, in their usual order."""
-        there = set(self.connection.values())
-        return tuple(name for name in CONNECTIONS if name in there)
+        present = set(self.connection.values())
+        return tuple(name for name in CONNECTIONS if name in present)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -246,11 +246,11 @@ class _Layout:
                 yield unit
         else:
             for label, group, members in self._members(by):
-                there = {kind: self.lists(group, kind) for kind in weights}
-                if all(there.values()):
+                lists_by_kind = {kind: self.lists(group, kind) for kind in weights}
+                if all(lists_by_kind.values()):
                     parts_of = {
                         name: weights[kind] / len(names) * members
-                        for kind, names in there.items()
+                        for kind, names in lists_by_kind.items()
                         for name in names
                     }
                     yield _Unit(label, parts_of, dict.fromkeys(self.stereotypes, members))
@@ -333,13 +333,13 @@ def _lists(table: pd.DataFrame) -> pd.Series[str]:
     own = of_word[of_word["connection"] == "associated"].groupby("word_to_compare", sort=False)
     owners = own["protected_group"].agg(" and ".join).to_dict()
     result = by_word["word_class"].first().to_dict()
-    for word, found in kinds.items():
-        if found <= controls and len(found) == 1:
-            result[word] = next(iter(found))
-        elif found & controls:
+    for word, connections in kinds.items():
+        if connections <= controls and len(connections) == 1:
+            result[word] = next(iter(connections))
+        elif connections & controls:
             raise DataError(
-                f"the attribute {word!r} has the connections {quoted(sorted(found))}; it is a "
-                "control for all groups or for none."
+                f"the attribute {word!r} has the connections {quoted(sorted(connections))}; it is "
+                "a control for all groups or for none."
             )
         elif word in owners:  # the list of a group that is not in the table keeps its class
             result[word] = f"stereotypes of {owners[word]}"

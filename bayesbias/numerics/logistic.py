@@ -110,11 +110,11 @@ class Classifier:
                 wrong, _ = _evaluate(near, middle[None], near @ rows.T)
                 inverse = _inverse(single, middle * (wrong * (1 - wrong))[0])
                 near, _ = _descend(single, single, block, near, inverse, _ROUGH)
-                found, lost = _descend(rows, single, block, near, inverse, precision)
+                minimum, lost = _descend(rows, single, block, near, inverse, precision)
                 if len(lost):  # long vectors: what was near for fewer rows is far off for these
-                    found[lost] = self._minimise(weights[first + lost], precision)
-                result[first:end] = found
-                near, first = found[-1:], end
+                    minimum[lost] = self._minimise(weights[first + lost], precision)
+                result[first:end] = minimum
+                near, first = minimum[-1:], end
             return result if self._basis is None else result @ self._basis.T
 
     def _minimise(self, weights: Array, precision: float) -> Array:

@@ -87,7 +87,7 @@ def test_numbers_are_those_of_the_functions(
     by_word = fits["hierarchical"].contrasts(by="protected_word", rope=0.05)
     mine = found.contrasts.query("level == 'word' and contrast == 'associated - none'")
     assert mine["word"].tolist() == by_word["protected_word"].tolist()
-    for column in ("mean", "sd", "lower", "upper", "P(<0)", "P(in rope)"):
+    for column in ("mean", "sd", "lower", "upper", "prob_negative", "prob_in_rope"):
         np.testing.assert_allclose(mine[column], by_word[column], rtol=1e-12)
     expected = bb.overview(fits["hierarchical"])
     pd.testing.assert_frame_equal(found.overview.table, expected.table, check_dtype=False)

@@ -102,7 +102,7 @@ def test_claims_are_those_whose_intervals_exclude_zero(
             "mean": [mean for mean, _, _ in values],
             "lower": [mean - down for mean, down, _ in values],
             "upper": [mean + up for mean, _, up in values],
-            "P(<0)": 0.5,
+            "prob_negative": 0.5,
         }
     )
     below, above = table["upper"] < 0, table["lower"] > 0

@@ -33,7 +33,7 @@ def test_fit_prints_contrasts(table: str, capsys: pytest.CaptureFixture[str]) ->
     printed = capsys.readouterr()
     rows = json.loads(printed.out)
     assert [row["protected_group"] for row in rows] == ["g0", "g1"]
-    assert set(rows[0]) >= {"mean", "lower", "upper", "P(<0)", "P(in rope)"}
+    assert set(rows[0]) >= {"mean", "lower", "upper", "prob_negative", "prob_in_rope"}
     assert "independent draws" in printed.err
 
 
@@ -57,7 +57,7 @@ def test_fit_is_written_and_read(
         ("means", "protected_word,connection,mean"),
         ("coefficients", "parameter,level,mean"),
         ("overview", "question,answer,probability"),
-        ("summary", "parameter,mean,sd"),
+        ("parameters", "parameter,mean,sd"),
     ],
 )
 def test_what_can_be_shown(

@@ -89,7 +89,7 @@ def test_distances_are_those_of_fit_paired(
     own = rows(result, "distance", "associated").iloc[0]
     assert own["change"] == pytest.approx(alone.loc["associated", "mean"])
     assert own["lower"] == pytest.approx(alone.loc["associated", "lower"])
-    assert own["p"] == pytest.approx(alone.loc["associated", "P(towards 1)"])
+    assert own["p"] == pytest.approx(alone.loc["associated", "prob_towards_1"])
     # Stereotypes of the own group moved away, towards 1.
     assert own["lower"] > 0
     assert own["after"] < 1
@@ -104,13 +104,13 @@ def test_gaps_and_overview(result: bb.debias_effects.BeforeAfter) -> None:
     gap = rows(result, "gap", "associated - none").iloc[0]
     alone = result.paired.gap_closed().iloc[0]
     assert gap["change"] == pytest.approx(alone["change"])
-    assert gap["p"] == pytest.approx(alone["P(narrower)"])
+    assert gap["p"] == pytest.approx(alone["prob_narrower"])
     assert gap["note"].endswith("%)")
     moved = rows(result, "overview", "General N moved closer").iloc[0]
     answer = result.overview.table.loc["General N moved closer", "answer"]
     assert moved["note"] == f"by the thesis's rule: {answer}"
     effects = result.paired.effects(by=None).set_index("connection")
-    assert moved["p"] == pytest.approx(1 - effects.loc["none", "P(>0)"])
+    assert moved["p"] == pytest.approx(1 - effects.loc["none", "prob_positive"])
     assert (moved["p"] > 0.5) == (answer == "yes")
 
 

@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 
 import bayesbias as bb
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
-from bayesbias.models import criteria
+from bayesbias.models import criteria, row_density
 from bayesbias.models.exact.engine import sample_exactly
 from bayesbias.models.fitting import table_hash
 from bayesbias.models.model_data import model_data
@@ -162,7 +162,7 @@ def test_waic_where_a_curve_does_not_follow(monkeypatch: pytest.MonkeyPatch) -> 
 def test_waic_in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     fit = make_fit(bb.load_model("crossed"), make_table(2, errors="few"))
     whole = fit.waic(), fit.loo()
-    monkeypatch.setattr(criteria, "_BUDGET", 1)
+    monkeypatch.setattr(row_density, "_BUDGET", 1)
     for one, other in zip(whole, (fit.waic(), fit.loo()), strict=True):
         np.testing.assert_allclose(one.pointwise, other.pointwise, rtol=1e-12)
 
@@ -352,9 +352,11 @@ def test_comparisons_that_are_refused(fits: dict[str, bb.models.Fit]) -> None:
         bb.compare(fits, "aic")  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'fits' is empty"):
         bb.compare({})
-    with pytest.raises(SpecError, match="'fits' is a list; give each fit a name: compare"):
+    with pytest.raises(
+        SpecError, match="'fits' is a list with fits; give each fit a name: compare"
+    ):
         bb.compare([fits["baseline"]])  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'fits' has 1 for 'a', which is not a Fit; give each"):
+    with pytest.raises(SpecError, match="1 is neither a Fit nor a model"):
         bb.compare({"a": 1})  # type: ignore[dict-item]
     with pytest.raises(SpecError, match="'by' is for criterion='loo'"):
         bb.compare(fits, by="word_to_compare")
@@ -379,3 +381,15 @@ def test_the_hash_is_of_the_rows() -> None:
     assert table_hash(changed) != table_hash(table)
     assert table_hash(table[::-1]) != table_hash(table)
     assert table_hash(table.assign(connection="none")) != table_hash(table)
+
+
+@pytest.mark.filterwarnings("ignore:.*WAIC is doubtful")
+def test_models_are_compared_by_name() -> None:
+    table = make_table(2)
+    fits = {name: bb.fit(table, name) for name in ("baseline", "separate")}
+    by_name = bb.compare(["baseline", "separate"], table=table)
+    pd.testing.assert_frame_equal(by_name, bb.compare(fits))
+    mixed = bb.compare({"mine": fits["baseline"], "other": "separate"}, table=table)
+    assert set(mixed.index) == {"mine", "other"}
+    with pytest.raises(SpecError, match="'separate' has to be fitted first: give table="):
+        bb.compare(["baseline", "separate"][1:])

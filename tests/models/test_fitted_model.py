@@ -102,13 +102,13 @@ def test_hdi_is_that_of_arviz(rng: np.random.Generator) -> None:
 def test_contrasts(crossed: bb.models.Fit) -> None:
     whole = crossed.contrasts("associated - none", rope=0.05)
     assert list(whole.columns) == [
-        "contrast", "mean", "sd", "lower", "upper", "P(<0)", "P(in rope)",
+        "contrast", "mean", "sd", "lower", "upper", "prob_negative", "prob_in_rope",
     ]  # fmt: skip
     theta = crossed.draws("theta")
     difference = (theta[..., 0] - theta[..., 3]).mean(axis=1)
     assert whole["mean"].item() == pytest.approx(difference.mean())
-    assert whole["P(<0)"].item() == (difference < 0).mean()
-    assert whole["P(in rope)"].item() == (np.abs(difference) < 0.05).mean()
+    assert whole["prob_negative"].item() == (difference < 0).mean()
+    assert whole["prob_in_rope"].item() == (np.abs(difference) < 0.05).mean()
     bar = crossed.draws("bar")
     new = crossed.contrasts("associated - none", words="population")
     assert new["mean"].item() == pytest.approx((bar[:, 0] - bar[:, 3]).mean())
@@ -173,7 +173,7 @@ def test_coefficients(table: pd.DataFrame) -> None:
 
 
 def test_summary_and_diagnostics(crossed: bb.models.Fit) -> None:
-    summary = crossed.summary()
+    summary = crossed.parameters()
     assert "theta[p00, associated]" in summary.index
     assert summary.loc["tau_word", "mean"] == pytest.approx(crossed.draws("tau_word").mean())
     assert (summary["r_hat"] < 1.01).all()
@@ -250,12 +250,6 @@ def test_files_that_are_no_fits(crossed: bb.models.Fit, tmp_path: Path) -> None:
         bb.load_fit(tmp_path / "cut.nc")
 
 
-def test_to_arviz(crossed: bb.models.Fit) -> None:
-    native = crossed.to_arviz()
-    assert "posterior" in native
-    assert native["posterior"]["bar"].shape == (4, 2000, 4)
-
-
 def test_seeds(table: pd.DataFrame) -> None:
     first, second, other = (exact(table, seed=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.draws("theta"), second.draws("theta"))
@@ -265,6 +259,16 @@ def test_seeds(table: pd.DataFrame) -> None:
     np.testing.assert_array_equal(chosen.draws("theta"), again.draws("theta"))
     with pytest.raises(SpecError, match="'seed' is -1"):
         exact(table, seed=-1)
+
+
+def test_a_generator_is_a_seed(table: pd.DataFrame) -> None:
+    first, second = (exact(table, seed=np.random.default_rng(7)) for _ in range(2))
+    np.testing.assert_array_equal(first.draws("theta"), second.draws("theta"))
+    assert isinstance(first.provenance["seed"], int)
+    rng = np.random.default_rng(7)
+    for other in (exact(table, seed=rng), exact(table, seed=rng)):
+        again = exact(table, seed=other.provenance["seed"])
+        np.testing.assert_array_equal(other.draws("theta"), again.draws("theta"))
 
 
 def test_priors_by_name_change_the_posterior(table: pd.DataFrame) -> None:

@@ -144,3 +144,9 @@ def test_fits_that_have_no_overview(fit: bb.models.Fit) -> None:
         bb.overview(exact(fit.table[fit.table["connection"] != "associated"], "separate"))
     with pytest.raises(SpecError, match="'rope' is 0"):
         bb.overview(fit, rope=0)
+
+
+def test_a_model_is_fitted_by_name() -> None:
+    table = simulated_table(1)
+    found = bb.overview("separate", table=table)
+    pd.testing.assert_frame_equal(found.table, bb.overview(bb.fit(table, "separate")).table)

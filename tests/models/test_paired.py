@@ -32,12 +32,12 @@ def test_effects_of_the_data_set(paired: bb.models.PairedFit) -> None:
     for name, true in MOVED.items():
         row = effects.loc[name]
         assert row["lower"] - 0.01 < true < row["upper"] + 0.01
-    assert effects.loc["associated", "P(>0)"] > 0.99
-    assert effects.loc["associated", "P(towards 1)"] > 0.95
+    assert effects.loc["associated", "prob_positive"] > 0.99
+    assert effects.loc["associated", "prob_towards_1"] > 0.95
     # It was at 1 and moved away from it.
-    assert effects.loc["none", "P(towards 1)"] < 0.7
+    assert effects.loc["none", "prob_towards_1"] < 0.7
     assert list(effects.columns) == [
-        "before", "after", "mean", "sd", "lower", "upper", "P(>0)", "P(towards 1)",
+        "before", "after", "mean", "sd", "lower", "upper", "prob_positive", "prob_towards_1",
     ]  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def test_gap_closed(paired: bb.models.PairedFit) -> None:
     assert gap["change_lower"] < 0.14 < gap["change_upper"]
     true = 0.14 / -gap["before"]
     assert gap["closed_lower"] < true < gap["closed_upper"]
-    assert gap["P(narrower)"] > 0.9
+    assert gap["prob_narrower"] > 0.9
     assert len(paired.gap_closed(by="protected_word")) == 10
 
 

@@ -25,7 +25,7 @@ def test_more_words_give_narrower_intervals(fit: bb.models.Fit) -> None:
     assert plan.n is not None
     assert plan.table["n"].is_monotonic_increasing
     assert plan.table["width"].is_monotonic_decreasing
-    by_n = plan.table.set_index("n")["P(narrow enough)"]
+    by_n = plan.table.set_index("n")["prob_narrow_enough"]
     assert by_n[plan.n] >= 0.5
     assert by_n[plan.n - 1] < 0.5
     assert str(plan).startswith(f"{plan.n} stereotype words per group for an 89% interval")
@@ -85,3 +85,12 @@ def test_bad_input(fit: bb.models.Fit) -> None:
     baseline = bb.fit(fit.table, "baseline", engine="exact", draws=50)
     with pytest.raises(SpecError, match="does not distinguish connections"):
         bb.plan_sample_size(baseline, width=0.1)
+
+
+def test_a_model_is_fitted_by_name() -> None:
+    table = simulated_table(1)
+    options = {"width": 0.3, "simulations": 0, "seed": np.random.default_rng(1)}
+    plan = bb.plan_sample_size("crossed", table=table, **options)
+    assert plan.n == bb.plan_sample_size(bb.fit(table, "crossed"), width=0.3, simulations=0).n
+    with pytest.raises(SpecError, match="give table="):
+        bb.plan_sample_size("crossed", width=0.3)

@@ -279,8 +279,8 @@ NORMAL = {"prior": "Normal(0, 1)"}
         (a_model(scale="sd"), "the model uses 'sd', which is not defined"),
         (a_model(mean=["tau"]), "'tau' is a scale, not part of a mean"),
         (a_model(scale="bar"), r"the prior of 'bar', the residual scale.*Normal\(1, 0.3\)"),
-        (a_model(parameters=parameters(**{"x y": NORMAL})), "'x y' is no name for a parameter"),
-        (a_model(parameters=parameters(x__=NORMAL)), "'x__' is no name for a parameter"),
+        (a_model(parameters=parameters(**{"x y": NORMAL})), "'x y' is not a name for a parameter"),
+        (a_model(parameters=parameters(x__=NORMAL)), "'x__' is not a name for a parameter"),
         (
             a_model(parameters=parameters(s={"by": ["c", "c"], "prior": "Exponential(1)"})),
             "'s' names a factor twice",
@@ -351,14 +351,14 @@ NORMAL = {"prior": "Normal(0, 1)"}
         # A parameter with the name of a coordinate of the posterior has no place in it.
         (
             a_model(mean=["theta", "draw"], parameters=parameters(draw=NORMAL)),
-            "'draw' is no name for a parameter",
+            "'draw' is not a name for a parameter",
         ),
         (
             a_model(
                 mean=["theta", "connection"],
                 parameters=parameters(connection=NORMAL | {"by": ["connection"]}),
             ),
-            "'connection' is no name for a parameter",
+            "'connection' is not a name for a parameter",
         ),
         # Degrees of freedom are one positive number.
         (a_model(likelihood="student_t", parameters=parameters(nu=NORMAL)), "nu"),

@@ -123,7 +123,7 @@ def test_contrasts(thesis: Path, table: str, model: str) -> None:
 def test_probability_of_bias(thesis: Path) -> None:
     for table, expected in [("religionReddit", 0.96), ("debiasedReligionReddit", 0.51)]:
         found = fitted(thesis / f"{table}.csv", "crossed").contrasts("associated - none")
-        assert found["P(<0)"].item() == pytest.approx(expected, abs=0.05)
+        assert found["prob_negative"].item() == pytest.approx(expected, abs=0.05)
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ def test_debiasing(thesis: Path) -> None:
     assert narrowing["associated - none, data set"] == pytest.approx(0.61, abs=0.03)
     effects = paired.effects(by=None).set_index("connection")
     assert effects.loc["associated", "mean"] == pytest.approx(0.114, abs=0.008)
-    assert effects.loc["associated", "P(towards 1)"] > 0.97
+    assert effects.loc["associated", "prob_towards_1"] > 0.97
     gap = paired.gap_closed().iloc[0]
     assert gap["change"] == pytest.approx(0.123, abs=0.008)
     assert 0.4 < gap["closed_lower"] < 0.8

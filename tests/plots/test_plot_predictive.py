@@ -213,7 +213,7 @@ def test_both_engines_and_pymc_agree() -> None:
     np.testing.assert_allclose(middles[0], middles[1], atol=0.02)
     with exact.pymc_model():
         drawn = pm.sample_posterior_predictive(
-            exact.to_arviz(), var_names=["distance"], random_seed=1, progressbar=False
+            exact.idata, var_names=["distance"], random_seed=1, progressbar=False
         )
     values = np.asarray(drawn.posterior_predictive["distance"]).reshape(-1, len(exact.table))
     width = silverman(exact.data.y)

@@ -143,7 +143,7 @@ def _counted(rows: pd.DataFrame, other: str, prob: float) -> Iterator[str]:
         yield f"{len(farther)} {are(len(farther))} farther: {names}."
     if n > claims:
         yield f"{n - claims} {are(n - claims)} open."
-    wrong = float((1 - closer["P(<0)"]).sum() + farther["P(<0)"].sum())
+    wrong = float((1 - closer["prob_negative"]).sum() + farther["prob_negative"].sum())
     of = "this claim" if claims == 1 else f"these {claims} claims"
     few = "fewer than 0.1" if wrong < 0.1 else f"{wrong:.1f}"
     yield f"By the probabilities of the model, {few} of {of} can be expected to be wrong."

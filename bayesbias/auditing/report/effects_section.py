@@ -57,7 +57,7 @@ def _contrasts(part: AuditPart) -> Table:
             "against": "Own stereotypes against",
             "mean": DIFFERENCE,
             **beside,
-            "P(<0)": Column(title="P(closer)", probability=True),
+            "prob_negative": Column(title="P(closer)", probability=True),
         },
     )
 

@@ -107,7 +107,7 @@ def _verdicts(options: Mapping[str, Any]) -> str:
         "interval excludes 0, *open* everywhere else. The contrast of a group is the average of "
         "its words, that of the whole data set the average of its groups; attributes stand for the "
         "population that they are drawn from. Differences smaller than "
-        f"{options['rope']:g} are taken not to matter in *P(in rope)*."
+        f"{options['rope']:g} are taken not to matter in `prob_in_rope` of the tables."
     )
 
 

@@ -75,7 +75,7 @@ def embeddings_compared(audit: Audit) -> SectionBlocks:
                 "what": "Embedding",
                 "against": Column(title="Own stereotypes against", choose=True),
                 "mean": DIFFERENCE,
-                "P(<0)": Column(title="P(below 0)", probability=True),
+                "prob_negative": Column(title="P(below 0)", probability=True),
             },
         )
         yield Table(

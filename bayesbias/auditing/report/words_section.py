@@ -62,7 +62,7 @@ def _contrasts_table(
     """Return one row per word with its first contrasts, and what the columns are."""
     order = [str(name) for name in contrasts["contrast"].unique()]
     first = contrasts[contrasts["contrast"] == order[0]].sort_values("mean", ignore_index=True)
-    frame = first[["word", "verdict", "P(<0)"]].copy()
+    frame = first[["word", "verdict", "prob_negative"]].copy()
     frame["group"] = pd.Categorical(first["group"], list(dict.fromkeys(first["group"])))
     frame["verdict"] = pd.Categorical(
         first["verdict"].replace("", "no stereotypes"),
@@ -90,7 +90,7 @@ def _contrasts_table(
             note="" if number else _CONTRAST_NOTE,
         )
         if not number:
-            columns["P(<0)"] = Column(title="P(closer)", probability=True)
+            columns["prob_negative"] = Column(title="P(closer)", probability=True)
     return frame, columns
 
 

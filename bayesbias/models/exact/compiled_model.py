@@ -212,16 +212,16 @@ def summands(spec: ModelSpec) -> Counter[str]:
 
     A coefficient that is pooled towards others stands for its deviation from them here.
     """
-    found: Counter[str] = Counter()
+    occurrences: Counter[str] = Counter()
 
     def visit(name: str) -> None:
-        found[name] += 1
+        occurrences[name] += 1
         for parent in spec[name].prior.mean:
             visit(parent)
 
     for name in spec.mean:
         visit(name)
-    return found
+    return occurrences
 
 
 def compile_model(spec: ModelSpec, data: ModelData) -> Compiled:
@@ -268,8 +268,8 @@ def compile_model(spec: ModelSpec, data: ModelData) -> Compiled:
     patterns: list[list[Pattern]] = []
     sides = _sides(spec, data, where)
     for unit, slot in sides:
-        records, found = merge(records, unit, slot, scatter)
-        patterns.append(found)
+        records, merged = merge(records, unit, slot, scatter)
+        patterns.append(merged)
     floor = np.log(y.std() if np.ptp(y) else 1.0) - FLOOR
     blocks = list(
         _split(
@@ -513,13 +513,13 @@ def _sides(spec: ModelSpec, data: ModelData, where: Layout) -> list[tuple[Codes,
     correlated = {spec.over(p.correlation) for p in spec.parameters if p.correlation}
     if spec.correlation:
         correlated.add(spec.over(spec.correlation))
-    found = []
+    sides = []
     rest = [spec[name] for name in where.coefficients if name not in spec.slopes and spec[name].by]
     for _ in range(2):
         factors = [f for f in spec.factors if f not in correlated and any(f in p.by for p in rest)]
         if not factors:
             break
-        # Of two with as many levels rather the words: their coefficients are more often alike.
+        # Of two with as many levels rather the words: their coefficients are more often identical.
         factor = max(factors, key=lambda f: (len(data.levels[f]), f in _WORDS))
         rest = [p for p in rest if factor not in p.by]
         unit, slot = np.full(where.n_coefficients, -1), np.full(where.n_coefficients, -1)
@@ -539,8 +539,8 @@ def _sides(spec: ModelSpec, data: ModelData, where: Layout) -> list[tuple[Codes,
                 code = code * n + values
             slot[place] = end + code.ravel()
             end += int(np.prod(sizes, dtype=int))
-        found.append((unit, slot))
-    return found
+        sides.append((unit, slot))
+    return sides
 
 
 def _split(

@@ -12,7 +12,7 @@ from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.progress import progress_bar
 from bayesbias.errors import DataError
 from bayesbias.models.exact.compiled_model import Compiled, compile_model, parent_index
-from bayesbias.models.exact.gaussian_block import START, Block
+from bayesbias.models.exact.gaussian_block import START, Block, DrawOrder
 from bayesbias.models.exact.precisions import correlation_matrix, pairs_of_matrices
 from bayesbias.models.exact.scale_draws import Target, draw_scales
 from bayesbias.models.model_data import ModelData
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 _BUDGET = 1e10
 _FEWEST_SCALES = 200
 _MOST_SCALES = 4000
-#: Multiplications in a second, roughly; only for what is told of the time left.
+#: Multiplications in a second, roughly; only for the estimate of the time left.
 _SPEED = 3e9
 _OVERHEAD = 0.3  # seconds, however small the table
 _LONG = 60.0
@@ -83,16 +83,17 @@ def sample_exactly(
     with ExitStack() as stack:
         advance = _bar(stack, compiled, draws, progress)
         for block in compiled.blocks:
-            own = _draw_unknowns(spec, block, draws, rng, quality, advance)
-            _put(result, where.scales, slice(None), block.scales, own)
-            distinct = _n_scales(block, draws)
+            unknowns = _draw_unknowns(spec, block, draws, rng, quality, advance)
             # With fewer draws of the scales than asked for, each has several of the coefficients.
-            repeats = -(-draws // distinct)
-            for rows, values in block.draw(own[:distinct], rng, repeats):
-                asked = rows < draws
-                some = (rows, values) if asked.all() else (rows[asked], values[asked])
-                _put(result, where.coefficients, some[0], block.coefficients, some[1])
-                advance(len(rows))
+            repeats = -(-draws // len(unknowns))
+            of_draw = DrawOrder(len(unknowns)).unknowns(draws)
+            _put(result, where.scales, slice(None), block.scales, unknowns[of_draw])
+            for numbers, values in block.draw(unknowns, rng, repeats):
+                asked = numbers < draws
+                if not asked.all():
+                    numbers, values = numbers[asked], values[asked]
+                _put(result, where.coefficients, numbers, block.coefficients, values)
+                advance(len(asked))
     for p in spec.parameters:
         for parent in p.prior.mean:
             result[p.name] += result[parent][:, parent_index(spec, data, p.name, parent)]
@@ -117,10 +118,10 @@ def _draw_unknowns(
     quality: dict[str, float | str],
     advance: Callable[[int], None],
 ) -> Array:
-    """Draw the scales and correlations of a block."""
-    if not len(block.scales):
-        return np.zeros((draws, 0))
+    """Draw the scales and correlations of a block: as many as its cost allows, none twice."""
     distinct = _n_scales(block, draws)
+    if not len(block.scales):
+        return np.zeros((distinct, 0))
     is_correlation = block.exponents > 0
     start = np.where(is_correlation, 0.5, block.floor + START)
     target = Target(
@@ -132,21 +133,20 @@ def _draw_unknowns(
         scale=~is_correlation,
         advance=advance,
     )
-    found = draw_scales(target, distinct, rng, pilot=_n_pilot(block))
-    if _has_no_bottom(found.draws[:, ~is_correlation] - block.floor):
+    drawn = draw_scales(target, distinct, rng, pilot=_n_pilot(block))
+    if _has_no_bottom(drawn.draws[:, ~is_correlation] - block.floor):
         raise DataError(
             f"model {spec.name!r} explains the outcomes without any noise, so that the "
             "posterior of a scale has no bottom; leave a parameter out, or use more rows."
         )
-    quality["acceptance"] = min(float(quality["acceptance"]), found.acceptance)
+    quality["acceptance"] = min(float(quality["acceptance"]), drawn.acceptance)
     quality["scale_draws"] = min(int(quality["scale_draws"]), distinct)
-    if found.sampler == "hmc":
+    if drawn.sampler == "hmc":
         quality["scale_sampler"] = "hmc"
-        quality["scale_r_hat"] = max(float(quality["scale_r_hat"]), found.r_hat)
+        quality["scale_r_hat"] = max(float(quality["scale_r_hat"]), drawn.r_hat)
     else:
-        quality["pareto_k"] = max(float(quality["pareto_k"]), found.pareto_k)
-    repeats = -(-draws // distinct)
-    return np.tile(found.draws, (repeats, 1))[:draws]
+        quality["pareto_k"] = max(float(quality["pareto_k"]), drawn.pareto_k)
+    return drawn.draws
 
 
 def _has_no_bottom(above_floor: Array) -> bool:
@@ -206,13 +206,16 @@ def _correlations(values: Array, shape: tuple[int, ...], levels: int) -> Array:
 def _put(
     result: dict[str, Array],
     places: dict[str, slice],
-    rows: Codes | slice,
+    numbers: Codes | slice,
     which: Codes,
     values: Array,
 ) -> None:
-    """Put values, numbered over all parameters, where they belong."""
-    if not isinstance(rows, slice) and bool((np.diff(rows) == 1).all()):
-        rows = slice(int(rows[0]), int(rows[-1]) + 1)
+    """Put values where they belong: numbers are those of the draws, which the parameters' places.
+
+    Values are draws × places, both counted over all parameters together.
+    """
+    if not isinstance(numbers, slice) and bool((np.diff(numbers) == 1).all()):
+        numbers = slice(int(numbers[0]), int(numbers[-1]) + 1)
     for name, place in places.items():
         here = (which >= place.start) & (which < place.stop)
         if not here.any():
@@ -222,7 +225,7 @@ def _put(
         whole = own[-1] - own[0] + 1 == len(own) and bool((np.diff(own) == 1).all())
         source = slice(int(here.argmax()), int(here.argmax()) + len(own))
         if whole and here[source].all():
-            result[name][rows, own[0] : own[-1] + 1] = values[:, source]
+            result[name][numbers, own[0] : own[-1] + 1] = values[:, source]
         else:
-            where = rows if isinstance(rows, slice) else rows[:, None]
-            result[name][where, own] = values[:, here]
+            rows = numbers if isinstance(numbers, slice) else numbers[:, None]
+            result[name][rows, own] = values[:, here]

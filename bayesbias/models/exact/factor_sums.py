@@ -184,7 +184,7 @@ def merge(
     if not len(several):
         return parts, []
     kept: list[list[Records]] = []
-    found: dict[int, list[tuple[Records, Codes]]] = {int(f): [] for f in several}
+    by_pattern: dict[int, list[tuple[Records, Codes]]] = {int(f): [] for f in several}
     for part, owner, own in zip(parts, owners, hashes, strict=True):
         of_pattern = np.where(owner >= 0, pattern_of[owner], -1)
         merged = np.isin(of_pattern, several)
@@ -198,8 +198,8 @@ def merge(
             first = part.take(grid[0])
             mean = part.columns[grid].mean(axis=0)
             kept[-1].append(replace(first, columns=mean, weight=first.weight * counts[f]))
-            found[f].append((part, grid))
-    patterns = [_pattern(members, unit, slot, scatter) for members in found.values()]
+            by_pattern[f].append((part, grid))
+    patterns = [_pattern(members, unit, slot, scatter) for members in by_pattern.values()]
     return [_joined(some) for some in kept], patterns
 
 

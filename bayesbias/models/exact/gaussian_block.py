@@ -1,11 +1,11 @@
 """One block of a Gaussian system: integrate its coefficients, draw them, ask what they predict.
 
-With the entries λ of the precision matrices (`precisions`), the block's records (`records`) give an
-augmented matrix F = Σ λₑ Fₑ over its coordinates, its slopes and the outcome. Coordinates of units
-(an attribute word, say) that are tied to no other unit are eliminated unit by unit; what remains is
-a dense matrix H, whose Cholesky factor has the determinant and the residual sum of squares. The
-deviations of merged units add to the slopes and the outcome only. The gradient follows the same
-steps backwards.
+With the entries λ of the precision matrices (`precisions`), the block's records (`factor_sums`)
+give an augmented matrix F = Σ λₑ Fₑ over its coordinates, its slopes and the outcome. Coordinates
+of units (an attribute word, say) that are tied to no other unit are eliminated unit by unit; what
+remains is a dense matrix H, whose Cholesky factor has the determinant and the residual sum of
+squares. The deviations of merged units add to the slopes and the outcome only. The gradient follows
+the same steps backwards.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class _Patterns:
     """
 
     which: Codes  # of the deviations
-    free: Array  # units of each, less one
+    free: Array  # units of each, minus one
     size: int
     columns: Codes  # dense coordinates of the slopes and the outcome
     own: Linear  # patterns · size · size
@@ -202,6 +202,24 @@ class Solution:
     half: Array  # draws × dense: cholesky⁻¹ times the linear part
     mean: Array  # draws × dense
     log_density: Array  # of the unknowns, up to a constant
+
+
+@dataclass(frozen=True)
+class DrawOrder:
+    """The order of draws where each draw of the unknowns has several of the coefficients.
+
+    All draws of the unknowns come once, then all of them again, and so on.
+    """
+
+    distinct: int  # draws of the unknowns
+
+    def numbers(self, unknowns: Codes, repeats: Codes) -> Codes:
+        """Return the number of a draw among all, draws of the unknowns × repeats."""
+        return np.asarray(repeats * self.distinct + unknowns[:, None])
+
+    def unknowns(self, draws: int) -> Codes:
+        """Return the draw of the unknowns that each draw has."""
+        return np.arange(draws) % self.distinct
 
 
 @dataclass(frozen=True)
@@ -294,7 +312,7 @@ class Block:
         by_size: dict[int, list[int]] = {}
         for place, (pattern, _) in enumerate(merged):
             by_size.setdefault(pattern.ids.shape[1], []).append(place)
-        alike = [
+        by_unit_size = [
             _patterns([merged[i][0] for i in which], which, columns, keep, entry_of, n_entries)
             for which in by_size.values()
         ]
@@ -313,7 +331,7 @@ class Block:
             n_entries=n_entries,
             clusters=clusters,
             deviations=deviations,
-            patterns=alike,
+            patterns=by_unit_size,
         )
 
     @property
@@ -324,8 +342,8 @@ class Block:
         for cluster in self.clusters:
             n, k, m = cluster.shape
             size += 2 * n * k * (k + m)
-        for alike in self.patterns:
-            size += 2 * alike.rows.width + alike.own.width
+        for patterns in self.patterns:
+            size += 2 * patterns.rows.width + patterns.own.width
         return max(1, _BUDGET // size)
 
     @property
@@ -335,8 +353,8 @@ class Block:
         total = d**3 / 3 + 10.0 * self.matrix.nnz
         for cluster in self.clusters:
             total += cluster.cost
-        for alike in self.patterns:
-            total += 10.0 * alike.rows.nnz + len(alike.which) * alike.size**3
+        for patterns in self.patterns:
+            total += 10.0 * patterns.rows.nnz + len(patterns.which) * patterns.size**3
         return total + 2000.0
 
     def _entries(self, at: Array) -> tuple[Array, Array]:
@@ -365,13 +383,13 @@ class Block:
             halves.append(half)
         pattern_roots: list[Array] = []
         deviation_roots: list[Array] = [np.zeros(0)] * len(self.deviations)
-        for alike in self.patterns:
-            root = _inverse_cholesky(alike.of_own(entries))
-            log_density += np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=2) @ alike.free
-            flat = (root @ alike.of_rows(entries)).reshape(draws, -1, len(alike.columns))
-            h[:, alike.columns[:, None], alike.columns] -= flat.transpose(0, 2, 1) @ flat
+        for patterns in self.patterns:
+            root = _inverse_cholesky(patterns.of_own(entries))
+            log_density += np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=2) @ patterns.free
+            flat = (root @ patterns.of_rows(entries)).reshape(draws, -1, len(patterns.columns))
+            h[:, patterns.columns[:, None], patterns.columns] -= flat.transpose(0, 2, 1) @ flat
             pattern_roots.append(root)
-            for place, which in enumerate(alike.which.tolist()):
+            for place, which in enumerate(patterns.which.tolist()):
                 deviation_roots[which] = root[:, place]
         matrix, linear = h[:, :d, :d], h[:, d, :d]
         # What is left may be smaller than the rounding of what it is the difference of.
@@ -464,15 +482,15 @@ class Block:
             symmetric = lower + np.tril(lower, -1).transpose(0, 1, 3, 2)
             own = transposed @ (symmetric - 0.5 * np.eye(symmetric.shape[-1])) @ root
             by_entry += cluster.own.pull_back(own.reshape(draws, -1))
-        for alike, root in zip(self.patterns, solved.pattern_roots, strict=True):
-            here = adjoint[:, alike.columns[:, None], alike.columns]
+        for patterns, root in zip(self.patterns, solved.pattern_roots, strict=True):
+            here = adjoint[:, patterns.columns[:, None], patterns.columns]
             inverse_own = root.transpose(0, 1, 3, 2) @ root
-            solution = inverse_own @ alike.of_rows(solved.entries)
-            weighted = solution.reshape(draws, -1, len(alike.columns)) @ here
-            by_entry += alike.rows.pull_back(-2 * weighted.reshape(draws, -1))
+            solution = inverse_own @ patterns.of_rows(solved.entries)
+            weighted = solution.reshape(draws, -1, len(patterns.columns)) @ here
+            by_entry += patterns.rows.pull_back(-2 * weighted.reshape(draws, -1))
             own = weighted.reshape(solution.shape) @ solution.transpose(0, 1, 3, 2)
-            own -= 0.5 * alike.free[:, None, None] * inverse_own
-            by_entry += alike.own.pull_back(own.reshape(draws, -1))
+            own -= 0.5 * patterns.free[:, None, None] * inverse_own
+            by_entry += patterns.own.pull_back(own.reshape(draws, -1))
         result = self._prior_gradient(at)
         first_entry, first_class = 0, 0
         for _, group in sorted(self.groups.items()):
@@ -501,10 +519,11 @@ class Block:
     def draw(
         self, at: Array, rng: np.random.Generator, repeats: int = 1
     ) -> Iterator[tuple[Codes, Array]]:
-        """Draw the coefficients for each row of unknowns; yields rows and values, in batches.
+        """Draw the coefficients for each row of unknowns, several times if asked to.
 
-        The second set for each row follows the first of all rows, and so on.
+        Yields batches: the numbers of the draws, by `DrawOrder`, and their values.
         """
+        order = DrawOrder(len(at))
         size = len(self.coefficients)
         at_once = min(repeats, max(1, _BUDGET // size))
         step = min(self.batch, max(1, _BUDGET // (size * at_once)))
@@ -513,9 +532,10 @@ class Block:
             solved = self.solve(at[part])
             for first in range(0, repeats, at_once):
                 values = self._draw(solved, rng, min(at_once, repeats - first))
-                before = (first + np.arange(values.shape[1])) * len(at)
-                rows = before + np.arange(part.start, part.stop)[:, None]
-                yield rows.ravel(), values.reshape(rows.size, size)
+                numbers = order.numbers(
+                    np.arange(part.start, part.stop), first + np.arange(values.shape[1])
+                )
+                yield numbers.ravel(), values.reshape(numbers.size, size)
 
     def _draw(self, at: Solution, rng: np.random.Generator, repeats: int) -> Array:
         """Return draws × repeats × coefficients."""
@@ -962,8 +982,8 @@ def _shared_columns(
 
 def _ordered(drafts: list[_Draft], columns: Codes) -> Codes:
     """Return the dense coordinates, those that the same slots are tied to side by side."""
-    alike = np.unique(np.concatenate([draft.ties for draft in drafts]), axis=1, return_inverse=True)
-    key = np.asarray(alike[1]).ravel().astype(np.int64)
+    ties = np.concatenate([draft.ties for draft in drafts])
+    key = np.asarray(np.unique(ties, axis=1, return_inverse=True)[1]).ravel().astype(np.int64)
     key[columns] = key.max() + 1 + np.arange(len(columns))
     return np.argsort(key, kind="stable")
 
@@ -1002,7 +1022,7 @@ def _drafts(
     ties[:, columns] = True
     within = np.flatnonzero((rows <= -2) & (cols <= -2))
     drafts = []
-    for some in _alike(ties, sizes):
+    for some in _joined(ties, sizes):
         k = int(sizes[some[0]])
         row_of = np.full(len(units), -1)
         row_of[some] = np.arange(len(some))
@@ -1019,7 +1039,7 @@ def _drafts(
     return drafts
 
 
-def _alike(ties: npt.NDArray[np.bool_], sizes: Codes) -> list[Codes]:
+def _joined(ties: npt.NDArray[np.bool_], sizes: Codes) -> list[Codes]:
     """Return which units to eliminate together: those tied to much the same coordinates.
 
     Ties are units × dense coordinates. Units that are put together are as wide as all their ties,
@@ -1037,56 +1057,69 @@ def _alike(ties: npt.NDArray[np.bool_], sizes: Codes) -> list[Codes]:
     k = k[joined]
     counts = np.bincount(np.searchsorted(joined, label[kind]), minlength=len(joined)).astype(float)
     place = np.searchsorted(joined, label)
-    m = unions.sum(axis=1)
-    gain = _gain(unions, counts, k, m, unions, counts, k, m)
+    candidates = _Candidates(unions, counts, k)
+    gain = candidates.gain(candidates)
     np.fill_diagonal(gain, -np.inf)
     while len(gain) > 1:
         first, second = np.unravel_index(int(gain.argmax()), gain.shape)
         if gain[first, second] <= 0:
             break
-        unions[first] = np.maximum(unions[first], unions[second])
-        counts[first] += counts[second]
-        m[first] = unions[first].sum()
+        candidates.join(int(first), int(second))
         place[place == second] = first
-        one = slice(first, first + 1)
-        row = _gain(unions[one], counts[one], k[one], m[one], unions, counts, k, m)[0]
+        row = candidates.only(int(first)).gain(candidates)[0]
         row[np.isneginf(gain[first])] = -np.inf
         gain[first], gain[:, first] = row, row
         gain[second], gain[:, second], gain[first, first] = -np.inf, -np.inf, -np.inf
     return [np.flatnonzero(place[kind] == j) for j in np.unique(place)]
 
 
-def _gain(
-    unions: Array,
-    counts: Array,
-    k: Array,
-    m: Array,
-    others: Array,
-    counts_2: Array,
-    k_2: Array,
-    m_2: Array,
-) -> Array:
-    """Return what it saves to put each of some clusters together with each of others."""
-    together = m[:, None] + m_2 - unions @ others.T
-    apart = (counts * m**2)[:, None] + counts_2 * m_2**2
-    more = k_2 * ((counts[:, None] + counts_2) * together**2 - apart)
-    return np.where(k[:, None] == k_2, _CALLS - more, -np.inf)
+@dataclass(frozen=True)
+class _Candidates:
+    """Clusters that may be put together: one row of each array per cluster."""
+
+    unions: Array  # clusters × dense coordinates: one where a unit is tied to it
+    counts: Array  # units
+    size: Array  # coordinates of a unit
+
+    @property
+    def width(self) -> Array:
+        """How many dense coordinates each cluster is tied to."""
+        return np.asarray(self.unions.sum(axis=1))
+
+    def only(self, place: int) -> _Candidates:
+        """Return one of the clusters."""
+        one = slice(place, place + 1)
+        return _Candidates(self.unions[one], self.counts[one], self.size[one])
+
+    def join(self, first: int, second: int) -> None:
+        """Put the second cluster into the first; its own row is left as it is."""
+        self.unions[first] = np.maximum(self.unions[first], self.unions[second])
+        self.counts[first] += self.counts[second]
+
+    def gain(self, others: _Candidates) -> Array:
+        """Return what it saves to put each of these together with each of the others."""
+        width, other_width = self.width, others.width
+        together = width[:, None] + other_width - self.unions @ others.unions.T
+        apart = (self.counts * width**2)[:, None] + others.counts * other_width**2
+        units = self.counts[:, None] + others.counts
+        more = others.size * (units * together**2 - apart)
+        return np.where(self.size[:, None] == others.size, _CALLS - more, -np.inf)
 
 
 def _similar(width: Array, k: Array) -> Codes:
     """Return for each row of ties one that it is much like."""
     label = np.arange(len(width))
-    found: list[tuple[int, Array]] = []
+    unions: list[tuple[int, Array]] = []
     for row in range(len(width)):
-        for place, (first, union) in enumerate(found):
+        for place, (first, union) in enumerate(unions):
             both = float(union @ width[row])
             new = float(width[row].sum()) - both
             if k[first] == k[row] and 8 * new <= both and 4 * (union.sum() - both) <= both:
-                found[place] = (first, np.maximum(union, width[row]))
+                unions[place] = (first, np.maximum(union, width[row]))
                 label[row] = first
                 break
         else:
-            found.append((row, width[row]))
+            unions.append((row, width[row]))
     return label
 
 

@@ -50,21 +50,21 @@ def log_density_left_out(
         rows = np.flatnonzero(of_rows >= 0)
         if not len(rows):
             continue
-        groups = _alike(block, compiled, rows, level[rows], local)
+        groups = _equal_levels(block, compiled, rows, level[rows], local)
         # The block is solved once for some draws, and asked about all levels.
-        step = min(_draws_at_once(block, alike) for alike in groups)
+        step = min(_draws_at_once(block, equal) for equal in groups)
         for start in range(0, len(at), step):
             part = slice(start, start + step)
             solved = block.solve(at[part][:, block.scales])
-            for alike in groups:
-                residual = compiled.residuals.covariance(at[part], alike.rows[0])
-                density = _density(block, solved, alike, residual, y)
-                result[part, alike.levels] += density
+            for equal in groups:
+                residual = compiled.residuals.covariance(at[part], equal.rows[0])
+                density = _density(block, solved, equal, residual, y)
+                result[part, equal.levels] += density
     return result
 
 
 @dataclass(frozen=True)
-class _Alike:
+class _EqualLevels:
     """Levels whose rows have expected values with the same covariance."""
 
     levels: Codes
@@ -74,9 +74,9 @@ class _Alike:
     # for deviations: which, the units (levels × rows), rows × size: how often each counts
 
 
-def _alike(
+def _equal_levels(
     block: Block, compiled: Compiled, rows: Codes, level: Codes, local: Codes
-) -> list[_Alike]:
+) -> list[_EqualLevels]:
     """Sort the levels of a block by what distinguishes their rows besides the outcomes."""
     design = compiled.rows
     n = len(block.coefficients)
@@ -97,7 +97,7 @@ def _alike(
     keys = np.column_stack([compiled.residuals.label[rows], stands[terms]])
     order = np.lexsort((*keys.T[::-1], level))
     starts = np.flatnonzero(np.diff(level[order], prepend=-1))
-    found: dict[bytes, list[Codes]] = {}
+    by_pattern: dict[bytes, list[Codes]] = {}
     for own in np.split(order, starts[1:]):
         # Units that differ within a level must do so in the same places.
         pattern = which[terms[own]]
@@ -105,10 +105,10 @@ def _alike(
         distinct = np.unique(same, return_index=True)[1].argsort().argsort()[same]
         key = keys[own].tobytes() + np.ascontiguousarray(distinct).tobytes()
         if len(block.slopes):
-            key = str(len(found)).encode()
-        found.setdefault(key, []).append(own)
+            key = str(len(by_pattern)).encode()
+        by_pattern.setdefault(key, []).append(own)
     result = []
-    for members in found.values():
+    for members in by_pattern.values():
         grid = np.stack(members)
         weights = np.zeros((grid.shape[1], n))
         dense = design.matrix(rows[grid[0]], len(local) - 1).tocoo()
@@ -126,24 +126,24 @@ def _alike(
                 np.add.at(counts, (some, slot[terms[grid[0][some], t]]), times)
                 of_rows[:, some] = unit[terms[grid[:, some], t]]
             merged.append((number, of_rows, counts))
-        result.append(_Alike(level[grid[:, 0]], rows[grid], weights, merged))
+        result.append(_EqualLevels(level[grid[:, 0]], rows[grid], weights, merged))
     return result
 
 
-def _draws_at_once(block: Block, alike: _Alike) -> int:
-    n_rows, n_dense = int(alike.rows.shape[1]), len(block.dense) + 1
-    size = n_rows * (n_dense + n_rows + len(alike.rows)) + len(block.coefficients)
+def _draws_at_once(block: Block, equal: _EqualLevels) -> int:
+    n_rows, n_dense = int(equal.rows.shape[1]), len(block.dense) + 1
+    size = n_rows * (n_dense + n_rows + len(equal.rows)) + len(block.coefficients)
     return max(1, min(block.batch, _BUDGET // size))
 
 
-def _density(block: Block, at: Solution, alike: _Alike, residual: Array, y: Array) -> Array:
+def _density(block: Block, at: Solution, equal: _EqualLevels, residual: Array, y: Array) -> Array:
     """Return draws × levels."""
-    mean, covariance = block.predict(at, alike.weights)
+    mean, covariance = block.predict(at, equal.weights)
     # The outcomes are centred, and so is what they are expected to be.
-    mean -= alike.weights @ block.shift
-    expected = np.repeat(mean[:, None, :], len(alike.rows), axis=1)
-    if len(alike.rows) > 1:
-        for number, units, counts in alike.merged:
+    mean -= equal.weights @ block.shift
+    expected = np.repeat(mean[:, None, :], len(equal.rows), axis=1)
+    if len(equal.rows) > 1:
+        for number, units, counts in equal.merged:
             deviation, root = block.deviations[number], at.deviation_roots[number]
             ties = deviation.ties(at.entries)[..., -1]
             centre = ties @ (root.transpose(0, 2, 1) @ root)
@@ -151,10 +151,10 @@ def _density(block: Block, at: Solution, alike: _Alike, residual: Array, y: Arra
             expected += np.einsum("slrk,rk->slr", apart, counts)
     remaining = residual - covariance
     cholesky = np.linalg.cholesky(remaining)
-    error = y[alike.rows] - expected
+    error = y[equal.rows] - expected
     solved = error @ np.linalg.inv(cholesky).transpose(0, 2, 1)
     log_determinant = np.log(np.diagonal(cholesky, axis1=1, axis2=2)).sum(axis=1)
-    n = alike.rows.shape[1]
+    n = equal.rows.shape[1]
     constant = log_determinant - np.linalg.slogdet(residual)[1] - n / 2 * np.log(2 * np.pi)
     density: Array = constant[:, None] - 0.5 * (solved**2).sum(axis=2)
     return density

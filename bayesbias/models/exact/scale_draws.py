@@ -111,7 +111,7 @@ class Target:
     scale : array of bool, optional
         Which of the numbers are logarithms of scales, that may be zero; all by default.
     advance : callable, optional
-        Told how many points were evaluated.
+        Called with the number of points that were evaluated.
     """
 
     log_density: Density
@@ -143,10 +143,10 @@ class Target:
         if self.gradient is None:
             n, step = x.shape[1], 1e-4
             around = np.concatenate([np.zeros((1, n)), step * np.eye(n), -step * np.eye(n)])
-            found = self.log_density((x[which, None] + around).reshape(-1, n))
-            found = np.maximum(found, -_NOWHERE).reshape(len(which), -1)
-            values[which] = found[:, 0]
-            slopes[which] = (found[:, 1 : n + 1] - found[:, n + 1 :]) / (2 * step)
+            nearby = self.log_density((x[which, None] + around).reshape(-1, n))
+            nearby = np.maximum(nearby, -_NOWHERE).reshape(len(which), -1)
+            values[which] = nearby[:, 0]
+            slopes[which] = (nearby[:, 1 : n + 1] - nearby[:, n + 1 :]) / (2 * step)
         else:
             for start in range(0, len(which), _GRADIENTS):
                 part = which[start : start + _GRADIENTS]
@@ -171,6 +171,39 @@ class Target:
             self.best, self.best_point = float(values[top]), x[top].copy()
 
 
+@dataclass(frozen=True)
+class _Effort:
+    """How much work to put into a density: the costlier to compute, the fewer points.
+
+    Attributes
+    ----------
+    pilot : int
+        Points of each round in which the proposal is adapted.
+    """
+
+    pilot: int
+
+    @property
+    def costly(self) -> bool:
+        """Whether more points from a poor proposal are not worth their time."""
+        return self.pilot < _PILOT
+
+    @property
+    def very_costly(self) -> bool:
+        """Whether searches and chains have to be few, too."""
+        return self.pilot < _PILOT // 2
+
+    @property
+    def starts(self) -> int:
+        """Points of the scan to search for modes from."""
+        return 1 if self.very_costly else _STARTS
+
+    @property
+    def chains(self) -> int:
+        """Chains of Hamiltonian Monte Carlo."""
+        return _FEW_CHAINS if self.very_costly else _CHAINS
+
+
 def draw_scales(
     target: Target,
     draws: int,
@@ -192,11 +225,11 @@ def draw_scales(
         Points of each round in which the proposal is adapted.
     """
     # A density that is costly to compute has a short pilot, and is that of many rows.
-    starts = _STARTS if pilot >= _PILOT // 2 else 1
-    modes = find_modes(target, rng, starts)
+    effort = _Effort(pilot)
+    modes = find_modes(target, rng, effort.starts)
     for _ in range(_SEARCHES):
         proposal = _proposal(target, modes, rng, pilot)
-        result = _reject(target, proposal, draws, pilot, rng)
+        result = _reject(target, proposal, draws, effort, rng)
         # Nothing that was seen on the way may lie far above what the search had found.
         if target.best < max(value for _, value in modes) + _BETTER:
             break
@@ -207,14 +240,15 @@ def draw_scales(
     # Independent draws that a proposal with too light a tail cannot spoil.
     if not result.good(draws):
         proposal = arms = _with_arms(target, modes, rng, pilot)
-        result = _reject(target, proposal, draws, pilot, rng)
-        if not result.good(draws) and pilot < _PILOT:
+        result = _reject(target, proposal, draws, effort, rng)
+        if not result.good(draws) and effort.costly:
             # With few points a proposal is rough; more of them still cost less than chains.
             proposal = _adapted(target, arms, rng, 3 * pilot)
-            result = _reject(target, proposal, draws, pilot, rng)
+            result = _reject(target, proposal, draws, effort, rng)
     if not result.good(draws):
-        chains = _CHAINS if pilot >= _PILOT // 2 else _FEW_CHAINS
-        result = _hamiltonian(target, proposal, result, draws, rng, chains, longest=2 * pilot)
+        result = _hamiltonian(
+            target, proposal, result, draws, rng, effort.chains, longest=2 * pilot
+        )
     return replace(result, mode=max(value for _, value in modes), best=target.best)
 
 
@@ -280,7 +314,7 @@ def _reject(
     target: Target,
     proposal: _Grid | _Mixture,
     draws: int,
-    pilot: int,
+    effort: _Effort,
     rng: np.random.Generator,
 ) -> ScaleDraws:
     """Keep each proposal as often as its weight says, nearly always once or not at all.
@@ -290,12 +324,12 @@ def _reject(
     those few may be kept twice.
     """
     kept: list[Array] = []
-    x = proposal.draw(rng, max(pilot, draws))
+    x = proposal.draw(rng, max(effort.pilot, draws))
     log_weight = target(x) - proposal.log_density(x)
     bound = np.quantile(log_weight, 1 - _TWICE)
     k = pareto_k(log_weight)
-    if k > _PARETO_K_MAX and pilot < _PILOT:
-        return ScaleDraws(np.zeros((0, x.shape[1])), 0.0, k)  # more of the same is costly
+    if k > _PARETO_K_MAX and effort.costly:
+        return ScaleDraws(np.zeros((0, x.shape[1])), 0.0, k)
     proposed = accepted = 0
     for _ in range(_LIMIT):
         times = np.floor(np.exp(np.minimum(log_weight - bound, 50.0)) + rng.random(len(x)))
@@ -334,14 +368,14 @@ def find_modes(
     best = target.best_point
     if best is not None and not any((best == start).all() for start in starts):
         starts.append(best)
-    found = [_climb(target, start) for start in starts]
-    found.sort(key=lambda pair: -pair[1])
-    kept: list[tuple[Array, float]] = []
-    for point, value in found:
-        apart = all(np.abs(point - other).max() > _APART for other, _ in kept)
-        if apart and value > found[0][1] - _MINOR and len(kept) < _STARTS:
-            kept.append((point, value))
-    return kept
+    peaks = [_climb(target, start) for start in starts]
+    peaks.sort(key=lambda peak: -peak[1])
+    modes: list[tuple[Array, float]] = []
+    for point, value in peaks:
+        apart = all(np.abs(point - other).max() > _APART for other, _ in modes)
+        if apart and value > peaks[0][1] - _MINOR and len(modes) < _STARTS:
+            modes.append((point, value))
+    return modes
 
 
 def _box(target: Target) -> tuple[Array, Array]:
@@ -449,7 +483,7 @@ def _hamiltonian(
             _independent(target, proposal, chains, rng)
             history.append(chains.at)
         half = np.stack(history[length // 2 :], axis=1)  # chains × draws × dimensions
-        r_hat = _r_hat(half)
+        r_hat = split_r_hat(half)
         if r_hat < _R_HAT_MAX or 2 * length > min(longest, _HMC_LONGEST):
             break
         length *= 2
@@ -519,7 +553,7 @@ def _independent(
         _, chains.slope[moved] = target.slope(chains.at[moved])
 
 
-def _r_hat(chains: Array) -> float:
+def split_r_hat(chains: Array) -> float:
     """Return the largest split R-hat over the dimensions."""
     n = chains.shape[1] // 2
     if n < 2:

@@ -33,16 +33,16 @@ def guess_pooled(spec: ModelSpec, data: ModelData) -> dict[str, Guess]:
     over gives their precision. The guesses of ``theta`` are then the outcomes that ``bar`` has to
     explain, and so on upwards.
     """
-    found: dict[str, Guess] = {}
+    guesses: dict[str, Guess] = {}
     # Slopes are left to the sampler.
     terms = {name: data.index(spec[name].by) for name in spec.mean if name not in spec.slopes}
     parts = {name: data.times(spec, name) for name in terms}
     for name in spec.slopes:
         if spec[name].prior.parents:
             shape = data.shape(spec[name].by)
-            found[name] = Guess(np.full(shape, _location(spec, name)), np.zeros(shape))
-    _explain(spec, data, data.y, terms, parts, data.index(spec[spec.scale].by), found)
-    return found
+            guesses[name] = Guess(np.full(shape, _location(spec, name)), np.zeros(shape))
+    _explain(spec, data, data.y, terms, parts, data.index(spec[spec.scale].by), guesses)
+    return guesses
 
 
 def _explain(
@@ -52,7 +52,7 @@ def _explain(
     terms: Mapping[str, Codes],
     parts: Mapping[str, Array | None],
     scale: Codes,
-    found: dict[str, Guess],
+    guesses: dict[str, Guess],
 ) -> None:
     """Add the guesses of the terms whose sum the outcomes are, and of what those are pooled by.
 
@@ -88,7 +88,7 @@ def _explain(
             spread = float(np.var(means[other][cells[:, 1]])) + 1e-12
             limit = np.bincount(cells[:, 0], minlength=len(own)) / spread
             own = own * limit / np.maximum(own + limit, 1e-300)
-        found[name] = Guess(means[name].reshape(shape), own.reshape(shape))
+        guesses[name] = Guess(means[name].reshape(shape), own.reshape(shape))
         seen = counts[name] > 0
         parents = {of: parent_index(spec, data, name, of)[seen] for of in prior.parents}
         _explain(
@@ -98,7 +98,7 @@ def _explain(
             {of: parents[of] for of in prior.mean},
             dict.fromkeys(prior.mean),
             parents[prior.sd] if prior.sd else np.zeros(np.count_nonzero(seen), dtype=np.intp),
-            found,
+            guesses,
         )
 
 

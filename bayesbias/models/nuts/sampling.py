@@ -132,11 +132,11 @@ def check_sampler(sampler: str) -> None:
                 f"{_PIP[sampler]}"
             )
     if sampler == "blackjax":
-        found = version("blackjax")
-        if tuple(map(int, re.findall(r"\d+", found)[:2])) >= _BLACKJAX_TOO_NEW:
+        installed = version("blackjax")
+        if tuple(map(int, re.findall(r"\d+", installed)[:2])) >= _BLACKJAX_TOO_NEW:
             raise MissingDependencyError(
                 f"sampler='blackjax' needs BlackJAX before {'.'.join(map(str, _BLACKJAX_TOO_NEW))} "
-                f"because PyMC cannot use newer ones; {found} is installed: {_PIP[sampler]}"
+                f"because PyMC cannot use newer ones; {installed} is installed: {_PIP[sampler]}"
             )
 
 

@@ -1,0 +1,114 @@
+"""The log density of each row of a table at each draw of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import gammaln
+
+from bayesbias._core.array_types import Array, Codes
+from bayesbias.models.model_data import ModelData
+from bayesbias.models.spec import ModelSpec
+
+if TYPE_CHECKING:
+    from bayesbias.models.fitted_model import Fit
+
+# Numbers in a temporary array: few enough to stay in the processor's cache.
+_BUDGET = 400_000
+
+
+@dataclass(frozen=True)
+class RowDensity:
+    """The log density of each row at each draw."""
+
+    spec: ModelSpec
+    data: ModelData
+    # Values × draws of a term, the value of each row, and what it is multiplied by.
+    means: list[tuple[Array, Codes, Array | None]]
+    scale: tuple[Array, Codes]
+    nu: Array | None
+
+    @classmethod
+    def of_fit(cls, fit: Fit, which: Codes | None = None) -> RowDensity:
+        """Take all draws of a fit, or those of the given places."""
+
+        def chosen(name: str) -> Array:
+            draws = fit.draws(name)
+            return draws if which is None else draws[which]
+
+        def term(name: str) -> tuple[Array, Codes]:
+            draws = chosen(name)
+            by_value = np.ascontiguousarray(draws.reshape(len(draws), -1).T)
+            return by_value, fit.data.index(fit.spec[name].by)
+
+        nu = chosen("nu") if fit.spec.likelihood == "student_t" else None
+        means = [(*term(name), fit.data.times(fit.spec, name)) for name in fit.spec.mean]
+        return cls(fit.spec, fit.data, means, term(fit.spec.scale), nu)
+
+    def mean(self, rows: Codes) -> Array:
+        """Return rows × draws."""
+        total = np.zeros((len(rows), self.means[0][0].shape[1]))
+        for values, index, times in self.means:
+            part = np.take(values, index[rows], axis=0)
+            total += part if times is None else part * times[rows, None]
+        return total
+
+    def variance(self, rows: Codes) -> Array:
+        """Return rows × draws, or one row for all: the squared scale of the likelihood."""
+        values, index = self.scale
+        own = index[rows]
+        if self.data.error is None and (own == own[0]).all():
+            own = own[:1]
+        squared: Array = np.take(values, own, axis=0) ** 2
+        if self.data.error is not None:
+            squared += self.data.error[rows, None] ** 2
+        return squared
+
+    def log_density(self, rows: Codes) -> Array:
+        """Return rows × draws."""
+        return self.at(self.data.y[rows, None], self.mean(rows), self.variance(rows))
+
+    def at(self, y: Array, mean: Array, variance: Array) -> Array:
+        """Return the log density of outcomes; overwrites the means."""
+        squares = mean
+        np.subtract(y, mean, out=squares)
+        np.square(squares, out=squares)
+        if self.nu is None:
+            squares *= -0.5 / variance
+            squares -= 0.5 * np.log(2 * np.pi * variance)
+            return squares
+        nu = self.nu
+        constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi)
+        squares /= variance * nu
+        np.log1p(squares, out=squares)
+        squares *= -(nu + 1) / 2
+        squares += constant - 0.5 * np.log(variance)
+        return squares
+
+    def parts(self, rows: Codes) -> Iterator[Codes]:
+        """Return the rows in parts that fit in the cache, each of one residual scale."""
+        step = max(1, _BUDGET // self.means[0][0].shape[1])
+        scale = self.scale[1][rows]
+        order = rows[np.argsort(scale, kind="stable")]
+        starts = np.flatnonzero(np.diff(np.sort(scale), prepend=-1))
+        for own in np.split(order, starts[1:]) if len(rows) else []:
+            for start in range(0, len(own), step):
+                yield own[start : start + step]
+
+    def cells(self) -> list[Codes]:
+        """Return the rows that share mean and scale."""
+        codes = [index for _, index, _ in self.means] + [self.scale[1]]
+        for _, _, times in self.means:
+            if times is not None:
+                codes.append(np.unique(times, return_inverse=True)[1])
+        if self.data.error is not None:
+            codes.append(np.unique(self.data.error, return_inverse=True)[1])
+        key = np.zeros(len(self.data.y), dtype=np.int64)
+        for code in codes:
+            key = key * (int(code.max()) + 1) + code
+        order = np.argsort(key, kind="stable")
+        starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+        return np.split(order, starts[1:])

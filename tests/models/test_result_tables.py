@@ -1,0 +1,126 @@
+"""What every result offers: a table, a summary in words, HTML and LaTeX."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from simulated import simulated_table
+
+import bayesbias as bb
+from bayesbias._core.latex import escape, frame_to_latex
+
+
+def after(table: pd.DataFrame) -> pd.DataFrame:
+    distance = table["cosine_distance"] + np.random.default_rng(1).normal(0.05, 0.02, len(table))
+    return table.assign(cosine_distance=distance, cosine_similarity=1 - distance)
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Any]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "crossed: LOO is doubtful")
+        return make_results()
+
+
+def make_results() -> dict[str, Any]:
+    table = simulated_table()
+    fit = bb.fit(table, "crossed", engine="exact", draws=250, seed=3)
+    return {
+        "fit": fit,
+        "without connections": bb.fit(table, "baseline", engine="exact", draws=250),
+        "paired": bb.fit_paired(table, after(table), draws=100),
+        "overview": bb.overview(fit),
+        "plan": bb.plan_sample_size(fit, width=0.3, simulations=0),
+        "calibration": bb.calibrate("separate", table, simulations=5, draws=99, progress=False),
+        "diagnostics": fit.diagnostics(),
+        "rows": fit.loo(),
+        "levels": fit.loo(by="word_to_compare"),
+        "comparison": bb.compare(
+            {"crossed": fit, "separate": bb.fit(table, "separate", draws=250)}, "loo"
+        ),
+    }
+
+
+NAMES = [
+    *("fit", "without connections", "paired", "overview", "plan", "calibration", "diagnostics"),
+    *("rows", "levels", "comparison"),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_results(results: dict[str, Any], name: str) -> None:
+    result = results[name]
+    assert isinstance(result.table, pd.DataFrame)
+    assert len(result.table)
+    assert isinstance(result.summary(), str)
+    assert result.summary().strip()
+    assert "<" in result._repr_html_()
+    latex = result.to_latex()
+    lines = latex.splitlines()
+    assert lines[0] == r"\begin{table}"
+    assert lines[-1] == r"\end{table}"
+    assert r"\toprule" in latex
+    assert "nan" not in latex
+    assert "_" not in latex.replace(r"\_", "")
+    widths = {line.count(" & ") for line in lines if line.endswith(r"\\")}
+    assert len(widths) <= (2 if name == "overview" else 1)
+    if name != "overview":
+        assert r"\caption{Ours \& theirs}" in result.to_latex(caption="Ours & theirs")
+
+
+def test_summaries_lead_with_the_result(results: dict[str, Any]) -> None:
+    fit = results["fit"]
+    row = fit.contrasts("associated - none").iloc[0]
+    wanted = f"associated - none: {row['mean']:.2f} (89% interval {row['lower']:.2f} to"
+    assert wanted in fit.summary()
+    assert str(fit.diagnostics()) in fit.summary()
+    gap = results["paired"].gap_closed().iloc[0]
+    assert f"from {gap['before']:.2f} to {gap['after']:.2f}" in results["paired"].summary()
+    best = results["comparison"].index[0]
+    assert results["comparison"].summary().startswith(f"{best} predicts best: LOO")
+    assert (
+        results["paired"].draws("theta").shape == results["paired"].difference.draws("theta").shape
+    )
+
+
+def test_criteria_by_row_and_level(results: dict[str, Any]) -> None:
+    rows, levels = results["rows"], results["levels"]
+    assert list(rows.table.columns) == ["row", "elpd", "pareto_k"]
+    assert rows.table["elpd"].sum() == pytest.approx(rows.elpd)
+    assert list(levels.table["level"]) == list(levels.labels)
+    assert list(results["comparison"].table.columns)[:2] == ["model", "LOO"]
+
+
+def test_numbers_are_rounded_by_their_interval() -> None:
+    frame = pd.DataFrame(
+        {
+            "word_class": ["a_b", "50% & more"],
+            "mean": [-0.15123, 0.00049],
+            "sd": [0.0712, 0.0534],
+            "lower": [-0.27, -0.0004],
+            "upper": [-0.04, 0.085],
+            "prob_negative": [0.99987, 0.5],
+            "rows": [1200, 3],
+            "note": [None, "x"],
+        }
+    )
+    lines = frame_to_latex(frame, "50%", label="tab:one", titles={"rows": "n"}).splitlines()
+    assert lines[1:3] == [r"\caption{50\%}", r"\label{tab:one}"]
+    assert lines[3] == r"\begin{tabular}{lrrrrl}"
+    assert lines[5] == r"word class & mean & sd & prob negative & n & note \\"
+    assert lines[7] == (r"a\_b & $-0.151$ [$-0.270$, $-0.040$] & 0.071 & $>0.99$ & 1,200 &  \\")
+    assert lines[8] == r"50\% \& more & 0.000 [0.000, 0.085] & 0.053 & 0.50 & 3 & x \\"
+    wide = frame.iloc[:1].assign(change=3.0, change_lower=1.0, change_upper=40.0)
+    assert "3 [1, 40]" in frame_to_latex(wide)
+    missing = pd.DataFrame({"mean": [1.0, 2.0], "lower": [0.5, np.nan], "upper": [1.5, np.nan]})
+    assert frame_to_latex(missing).splitlines()[4:6] == [r"1.0 [0.5, 1.5] \\", r"2.0 \\"]
+
+
+def test_escape() -> None:
+    assert escape(r"\x{y}^~#$−") == (
+        r"\textbackslash{}x\{y\}\textasciicircum{}\textasciitilde{}\#\$$-$"
+    )
