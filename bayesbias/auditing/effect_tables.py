@@ -30,9 +30,8 @@ def contrasts_table(
     ``group`` and ``word``, ``mean``, ``sd``, ``lower``, ``upper``, ``prob_negative``,
     ``prob_in_rope``, ``rows``, the number of distances from own stereotypes, 0 where there is
     nothing to compare them with, and a ``verdict``: closer or farther if the interval excludes 0,
-    else open; nothing without rows, where the model only guesses from other words. Beside it the
-    t-interval
-    (``t_lower``, ``t_upper``), and from `equal`, a fit with a slope for frequency, the contrast at
+    else inconclusive; nothing without rows, where the model only guesses from other words. Next to
+    it the t-interval (``t_lower``, ``t_upper``), and from `equal`, a fit with a slope for frequency, the contrast at
     equal frequency of the attributes (``equal_mean``, ``equal_lower``, ``equal_upper``).
     """
     connections = fit.data.levels["connection"]
@@ -100,9 +99,9 @@ def _counts(table: pd.DataFrame, connection: str, by: str | None) -> pd.Series[i
 
 
 def verdicts(table: pd.DataFrame) -> list[str]:
-    """Return closer, farther or open for each interval of a difference of distances."""
+    """Return closer, farther or inconclusive for each interval of a difference of distances."""
     unknown, below, above = table["rows"] == 0, table["upper"] < 0, table["lower"] > 0
-    chosen = np.select([unknown, below, above], ["", "closer", "farther"], "open")
+    chosen = np.select([unknown, below, above], ["", "closer", "farther"], "inconclusive")
     return [str(verdict) for verdict in chosen]
 
 

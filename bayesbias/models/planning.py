@@ -49,7 +49,7 @@ class Plan:
         Stereotype words needed for each group; None if no number up to the limit is enough.
     table : DataFrame
         For the numbers that were tried: ``n``, the expected ``width`` of the interval and
-        ``prob_narrow_enough``, both over what the fit leaves open about the scales.
+        ``prob_narrow_enough``, both over the uncertainty of the scales.
     simulated : DataFrame
         Widths of the intervals of simulated studies with `n` words per group, and whether they hold
         the simulated truth.

@@ -147,7 +147,7 @@ class RankPosterior:
         Returns
         -------
         str
-            Which embeddings are the least and the most biased, and which orders are open.
+            Which embeddings are the least and the most biased, and which orders are inconclusive.
         """
         table = self.table
         names = list(table["embedding"])
@@ -165,8 +165,8 @@ class RankPosterior:
                 text.append(f"The {which} biased is {names[place]!r}, {_probability(chance)}")
             else:
                 text.append(
-                    f"Which is the {which} biased is open: {names[place]!r}, the likeliest, is it "
-                    f"{_probability(chance)}"
+                    f"Which is the {which} biased is inconclusive: {names[place]!r}, the "
+                    f"likeliest, is it {_probability(chance)}"
                 )
         unsure = []
         for first, second in pairwise(names):

@@ -50,14 +50,14 @@ def test_strong_bias_is_said() -> None:
         "Protected words are closer to the stereotypes of their own group than to neutral words: by"
     )
     assert "6 of 6 words are closer to the stereotypes of their own group than to neutral" in text
-    assert "open" not in text.split("Compared")[0]
+    assert "inconclusive" not in text.split("Compared")[0]
 
 
 def test_without_bias_nothing_is_established() -> None:
-    table = next(t for t in map(contrasts, range(9)) if set(t["verdict"]) == {"open"})
+    table = next(t for t in map(contrasts, range(9)) if set(t["verdict"]) == {"inconclusive"})
     text = told(table)
     assert text.startswith("Whether protected words are closer to the stereotypes of their own")
-    assert "than to neutral words is open: the estimate is" in text
+    assert "than to neutral words is inconclusive: the estimate is" in text
     assert "nothing is established word by word" in text
     assert "Protected words are" not in text
 
@@ -66,19 +66,20 @@ def test_without_bias_nothing_is_established() -> None:
 def test_false_claims_are_as_rare_as_the_intervals_promise() -> None:
     # 11% of tables without bias are to be called biased; of 30, hardly ever more than 9.
     claims = sum(
-        "is open" not in next(bias_text.bias(contrasts(seed), 0.89, 0.05)) for seed in range(30)
+        "is inconclusive" not in next(bias_text.bias(contrasts(seed), 0.89, 0.05))
+        for seed in range(30)
     )
     assert claims <= 9
 
 
-def test_what_is_between_is_open() -> None:
+def test_what_is_between_is_inconclusive() -> None:
     table = next(
         t for t in (contrasts(seed, 0.2) for seed in range(20))
-        if t["verdict"].iloc[0] == "open" and t["mean"].iloc[0] < -0.03
+        if t["verdict"].iloc[0] == "inconclusive" and t["mean"].iloc[0] < -0.03
     )  # fmt: skip
     [first, *_] = bias_text.bias(table, 0.89, 0.05)
     assert re.search(
-        r"is open: the estimate is 0\.\d+ closer, and the 89% interval goes from", first
+        r"is inconclusive: the estimate is 0\.\d+ closer, and the 89% interval goes from", first
     )
     assert re.search(r"from 0\.\d+ closer to 0\.\d+ farther\.$", first)
 
@@ -106,7 +107,7 @@ def test_claims_are_those_whose_intervals_exclude_zero(
         }
     )
     below, above = table["upper"] < 0, table["lower"] > 0
-    table["verdict"] = np.select([below, above], ["closer", "farther"], "open")
+    table["verdict"] = np.select([below, above], ["closer", "farther"], "inconclusive")
     text = " ".join(bias_text.words(table, 0.89))
     n = len(table)
     if not below.any() and not above.any():
@@ -117,7 +118,7 @@ def test_claims_are_those_whose_intervals_exclude_zero(
     assert closer[1] == (str(below.sum()) if below.any() else "None")
     farther = re.search(r"(\d+) (?:is|are) farther:", text)
     assert (int(farther[1]) if farther else 0) == above.sum()
-    left = re.search(r"(\d+) (?:is|are) open\.", text)
+    left = re.search(r"(\d+) (?:is|are) inconclusive\.", text)
     assert (int(left[1]) if left else 0) == n - below.sum() - above.sum()
 
 
@@ -133,7 +134,7 @@ def test_ends_never_look_like_they_include_or_exclude_zero_wrongly(
 
 
 def test_small_differences_are_called_small() -> None:
-    table = contrasts(0).head(1).assign(lower=-0.03, upper=0.02, verdict="open")
+    table = contrasts(0).head(1).assign(lower=-0.03, upper=0.02, verdict="inconclusive")
     assert "probably smaller than 0.05" in " ".join(bias_text.bias(table, 0.89, 0.05))
     wide = table.assign(lower=-0.06)
     assert "smaller than" not in " ".join(bias_text.bias(wide, 0.89, 0.05))
@@ -174,7 +175,7 @@ def test_metrics_that_cannot_lie_beyond_no_bias_prove_nothing() -> None:
     )
     assert text.startswith(
         "Of 3 values of 2 metrics that can lie on both sides of no bias, 2 have a 95% interval "
-        "that excludes it; for 1 it is open."
+        "that excludes it; for 1 it is inconclusive."
     )
     assert "1 value of rnsb cannot lie beyond no bias" in text
     assert "1 value could not be measured. Not measured: ripa." in text

@@ -182,7 +182,7 @@ def test_an_embedding_is_kept_though_no_list_can_be_built(
     [
         (["demo", "--labelled", "gendre"], "Did you mean 'gender'?"),
         (["demo", "--attributes", "weat:carer"], "Did you mean 'career'?"),
-        (["demo", "--attributes", "carer"], "'carer' is no file and no built-in list"),
+        (["demo", "--attributes", "carer"], "'carer' is neither a file nor"),
         (["demo", "--method", "clusters"], "--method clusters needs --attributes"),
         (["demo", "--method", "pos"], "--method pos needs --corpus"),
         (["demo", "--size", "0"], "0 is not in the range x>=1"),

@@ -156,7 +156,7 @@ def test_rankings_that_disagree_are_not_all_sure(embeddings: list[bb.Embedding])
     less = {name: each.p_less_biased.loc["demo", "demo-100d"] for name, each in found.items()}
     assert less["gender"] < 0.05
     assert 0.05 < less["ethnicity"] < 0.95
-    assert "open" in found["ethnicity"].summary()
+    assert "inconclusive" in found["ethnicity"].summary()
 
 
 # Table 3.2 of Badilla (2020), word2vec and word2vec after hard debiasing of gender. The columns

@@ -248,7 +248,7 @@ class TestProbabilities:
         )
         unsure = by_hand([[1, 2, 3]] * 60 + [[2, 1, 3]] * 40).summary()
         assert (
-            "Which is the least biased is open: 'a', the likeliest, is it with probability 0.60"
+            "Which is the least biased is inconclusive: 'a', the likeliest, is it with probability 0.60"
             in unsure
         )
         assert "The most biased is 'c', with a probability above 0.99" in unsure
@@ -293,7 +293,7 @@ class TestRankPosterior:
         found = bb.rank_posterior("weat", QUERIES, [emb, *others], draws=500)
         np.testing.assert_allclose(found.probabilities, 0.25, atol=0.03)
         np.testing.assert_allclose(found.p_less_biased, 0.5, atol=0.03)
-        assert "open" in found.summary()
+        assert "inconclusive" in found.summary()
 
     @pytest.mark.parametrize("aggregate", ["avg", "abs_avg", "sum", "abs_sum"])
     @pytest.mark.parametrize("metric", [bb.metrics.WEAT(), Distance()])

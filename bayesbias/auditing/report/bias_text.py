@@ -25,11 +25,11 @@ def bias(contrasts: pd.DataFrame, prob: float, rope: float) -> Iterator[str]:
     """Tell whether own stereotypes are closer than neutral words, over the whole data set."""
     first = records(contrasts[contrasts["level"] == "data set"])[0]
     other = OTHERS[first["contrast"]]
-    if first["verdict"] == "open":
+    if first["verdict"] == "inconclusive":
         yield (
             "Whether protected words are closer to the stereotypes of their own group than to "
-            f"{other} is open: the estimate is {directed(first['mean'])}, and the {prob:.0%} "
-            f"interval goes from {interval_ends(first)}."
+            f"{other} is inconclusive: the estimate is {directed(first['mean'])}, and the "
+            f"{prob:.0%} interval goes from {interval_ends(first)}."
         )
     else:
         how, than = {"closer": ("closer to", "to"), "farther": ("farther from", "from")}[
@@ -57,7 +57,7 @@ def _at_equal_frequency(row: Mapping[Hashable, Any], prob: float) -> Iterator[st
         yield (
             f"At equal frequency of the attributes it is {numbers}, which is inconclusive: "
             "frequency may explain the difference."
-            if row["verdict"] != "open"
+            if row["verdict"] != "inconclusive"
             else f"At equal frequency of the attributes it is {numbers}, which is inconclusive too."
         )
 
@@ -66,8 +66,8 @@ def beside(contrasts: pd.DataFrame) -> Iterator[str]:
     """Tell whether they are closer than human words and stereotypes of other groups."""
     first, *others = records(contrasts[contrasts["level"] == "data set"])
     for row in others:
-        if row["verdict"] == "open":
-            answer = f"it is open ({directed(row['mean'])}, interval {interval_ends(row)})"
+        if row["verdict"] == "inconclusive":
+            answer = f"it is inconclusive ({directed(row['mean'])}, interval {interval_ends(row)})"
             if row["contrast"] == "associated - human" and first["verdict"] == "closer":
                 answer += ": stereotypes may be closer only because they are words about people"
         else:
@@ -105,8 +105,8 @@ def words(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:
                 for verdict in ("closer", "farther")
                 if len(judged_so := _extreme(rows, verdict))
             ]
-            left = int((rows["verdict"] == "open").sum())
-            parts += [f"{left} open"] if left else []
+            left = int((rows["verdict"] == "inconclusive").sum())
+            parts += [f"{left} inconclusive"] if left else []
             yield f"Compared with {OTHERS[contrast]}: {', '.join(parts)}."
     unknown = int((every.drop_duplicates("word")["verdict"] == "").sum())
     if unknown:
@@ -142,7 +142,7 @@ def _counted(rows: pd.DataFrame, other: str, prob: float) -> Iterator[str]:
         names = shortened(farther["word"], NAMED)
         yield f"{len(farther)} {are(len(farther))} farther: {names}."
     if n > claims:
-        yield f"{n - claims} {are(n - claims)} open."
+        yield f"{n - claims} {are(n - claims)} inconclusive."
     wrong = float((1 - closer["prob_negative"]).sum() + farther["prob_negative"].sum())
     of = "this claim" if claims == 1 else f"these {claims} claims"
     few = "fewer than 0.1" if wrong < 0.1 else f"{wrong:.1f}"

@@ -108,7 +108,7 @@ def metrics(scores: pd.DataFrame, skipped: Mapping[str, str], prob: float) -> It
             f"Of {counted(len(sided), 'value')} of {counted(sided['metric'].nunique(), 'metric')} "
             f"that can lie on both sides of no bias, {clear} {plural(clear, 'has', 'have')} "
             f"{with_article(f'{prob:.0%} interval')} that excludes it; for {len(sided) - clear} it "
-            "is open."
+            "is inconclusive."
         )
     rest = len(with_interval) - len(sided)
     if rest:

@@ -40,7 +40,7 @@ def debiasing(part: AuditPart) -> SectionBlocks:
                             title="Verdict",
                             note="Whether it is nearer to the value without bias, a gap narrower, "
                             f"with a probability of {(1 + part.prob) / 2:.3g} or more; else "
-                            "*open*. A change can be clear where that is open.",
+                            "*inconclusive*. A change can be clear where that is inconclusive.",
                         ),
                     },
                 )

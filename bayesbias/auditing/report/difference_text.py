@@ -30,7 +30,7 @@ def directed(value: float) -> str:
 
 def difference(row: Mapping[Hashable, Any]) -> str:
     """Return a difference of distances with its interval, in words."""
-    doubt = "" if row["lower"] > 0 or row["upper"] < 0 else ", open"
+    doubt = "" if row["lower"] > 0 or row["upper"] < 0 else ", inconclusive"
     return f"{directed(row['mean'])} ({interval_ends(row)}{doubt})"
 
 

@@ -88,7 +88,7 @@ def _compared(table: pd.DataFrame, ranking: pd.DataFrame) -> Iterator[str]:
             f"{first} and {second}"
             for first, second in zip(unclear["embedding"], unclear["second"], strict=True)
         ]
-        yield f"Which is more biased is open between {shortened(pairs_named, NAMED)}."
+        yield f"It is inconclusive which is more biased: {shortened(pairs_named, NAMED)}."
     best = ranking[ranking["p_best"] > ranking.groupby("metric")["p_best"].transform("max") - 1e-12]
     sure = best[best["p_best"] >= 0.95]
     n = sure["metric"].nunique()

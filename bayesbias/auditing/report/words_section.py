@@ -66,7 +66,7 @@ def _contrasts_table(
     frame["group"] = pd.Categorical(first["group"], list(dict.fromkeys(first["group"])))
     frame["verdict"] = pd.Categorical(
         first["verdict"].replace("", "no stereotypes"),
-        ["closer", "open", "farther", "no stereotypes"],
+        ["closer", "inconclusive", "farther", "no stereotypes"],
     ).remove_unused_categories()
     columns: dict[str, Column | str] = {
         "word": "Word",
@@ -74,7 +74,7 @@ def _contrasts_table(
         "verdict": Column(
             title="Verdict",
             note=f"*Closer* or *farther* if the {prob:.0%} interval against "
-            f"{OTHERS[order[0]]} excludes 0, else *open*.",
+            f"{OTHERS[order[0]]} excludes 0, else *inconclusive*.",
         ),
     }
     for number, contrast in enumerate(order[:_SHOWN]):
