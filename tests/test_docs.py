@@ -10,6 +10,8 @@ import importlib.util
 import io
 import re
 import shlex
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -198,3 +200,15 @@ def test_the_study_of_the_page_is_one(tmp_path: Path) -> None:
 def test_versions_of_the_citation() -> None:
     page = (DOCS / "cite.md").read_text("utf-8")
     assert set(re.findall(r"version\D+(\d+\.\d+\.\d+)", page)) == {bb.__version__}
+
+
+def test_the_rooms_are_drawn_as_they_import() -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "draw_rooms.py"), "--check"]
+    assert subprocess.run(command, capture_output=True, text=True, check=False).stderr == ""
+
+
+def test_modules_that_contributors_are_sent_to_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    for name in re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.py)`", text):
+        places = (ROOT, ROOT / "bayesbias", ROOT / "bayesbias" / "wordlists" / "build")
+        assert any((place / name).is_file() for place in places), name

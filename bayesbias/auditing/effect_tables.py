@@ -31,8 +31,9 @@ def contrasts_table(
     ``prob_in_rope``, ``rows``, the number of distances from own stereotypes, 0 where there is
     nothing to compare them with, and a ``verdict``: closer or farther if the interval excludes 0,
     else inconclusive; nothing without rows, where the model only guesses from other words. Next to
-    it the t-interval (``t_lower``, ``t_upper``), and from `equal`, a fit with a slope for frequency, the contrast at
-    equal frequency of the attributes (``equal_mean``, ``equal_lower``, ``equal_upper``).
+    it the t-interval (``t_lower``, ``t_upper``), and from `equal`, a fit with a slope for
+    frequency, the contrast at equal frequency of the attributes (``equal_mean``, ``equal_lower``,
+    ``equal_upper``).
     """
     connections = fit.data.levels["connection"]
     groups = fit.groups().to_series().astype(str)

@@ -105,8 +105,8 @@ def _verdicts(options: Mapping[str, Any]) -> str:
     return (
         f"**Verdicts.** *Closer* and *farther* are said only where the {options['prob']:.0%} "
         "interval excludes 0, *inconclusive* everywhere else. The contrast of a group is the "
-        "average of its words, that of the whole data set the average of its groups; attributes stand for the "
-        "population that they are drawn from. Differences smaller than "
+        "average of its words, that of the whole data set the average of its groups; attributes "
+        "stand for the population that they are drawn from. Differences smaller than "
         f"{options['rope']:g} are taken not to matter in `prob_in_rope` of the tables."
     )
 
