@@ -21,7 +21,7 @@ TITLES = {
 
 
 def distances() -> None:
-    """Draw all distances of the religion study, one panel a group."""
+    """Draw all distances of the religion study, one panel per group."""
     table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
     figure, axes = plt.subplots(
         1, 3, figsize=(12, 3.4), sharex=True, sharey=True, layout="constrained"

@@ -51,7 +51,7 @@ def true_or_false(name: str, value: bool) -> bool:
 
 
 def check_jobs(n_jobs: int) -> None:
-    """Refuse what is no number of processes."""
+    """Refuse what is not a number of processes."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise SpecError(
             f"'n_jobs' is {n_jobs!r}; expected a number of processes, or -1 for all cores."

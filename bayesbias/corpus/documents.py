@@ -145,7 +145,7 @@ def _find(source: str | PathLike[str]) -> list[Path]:
             raise NotFoundError(f"{shown!r}: no file has such a name.")
         return found
     raise NotFoundError(
-        f"{shown!r} is no file and no folder. For texts in memory use Corpus(documents); the "
+        f"{shown!r} is neither a file nor a folder. For texts in memory use Corpus(documents); the "
         "corpus that comes with the package is 'demo'."
     )
 

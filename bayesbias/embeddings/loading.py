@@ -314,7 +314,7 @@ def _check_is_file(path: Path) -> None:
     if not path.is_file():
         known = [*NAMED, *DOWNLOADS]
         raise NotFoundError(
-            f"{str(path)!r} is no file and no known embedding.{did_you_mean(path, known)} "
+            f"{str(path)!r} is neither a file nor a known embedding.{did_you_mean(path, known)} "
             f"Names that work offline: {quoted(NAMED)}."
         )
 

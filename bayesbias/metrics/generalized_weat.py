@@ -92,7 +92,7 @@ class GeneralizedWEAT(Metric):
 
 
 def _centred(sets: Sequence[WordVectors], weights: Sequence[Array]) -> list[Array]:
-    """Return the mean of each set less the mean of all words, draws × dimensions."""
+    """Return the mean of each set minus the mean of all words, draws × dimensions."""
     means = [shares(w) @ words.unit for words, w in zip(sets, weights, strict=True)]
     counts = [w.sum(axis=1, keepdims=True) for w in weights]
     overall = sum(n * m for n, m in zip(counts, means, strict=True)) / sum(counts)

@@ -1,4 +1,4 @@
-"""What is left of a bias: whether the words that leaned most can still be told apart."""
+"""What is left of a bias: whether the words that leaned most can still be distinguished."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class ClusterTest(Metric):
     template: ClassVar[Template] = (2, 0)
     value_range: ClassVar[tuple[float, float]] = (0.5, 1.0)
     neutral_value: ClassVar[float] = 0.5
-    orientation: ClassVar[str] = "0.5: the sides cannot be told apart; larger is more bias left"
+    orientation: ClassVar[str] = "0.5: the sides cannot be distinguished; larger is more bias left"
     whole_embedding: ClassVar[bool] = True
     no_p_value: ClassVar[str | None] = UNTESTED
     no_interval: ClassVar[str | None] = _NO_INTERVAL
@@ -212,7 +212,7 @@ class ClassificationTest(Metric):
     template: ClassVar[Template] = (2, 0)
     value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     neutral_value: ClassVar[float] = 0.5
-    orientation: ClassVar[str] = "0.5: the sides cannot be told apart; larger is more bias left"
+    orientation: ClassVar[str] = "0.5: the sides cannot be distinguished; larger is more bias left"
     whole_embedding: ClassVar[bool] = True
     no_p_value: ClassVar[str | None] = UNTESTED
     no_interval: ClassVar[str | None] = _NO_INTERVAL

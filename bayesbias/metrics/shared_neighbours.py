@@ -15,7 +15,7 @@ from bayesbias.errors import SpecError, VocabularyError
 from bayesbias.metrics.query_vectors import WordVectors
 
 #: Why permutations of the groups are no test of what is left of a bias.
-UNTESTED = "groups dealt out at random differ in directions that no debiasing has removed"
+UNTESTED = "randomly reassigned groups differ in directions that no debiasing has removed"
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,6 +118,6 @@ def correlation(first: Array, second: Array, weights: Array) -> Array:
 
 
 def check_ddof(ddof: int) -> None:
-    """Refuse what is no way to divide a variance."""
+    """Refuse what is not a way to divide a variance."""
     if isinstance(ddof, bool) or ddof not in (0, 1):
         raise SpecError(f"'ddof' is {ddof!r}; expected 0 or 1.")

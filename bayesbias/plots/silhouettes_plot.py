@@ -130,7 +130,7 @@ def plot_silhouettes(
 def plot_silhouette_grid(
     results: Iterable[Silhouettes], *, band: Band | None = None, whole_range: bool = True
 ) -> npt.NDArray[np.object_]:
-    """Draw several silhouettes side by side: a row for each metric and query, a column a side.
+    """Draw several silhouettes side by side: a row for each metric and query, one column per side.
 
     Embeddings look the same in all panels; beside each panel stands how robust they are there.
 

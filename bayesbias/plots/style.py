@@ -28,7 +28,7 @@ class Style:
     label: str
 
 
-#: Colours of Okabe and Ito, which colour-blind people tell apart; the markers differ as well.
+#: Colours of Okabe and Ito, which colour-blind people can distinguish; the markers differ as well.
 CONNECTION_STYLES: Final = {
     "associated": Style("#D55E00", "o", "associated stereotypes"),
     "different": Style("#0072B2", "s", "stereotypes of other groups"),

@@ -14,8 +14,8 @@ import bayesbias as bb
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError, VocabularyError
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"embedding": "nowhere.txt"}, NotFoundError, "'nowhere.txt' is no file and no known"),
-    ({"embedding": ["demo", "nope"]}, NotFoundError, "'nope' is no file and no known"),
+    ({"embedding": "nowhere.txt"}, NotFoundError, "'nowhere.txt' is neither a file nor a known"),
+    ({"embedding": ["demo", "nope"]}, NotFoundError, "'nope' is neither a file nor a known"),
     ({"embedding": 3}, SpecError, "'embedding' is int; expected an Embedding, a file, a name"),
     ({"embedding": []}, SpecError, "'embedding' is empty; give at least one"),
     ({"embedding": ["demo", "demo"]}, SpecError, "two embeddings are called 'demo'; give them"),

@@ -100,7 +100,7 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("nowhere.bin",), "Error: 'nowhere.bin' is no file and no known embedding."),
+        (("nowhere.bin",), "Error: 'nowhere.bin' is neither a file nor a known embedding."),
         (("--study", "relig"), "Error: "),
         (("--model", "paired"), "Error: model 'paired' is of differences"),
         (("--debias", "hard"), "Error: 'debias' is 'hard'; expected one of"),

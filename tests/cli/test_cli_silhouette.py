@@ -288,7 +288,7 @@ def test_a_query_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path)
             "'--unbiased' is 'demo-100d'; expected one of 'demo'. Did you mean 'demo'?",
         ),
         (["weat_7", "demo", "demo"], "two embeddings are called 'demo'"),
-        (["weat_7", "nothing.txt"], "'nothing.txt' is no file and no known embedding"),
+        (["weat_7", "nothing.txt"], "'nothing.txt' is neither a file nor a known embedding"),
         (["weat_7", "--figure", "x.gif"], "the suffix is '.gif'; expected one of '.png'"),
         (["weat_7", "--figure", "no/x.png"], "the folder no does not exist"),
         (["weat_7", "--out", "x.xlsx"], "the suffix is '.xlsx'; expected one of '.csv'"),

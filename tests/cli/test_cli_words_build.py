@@ -154,7 +154,7 @@ def test_what_fails_comes_before_what_takes_long(
         path.write_text("home\n")
     for arguments, text in (
         (["--labelled", str(few)], "the group 'she' has 5 words; a classifier needs at least 10"),
-        (["nowhere.bin"], "is no file and no known embedding"),
+        (["nowhere.bin"], "is neither a file nor a known embedding"),
         (["--method", "pos", "--pipeline", "en_none"], "spaCy has no pipeline 'en_none'"),
         (
             ["--attributes", f"{tmp_path / 'x.txt'}, {tmp_path / 'b' / 'x.txt'}"],
@@ -194,7 +194,7 @@ def test_an_embedding_is_kept_though_no_list_can_be_built(
         (["--train", "word2vec"], "--train needs --corpus"),
         (["demo", "--train", "word2vec", "--corpus", "demo"], "leave EMBEDDING out"),
         (["demo", "--save-embedding", "e.npz"], "--save-embedding is for one that is trained"),
-        (["nowhere.bin"], "is no file and no known embedding"),
+        (["nowhere.bin"], "is neither a file nor a known embedding"),
         (["demo", "--corpus", "nowhere.txt"], "nowhere.txt"),
     ],
 )

@@ -162,9 +162,11 @@ def test_a_file_with_a_glob_in_its_name(tmp_path: Path) -> None:
 
 
 def test_missing_files(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="'nowhere.txt' is no file and no folder"):
+    with pytest.raises(NotFoundError, match="'nowhere.txt' is neither a file nor a folder"):
         bb.read_corpus("nowhere.txt")
-    with pytest.raises(NotFoundError, match="'a text a te.*is no file and no folder. For texts"):
+    with pytest.raises(
+        NotFoundError, match="'a text a te.*is neither a file nor a folder. For texts"
+    ):
         bb.read_corpus("a text " * 1000)
     with pytest.raises(NotFoundError, match=r"\*.txt': no file has such a name"):
         bb.read_corpus(str(tmp_path / "*.txt"))

@@ -460,7 +460,7 @@ def test_faults_in_arrays(tmp_path: Path) -> None:
 def test_no_such_source(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="Did you mean 'demo'"):
         bb.load_embedding("demmo")
-    with pytest.raises(FileNotFoundError, match="no file and no known embedding"):
+    with pytest.raises(FileNotFoundError, match="neither a file nor a known embedding"):
         bb.load_embedding(tmp_path / "nothing.txt")
     with pytest.raises(NotFoundError, match="is a folder"):
         bb.load_embedding(tmp_path)

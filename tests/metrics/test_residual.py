@@ -234,7 +234,7 @@ def test_permutations_say_nothing_of_what_is_left(
     metric: bb.metrics.Metric, query: bb.Query
 ) -> None:
     original, debiased = planted(left=2.0)
-    with pytest.warns(BayesBiasWarning, match="no p-value: groups dealt out at random differ"):
+    with pytest.warns(BayesBiasWarning, match="no p-value: randomly reassigned groups differ"):
         score = metric.run_query(query, debiased, original=original, calculate_p_value=True)
     assert np.isnan(score.p_value)
     assert np.isfinite(score.value)

@@ -16,7 +16,7 @@ def effects(part: AuditPart) -> SectionBlocks:
     yield figure(
         part.figure(artifacts.GROUPS_FIGURE),
         "The same for groups: the averages of their words.",
-        "Intervals of the expected distances, one row a group.",
+        "Intervals of the expected distances, one row per group.",
     )
     yield _contrasts(part)
     yield "# Coefficients of the connections"

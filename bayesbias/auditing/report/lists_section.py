@@ -64,7 +64,7 @@ def _pairs_table(part: AuditPart) -> Table:
                 note="How far apart the two are along their difference, from 0 to 1.",
             ),
             "coherence_percentile": Column(
-                title="Percentile", places=0, note="Among the same words dealt out at random."
+                title="Percentile", places=0, note="Among the same words randomly reassigned."
             ),
             "similarity": Column(title="Similarity", places=2, note="The cosine of the means."),
             "frequency_ratio": Column(title="Frequency ratio", places=2),

@@ -124,10 +124,10 @@ def _metrics(audit: Audit) -> SectionBlocks:
 def _word_lists(options: Mapping[str, Any]) -> str:
     return (
         "**Word lists.** Lists are compared with random words of about the same frequency, and "
-        "pairs of lists with their words dealt out at random ([Antoniak & Mimno](#ref-antoniak))."
+        "pairs of lists with their words randomly reassigned ([Antoniak & Mimno](#ref-antoniak))."
         + (
             " Silhouettes ([Spliethöver & Wachsmuth](#ref-splietho)) measure random parts of the "
-            "lists that grow to the whole: where the parts disagree, the value hangs on single "
+            "lists that grow to the whole: where the parts disagree, the value depends on single "
             "words."
             if options["silhouettes"]
             else ""

@@ -40,7 +40,7 @@ def models(part: AuditPart) -> SectionBlocks:
         part.figure(artifacts.PREDICTIVE_FIGURE),
         f"The distances as observed (lines) and as the model {literal(part.lead)} would give them "
         f"(bands). Where a line leaves its band, the model misses something.",
-        "Densities of observed distances over bands of replicated ones, one row a kind.",
+        "Densities of observed distances over bands of replicated ones, one row per kind.",
     )
 
 

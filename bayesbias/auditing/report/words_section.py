@@ -37,7 +37,7 @@ def words(part: AuditPart) -> SectionBlocks:
         f"{part.prob:.0%} intervals, by the model {literal(part.lead)}. Bias is where own "
         "stereotypes lie to the left of the controls; the table below has the intervals of these "
         "differences.",
-        "Intervals of the expected distances, one row a protected word, four marks each.",
+        "Intervals of the expected distances, one row per protected word, four marks each.",
     )
     contrasts = with_data(part.contrasts[part.contrasts["level"] == "word"])
     frame, columns = _contrasts_table(contrasts, part.prob)

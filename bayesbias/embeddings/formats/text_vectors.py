@@ -299,7 +299,7 @@ def _common_dimension(path: Path, block: bytes) -> int:
     counts = Counter(line.count(b" ") for line in lines if line)
     dim = counts.most_common(1)[0][0] if counts else 0
     if not dim:
-        raise DataError(f"{path}: no line with a word and numbers; this is no file of vectors.")
+        raise DataError(f"{path}: no line with a word and numbers; this is not a file of vectors.")
     return dim
 
 

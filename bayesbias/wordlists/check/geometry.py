@@ -152,7 +152,7 @@ def coherences(vocabulary: Vocabulary, pairs: Sequence[tuple[Array, Array]]) -> 
 def shuffled_coherences(
     vocabulary: Vocabulary, first: Codes, second: Codes, samples: int, rng: np.random.Generator
 ) -> tuple[float, Array]:
-    """Return the coherence of two lists, and of their words dealt out again at random.
+    """Return the coherence of two lists, and of their words randomly reassigned.
 
     Words in both lists stay in both. For speed the ranks are those among a sample of the
     vocabulary, for the lists and for what they are compared with alike.

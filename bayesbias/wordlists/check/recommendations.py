@@ -169,8 +169,8 @@ def _of_directions(pairs: Sequence[Row]) -> Iterator[str]:
     )
     for names, row, where in _worst(blurred, lambda row: -row["coherence_percentile"]):
         yield (
-            f"{names} lie hardly further apart in the vocabulary than the same words dealt out at "
-            f"random {where} (coherence {row['coherence']:.2f} against "
+            f"{names} lie hardly further apart in the vocabulary than the same words randomly "
+            f"reassigned {where} (coherence {row['coherence']:.2f} against "
             f"{row['coherence_shuffled']:.2f}, percentile {row['coherence_percentile']:.0f}): many "
             "words lie beyond them along their difference, so that it may stand for something "
             "else, such as frequency; choose words that differ in what is meant."
@@ -211,7 +211,7 @@ def _times(row: Row) -> float:
 
 
 def _deals(row: Row) -> int:
-    """Return in how many ways words that are not shared can be dealt out to two lists."""
+    """Return in how many ways words that are not shared can be assigned to two lists."""
     first, second = (max(row[n] - len(row["shared"]), 0) for n in ("n_first", "n_second"))
     return comb(first + second, first) // (2 if first == second else 1)
 

@@ -195,7 +195,7 @@ def _check_columns(name: str, frame: pd.DataFrame, columns: tuple[str, ...]) -> 
 
 
 def _check_counts(name: str, words: Iterable[object], counts: Iterable[object]) -> None:
-    """Refuse a table without words, with something that is no word, or with impossible counts."""
+    """Refuse a table without words, with something else than words, or impossible counts."""
     try:
         numbers = np.asarray(counts, dtype=np.float64)
     except (TypeError, ValueError) as err:
