@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 
@@ -29,6 +30,7 @@ _MOST_SCALES = 4000
 _SPEED = 3e9
 _OVERHEAD = 0.3  # seconds, however small the table
 _LONG = 60.0
+_SILENT = 10.0  # seconds after which a bar is shown in any case
 _BAND = 1.5  # on the log scale
 #: Coefficients of attributes that take more than this are kept in single precision.
 _LARGE = 100_000_000
@@ -184,16 +186,25 @@ def estimated_seconds(compiled: Compiled, draws: int) -> float:
 
 
 def _bar(stack: ExitStack, compiled: Compiled, draws: int, progress: bool) -> Callable[[int], None]:
+    """Return a function that advances a bar: at once if the work is long, or when it gets long."""
     seconds = estimated_seconds(compiled, draws)
     if seconds > _LONG / 6:
         _log.info("the exact engine needs about %.0f seconds", seconds)
-    opened = progress_bar(
-        f"drawing, about {seconds / 60:.0f} minutes",
-        total=None,
-        show=progress and seconds > _LONG,
-        unit="steps",
-    )
-    return stack.enter_context(opened)
+    is_long = seconds > _LONG
+    text = f"drawing, about {seconds / 60:.0f} minutes" if is_long else "drawing"
+    began = time.monotonic()
+    bar: Callable[[float], None] | None = None
+
+    def advance(amount: int) -> None:
+        nonlocal bar
+        # Scales that are hard to draw take longer than anyone can say beforehand.
+        if bar is None and (is_long or time.monotonic() - began > _SILENT):
+            opened = progress_bar(text, total=None, show=progress, unit="steps")
+            bar = stack.enter_context(opened)
+        if bar is not None:
+            bar(amount)
+
+    return advance
 
 
 def _correlations(values: Array, shape: tuple[int, ...], levels: int) -> Array:

@@ -1,0 +1,39 @@
+"""The exact engine: what it tells while it works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from layouts import random_table
+
+import bayesbias as bb
+from bayesbias.models.exact import engine
+from bayesbias.models.model_data import model_data
+
+
+@pytest.mark.parametrize(
+    ("silent", "long", "shown"),
+    [(1e9, 1e9, []), (0.0, 1e9, ["drawing"]), (1e9, 0.0, ["drawing, about 0 minutes"])],
+)
+def test_a_bar_if_the_work_is_long_or_gets_long(
+    monkeypatch: pytest.MonkeyPatch, silent: float, long: float, shown: list[str]
+) -> None:
+    bars: list[str] = []
+    steps: list[float] = []
+
+    @contextmanager
+    def bar(text: str, **options: object) -> Iterator[Callable[[float], None]]:
+        bars.append(text)
+        yield steps.append
+
+    monkeypatch.setattr(engine, "progress_bar", bar)
+    monkeypatch.setattr(engine, "_SILENT", silent)
+    monkeypatch.setattr(engine, "_LONG", long)
+    spec = bb.load_model("hierarchical")
+    data = model_data(spec, random_table(3, most_words=4, most_attributes=8))
+    engine.sample_exactly(spec, data, 100, np.random.default_rng(1), progress=True)
+    assert bars == shown
+    assert bool(steps) == bool(shown)
