@@ -53,7 +53,8 @@ from bayesbias.rankings.parallel_scores import (
     measure,
 )
 from bayesbias.rankings.study_queries import study_queries
-from bayesbias.wordlists import Query, Study, load_study
+from bayesbias.wordlists import Query, Study
+from bayesbias.wordlists.catalogue import as_study
 
 #: Metrics that a study is measured by, unless others are asked for.
 CLASSICAL = (
@@ -279,7 +280,7 @@ def before_after(
     at_least("residual_draws", residual_draws, 2)
     at_least("neighbours", neighbours, 1)
     check_interval(prob, "hdi")
-    before, asked_study = as_embedding(embedding), _as_study(study)
+    before, asked_study = as_embedding(embedding), as_study(study)
     how = as_matching(matching, before)
     metric_seed = None if seed is None else as_seed(seed)
     settings = Settings(
@@ -428,16 +429,6 @@ class _Comparison:
             else:
                 frames.append(drift.assign(words=label))
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
-
-
-def _as_study(study: Study | str | PathLike[str]) -> Study:
-    if isinstance(study, str | PathLike):
-        return load_study(study)
-    if not isinstance(study, Study):
-        raise SpecError(
-            f"'study' is {type(study).__name__}; expected a Study or its name: 'religion'."
-        )
-    return study
 
 
 def _benchmarks(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from os import PathLike
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +22,7 @@ from bayesbias.debias_effects.benchmarks import (
 )
 from bayesbias.embeddings import (
     Embedding,
+    EmbeddingLike,
     MatchedWords,
     Matching,
     as_embedding,
@@ -42,9 +41,6 @@ _LEAST_PAIRS = 5
 _QUESTIONS = 2048
 # The name of the rows over all sections.
 _ALL = "all sections"
-
-#: An embedding, its name or its file.
-EmbeddingLike: TypeAlias = Embedding | str | PathLike[str]
 
 
 def word_similarity(
@@ -106,7 +102,7 @@ def word_similarity(
     0       demo       15      50      0.57   0.23   0.82
     1  demo-100d       15      50      0.74   0.50   0.92
     """
-    several = _as_embeddings(embeddings)
+    several = as_embeddings(embeddings)
     at_least("draws", draws, 2)
     rng = np.random.default_rng(as_seed(seed))
     check_interval(prob, kind)
@@ -228,7 +224,7 @@ def word_analogies(
     5        gender          132      0.79   0.65   0.88
     6  all sections          792      0.80   0.73   0.88
     """
-    several = _as_embeddings(embeddings)
+    several = as_embeddings(embeddings)
     at_least("draws", draws, 2)
     rng = np.random.default_rng(as_seed(seed))
     check_interval(prob, kind)
@@ -371,14 +367,6 @@ def neighbour_drift(
             }
         )
     return pd.DataFrame(records).sort_values("kept", kind="stable", ignore_index=True)
-
-
-def _as_embeddings(embeddings: EmbeddingLike | Iterable[EmbeddingLike]) -> list[Embedding]:
-    if isinstance(embeddings, Embedding | str | PathLike):
-        return [as_embedding(embeddings)]
-    if not isinstance(embeddings, Iterable):
-        return as_embeddings(embeddings)  # which refuses them
-    return as_embeddings([as_embedding(each, "embeddings") for each in embeddings])
 
 
 def _matched(embedding: Embedding, words: Iterable[str], matching: Matching | None) -> MatchedWords:

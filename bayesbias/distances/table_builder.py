@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os import PathLike
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from bayesbias.distances.covariates import CovariatePlan, Side, is_protected
 from bayesbias.distances.schema import categorical, category_codes, category_type
 from bayesbias.embeddings import (
     Embedding,
+    EmbeddingLike,
     Matched,
     MatchedWords,
     Matching,
@@ -23,14 +25,15 @@ from bayesbias.embeddings import (
     one_vector_matching,
     unit_vectors,
 )
-from bayesbias.errors import DataError, SpecError, warn
+from bayesbias.errors import DataError, warn
+from bayesbias.wordlists.catalogue import as_study
 from bayesbias.wordlists.frequencies import Frequencies, Unknown
 from bayesbias.wordlists.study import Attribute, Study
 
 
 def distance_table(
-    embeddings: Embedding | Iterable[Embedding],
-    study: Study,
+    embeddings: EmbeddingLike | Iterable[EmbeddingLike],
+    study: Study | str | PathLike[str],
     *,
     matching: Matching | None = None,
     covariates: Iterable[str] = (),
@@ -45,9 +48,9 @@ def distance_table(
 
     Parameters
     ----------
-    embeddings : Embedding or iterable of Embedding
+    embeddings : Embedding, str, or iterable of them
         Where the vectors are from; several need different names.
-    study : Study
+    study : Study or str
         Protected words, stereotypes and controls.
     matching : Matching, optional
         How words are matched with the vocabularies, and how many of a word set may be missing;
@@ -126,10 +129,7 @@ def distance_table(
     2             boy          -7.38  5.24
     """
     several = as_embeddings(embeddings)
-    if not isinstance(study, Study):
-        raise SpecError(
-            f"'study' is {type(study).__name__}; expected a Study: load_study('religion')."
-        )
+    study = as_study(study)
     plan = CovariatePlan(covariates, frequencies, unknown_frequency, matching)
     for embedding in several:
         plan.check(embedding)

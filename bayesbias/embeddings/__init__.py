@@ -2,13 +2,14 @@
 
 # Names that are not in __all__ are for other rooms.
 from bayesbias.embeddings.embedding import Embedding
-from bayesbias.embeddings.embedding import as_embeddings as as_embeddings
 from bayesbias.embeddings.embedding import check_embedding as check_embedding
 from bayesbias.embeddings.embedding import describe as describe
 from bayesbias.embeddings.embedding import unit_rows as unit_rows
 from bayesbias.embeddings.embedding import unit_vectors as unit_vectors
 from bayesbias.embeddings.loading import FORMATS as FORMATS
+from bayesbias.embeddings.loading import EmbeddingLike as EmbeddingLike
 from bayesbias.embeddings.loading import as_embedding as as_embedding
+from bayesbias.embeddings.loading import as_embeddings as as_embeddings
 from bayesbias.embeddings.loading import guess_format as guess_format
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.embeddings.matching import Matched, MatchedWords, Matching, Overlap, match

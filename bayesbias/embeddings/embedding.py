@@ -475,33 +475,6 @@ def check_embedding(embedding: object, name: str = "embedding") -> None:
         )
 
 
-def as_embeddings(embeddings: Embedding | Iterable[Embedding]) -> list[Embedding]:
-    """Return the embeddings as a list, if they are embeddings and their names differ."""
-    if isinstance(embeddings, Embedding):
-        return [embeddings]
-    if isinstance(embeddings, str) or not isinstance(embeddings, Iterable):
-        raise SpecError(
-            f"'embeddings' is {embeddings!r}; expected an Embedding or a list of them: "
-            "load_embedding(path)."
-        )
-    several = list(embeddings)
-    for item in several:
-        if not isinstance(item, Embedding):
-            raise SpecError(
-                f"'embeddings' holds {type(item).__name__}; expected an Embedding: "
-                "load_embedding(path), or Embedding.from_gensim(model)."
-            )
-    if not several:
-        raise SpecError("'embeddings' is empty; give at least one embedding.")
-    names = [embedding.name for embedding in several]
-    if len(set(names)) < len(names):
-        raise SpecError(
-            f"two embeddings are called {max(names, key=names.count)!r}; load them with different "
-            "names, or their distances cannot be distinguished."
-        )
-    return several
-
-
 def unit_vectors(embedding: Embedding, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
     """Return the rows scaled to length one, in double precision.
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from os import PathLike
 from pathlib import Path
+from typing import TypeAlias
 
 from bayesbias._core.files import atomic, check_folder
 from bayesbias._core.validation import at_least, one_of, word_list
@@ -58,6 +59,9 @@ _FASTTEXT_MAGIC = struct.pack("<i", 793_712_314)
 _PICKLE = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
 _CONTROL = re.compile(rb"[\x00-\x08]")
 _PEEK_BYTES = 1 << 20
+
+#: An embedding, its name, or its file.
+EmbeddingLike: TypeAlias = Embedding | str | PathLike[str]
 
 
 def load_embedding(
@@ -188,14 +192,33 @@ def load_embedding(
     return _embedding(rows, name or default).with_matching(how)
 
 
-def as_embedding(
-    embedding: Embedding | str | PathLike[str], argument: str = "embedding"
-) -> Embedding:
+def as_embedding(embedding: EmbeddingLike, argument: str = "embedding") -> Embedding:
     """Return an embedding that is given itself, by its name or by its file."""
     if isinstance(embedding, str | PathLike):
         return load_embedding(embedding)
     check_embedding(embedding, argument)
     return embedding
+
+
+def as_embeddings(embeddings: EmbeddingLike | Iterable[EmbeddingLike]) -> list[Embedding]:
+    """Return one or several embeddings, also by name or file; their names must differ."""
+    if isinstance(embeddings, Embedding | str | PathLike):
+        return [as_embedding(embeddings)]
+    if not isinstance(embeddings, Iterable):
+        raise SpecError(
+            f"'embeddings' is {type(embeddings).__name__}; expected an Embedding, its name such as "
+            "'demo', a file, or a list of them."
+        )
+    several = [as_embedding(each, "embeddings") for each in embeddings]
+    if not several:
+        raise SpecError("'embeddings' is empty; give at least one embedding.")
+    names = [embedding.name for embedding in several]
+    if len(set(names)) < len(names):
+        raise SpecError(
+            f"two embeddings are called {max(names, key=names.count)!r}; load them with different "
+            "names, or their distances cannot be distinguished."
+        )
+    return several
 
 
 def save_embedding(

@@ -11,7 +11,7 @@ import numpy as np
 from bayesbias._core.array_types import Array
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.wording import did_you_mean, quoted
-from bayesbias.embeddings import Embedding, Matching, check_embedding
+from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embedding
 from bayesbias.errors import SpecError
 from bayesbias.metrics.measurement import Measurement
 from bayesbias.metrics.nested_subsets import NestedSubsets
@@ -291,7 +291,7 @@ class Metric:
         ----------
         targets, attributes : tuple of WordVectors
             The words of the query.
-        embedding : Embedding
+        embedding : Embedding or str
             The embedding they are from.
 
         Returns
@@ -331,7 +331,7 @@ class Metric:
     def on(
         self,
         query: Query | str,
-        embedding: Embedding,
+        embedding: EmbeddingLike,
         *,
         matching: Matching | None = None,
         normalize: bool = False,
@@ -344,7 +344,7 @@ class Metric:
         ----------
         query : Query or str
             The question, or the name of one; its template must fit.
-        embedding : Embedding
+        embedding : Embedding or str
             Where the vectors are from.
         matching : Matching, optional
             How words are matched with the vocabulary; by default as the embedding says. The value
@@ -376,7 +376,7 @@ class Metric:
         metric, used_seed = self._configured(options, seed)
         asked = as_query(query)
         metric.check_query(asked)
-        check_embedding(embedding)
+        embedding = as_embedding(embedding)
         words = gather(
             asked,
             embedding,
@@ -393,7 +393,7 @@ class Metric:
     def run_query(
         self,
         query: Query | str,
-        embedding: Embedding,
+        embedding: EmbeddingLike,
         *,
         matching: Matching | None = None,
         normalize: bool = False,
@@ -410,7 +410,7 @@ class Metric:
         ----------
         query : Query or str
             The question, or the name of one; its template must fit.
-        embedding : Embedding
+        embedding : Embedding or str
             Where the vectors are from.
         matching : Matching, optional
             How words are matched with the vocabulary; by default as the embedding says.
@@ -467,7 +467,7 @@ class Metric:
     def posterior(
         self,
         query: Query | str,
-        embedding: Embedding,
+        embedding: EmbeddingLike,
         *,
         draws: int = 4000,
         seed: Seed = None,
@@ -493,7 +493,7 @@ class Metric:
         ----------
         query : Query or str
             The question, or the name of one; its template must fit.
-        embedding : Embedding
+        embedding : Embedding or str
             Where the vectors are from.
         draws : int, default 4000
             How many draws.
@@ -529,7 +529,7 @@ class Metric:
     def influence(
         self,
         query: Query | str,
-        embedding: Embedding,
+        embedding: EmbeddingLike,
         *,
         matching: Matching | None = None,
         normalize: bool = False,
@@ -542,7 +542,7 @@ class Metric:
         ----------
         query : Query or str
             The question, or the name of one; its template must fit.
-        embedding : Embedding
+        embedding : Embedding or str
             Where the vectors are from.
         matching : Matching, optional
             How words are matched with the vocabulary; by default as the embedding says.
@@ -575,7 +575,7 @@ class Metric:
     def by_word(
         self,
         query: Query | str,
-        embedding: Embedding,
+        embedding: EmbeddingLike,
         *,
         draws: int = 1000,
         seed: Seed = None,
@@ -594,7 +594,7 @@ class Metric:
         ----------
         query : Query or str
             The question, or the name of one, with one attribute set.
-        embedding : Embedding
+        embedding : Embedding or str
             Where the vectors are from.
         draws : int, default 1000
             How many draws of the target words.

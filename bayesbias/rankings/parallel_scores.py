@@ -13,7 +13,7 @@ from bayesbias._core.progress import progress_bar
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, check_jobs, one_of
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding, Matching, as_embeddings
+from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embeddings
 from bayesbias.errors import BayesBiasWarning, NotFoundError, SpecError
 from bayesbias.metrics import TESTS, Metric, Score, Test, as_query
 from bayesbias.numerics.intervals import Kind, check_interval
@@ -107,7 +107,7 @@ def _new_name(name: str, taken: Iterable[str]) -> str:
 
 def measure(
     asked: Sequence[tuple[Metric, Mapping[str, Query]]],
-    embeddings: Embedding | Iterable[Embedding],
+    embeddings: EmbeddingLike | Iterable[EmbeddingLike],
     settings: Settings,
     *,
     n_jobs: int,

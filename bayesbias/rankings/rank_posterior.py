@@ -15,7 +15,7 @@ from bayesbias._core.array_types import Array
 from bayesbias._core.random import Seed
 from bayesbias._core.validation import at_least, one_of
 from bayesbias._core.wording import counted, quoted
-from bayesbias.embeddings import Embedding, Matching, as_embeddings
+from bayesbias.embeddings import EmbeddingLike, Matching, as_embeddings
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.metrics import MetricLike, as_metrics
 from bayesbias.numerics.intervals import centred, interval_around
@@ -224,7 +224,7 @@ def _probability(chance: float) -> str:
 def rank_posterior(
     metric: MetricLike,
     queries: Queries,
-    embeddings: Iterable[Embedding],
+    embeddings: Iterable[EmbeddingLike],
     *,
     aggregate: Aggregate = "abs_avg",
     draws: int = 4000,

@@ -12,7 +12,7 @@ from bayesbias._core.array_types import Array
 from bayesbias._core.random import Seed
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding, Matching
+from bayesbias.embeddings import EmbeddingLike, Matching
 from bayesbias.errors import SpecError, warn
 from bayesbias.metrics import MetricLike, Score, Test, as_metrics
 from bayesbias.numerics.intervals import Kind
@@ -46,7 +46,7 @@ _WEFE_NAMES = {
 def run_queries(
     metric: MetricLike,
     queries: Queries,
-    embeddings: Embedding | Iterable[Embedding],
+    embeddings: EmbeddingLike | Iterable[EmbeddingLike],
     *,
     name: str | None = None,
     subqueries: bool = False,
@@ -71,7 +71,7 @@ def run_queries(
         The queries or their names (``weat_7``), or the name of a published set: ``gender``,
         ``ethnicity``, ``religion``, ``weat``. An equal query is measured once; of different
         queries with one name, the second gets " (2)" behind it.
-    embeddings : Embedding or list of Embedding
+    embeddings : Embedding, str, or list of them
         Where to measure them; their names must differ.
     name : str, optional
         What the queries have in common, for the name of the aggregate; by default that of the
@@ -177,7 +177,7 @@ def run_queries(
 def query_scores(
     metrics: MetricLike | Iterable[MetricLike],
     queries: Queries,
-    embeddings: Embedding | Iterable[Embedding],
+    embeddings: EmbeddingLike | Iterable[EmbeddingLike],
     *,
     subqueries: bool = False,
     draws: int = 0,
@@ -201,7 +201,7 @@ def query_scores(
         The metrics: names in `METRICS`, classes, or instances with their options.
     queries : Query, str, or list of them
         The queries or their names, or the name of a published set, as in `run_queries`.
-    embeddings : Embedding or list of Embedding
+    embeddings : Embedding, str, or list of them
         Where to measure them; their names must differ.
     subqueries : bool, default False
         Whether each metric takes the parts of the queries that fit it, and skips those that have

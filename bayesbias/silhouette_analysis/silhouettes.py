@@ -18,7 +18,7 @@ from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, check_jobs, one_of
 from bayesbias._core.wording import counted, plural, quoted
-from bayesbias.embeddings import Embedding, Matching, as_embeddings, as_matching
+from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embeddings, as_matching
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.metrics import Measurement, Metric, MetricLike, as_metrics, as_query
 from bayesbias.numerics.intervals import check_interval
@@ -378,7 +378,7 @@ class Silhouettes:
 def silhouettes(
     metric: MetricLike,
     query: Query | str,
-    embeddings: Embedding | Iterable[Embedding],
+    embeddings: EmbeddingLike | Iterable[EmbeddingLike],
     *,
     side: Side = "targets",
     runs: int = 100,
@@ -408,7 +408,7 @@ def silhouettes(
         The metric: a name in `METRICS`, a class, or an instance with its options.
     query : Query or str
         The query, or its name; its template must fit.
-    embeddings : Embedding or list of Embedding
+    embeddings : Embedding, str, or list of them
         Where to measure it; their names must differ.
     side : {"targets", "attributes"}, default "targets"
         Which lists grow: the groups or the concepts.

@@ -155,6 +155,18 @@ def query_set(name: str) -> list[Query]:
     return [_query(entry) for entry in _queries()[name]]
 
 
+def as_study(study: Study | str | PathLike[str]) -> Study:
+    """Return a study that is given itself, by its name or by its file."""
+    if isinstance(study, str | PathLike):
+        return load_study(study)
+    if not isinstance(study, Study):
+        raise SpecError(
+            f"'study' is {type(study).__name__}; expected a Study, its name such as 'religion', or "
+            "a file."
+        )
+    return study
+
+
 def load_study(source: str | PathLike[str]) -> Study:
     """Load a study by its name, or from a file.
 

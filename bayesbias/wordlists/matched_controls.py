@@ -15,7 +15,13 @@ from bayesbias._core.blocks import blocks
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, one_of, positive, word_list
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding, Matching, check_embedding, one_vector_matching
+from bayesbias.embeddings import (
+    Embedding,
+    EmbeddingLike,
+    Matching,
+    as_embedding,
+    one_vector_matching,
+)
 from bayesbias.errors import DataError, SpecError, VocabularyError, warn
 from bayesbias.wordlists.catalogue import COLLECTIONS, resolve, word_sets
 from bayesbias.wordlists.frequencies import (
@@ -144,7 +150,7 @@ class _Words:
 
 def match_controls(
     study: Study,
-    embedding: Embedding,
+    embedding: EmbeddingLike,
     on: Literal["frequency", "norm"],
     *,
     pool: str | Iterable[str] | None,
@@ -156,7 +162,7 @@ def match_controls(
     name: str | None,
 ) -> MatchedStudy:
     """Return the study with other neutral controls; the method of `Study` documents it."""
-    check_embedding(embedding)
+    embedding = as_embedding(embedding)
     one_of("on", on, ("frequency", "norm"))
     at_least("ratio", ratio, 1)
     seed = as_seed(seed)

@@ -21,7 +21,7 @@ from bayesbias.wordlists.wordset import WordSet
 
 if TYPE_CHECKING:
     from bayesbias._core.random import Seed
-    from bayesbias.embeddings import Embedding, Matching
+    from bayesbias.embeddings import EmbeddingLike, Matching
     from bayesbias.wordlists.frequencies import Frequencies
     from bayesbias.wordlists.matched_controls import MatchedStudy
 
@@ -175,7 +175,7 @@ class Study:
 
     def match_controls(
         self,
-        embedding: Embedding,
+        embedding: EmbeddingLike,
         on: Literal["frequency", "norm"] = "frequency",
         *,
         pool: str | Iterable[str] | None = None,
@@ -198,7 +198,7 @@ class Study:
 
         Parameters
         ----------
-        embedding : Embedding
+        embedding : Embedding or str
             Where the words are looked up; best with its whole vocabulary.
         on : {"frequency", "norm"}, default "frequency"
             What is matched: the log frequency, or the length of the vector.

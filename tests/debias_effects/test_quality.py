@@ -437,7 +437,7 @@ def test_what_is_refused(demo: bb.Embedding, tmp_path: Path) -> None:
         bb.debias_effects.word_analogies(demo, tmp_path / "none.txt")
     with pytest.raises(SpecError, match="'benchmark' is 3"):
         bb.debias_effects.word_analogies(demo, 3)  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'embeddings' is 3"):
+    with pytest.raises(SpecError, match="'embeddings' is int; expected an Embedding"):
         bb.debias_effects.word_similarity(3)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'embeddings' is int; expected an Embedding"):
         bb.debias_effects.word_similarity([3])  # type: ignore[list-item]

@@ -153,14 +153,16 @@ def test_bad_arguments(tiny: bb.Embedding, jobs: bb.Study) -> None:
         bb.distance_table([tiny, tiny], jobs)
     with pytest.raises(SpecError, match="'embeddings' is empty"):
         bb.distance_table([], jobs)
-    with pytest.raises(SpecError, match="'embeddings' is 'x'; expected an Embedding"):
-        bb.distance_table("x", jobs)  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'embeddings' is None"):
+    with pytest.raises(NotFoundError, match="'x' is neither a file nor a known embedding"):
+        bb.distance_table("x", jobs)
+    with pytest.raises(SpecError, match="'embeddings' is NoneType; expected an Embedding"):
         bb.distance_table(None, jobs)  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="holds str; expected an Embedding"):
-        bb.distance_table(["x"], jobs)  # type: ignore[list-item]
-    with pytest.raises(SpecError, match="expected a Study"):
-        bb.distance_table(tiny, "religion")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'embeddings' is int; expected an Embedding"):
+        bb.distance_table([3], jobs)  # type: ignore[list-item]
+    with pytest.raises(SpecError, match="'study' is int; expected a Study"):
+        bb.distance_table(tiny, 3)  # type: ignore[arg-type]
+    with pytest.raises(NotFoundError, match="no study 'relegion'"):
+        bb.distance_table(tiny, "relegion")
     with pytest.raises(SpecError, match="'matching' is tuple; expected a Matching"):
         bb.distance_table(tiny, jobs, matching=("exact",))  # type: ignore[arg-type]
 
@@ -333,3 +335,8 @@ def test_files_that_are_no_tables(tmp_path: Path) -> None:
         bb.read_table(__file__)
     with pytest.raises(SpecError, match="one of the kinds"):
         bb.write_table(authors(), tmp_path / "t.xlsx")
+
+
+def test_names_stand_for_what_they_name(demo: bb.Embedding) -> None:
+    table = bb.distance_table(demo, bb.load_study("weat_7"))
+    pd.testing.assert_frame_equal(bb.distance_table("demo", "weat_7"), table)

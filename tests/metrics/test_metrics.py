@@ -493,8 +493,8 @@ def test_arguments(emb: bb.Embedding) -> None:
         bb.metrics.WEAT().on(q, emb).permutation_test(iterations=0)
     with pytest.raises(SpecError, match="'p_value_iterations' is 0"):
         bb.metrics.WEAT().run_query(q, emb, p_value_iterations=0)
-    with pytest.raises(SpecError, match="'embedding' is str; expected an Embedding"):
-        bb.metrics.WEAT().run_query(q, "demo")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'embedding' is int; expected an Embedding"):
+        bb.metrics.WEAT().run_query(q, 3)  # type: ignore[arg-type]
     with pytest.raises(
         SpecError,
         match="no option 'retun_effect_size'; its options are "

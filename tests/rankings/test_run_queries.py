@@ -359,7 +359,7 @@ def test_nothing_runs_before_all_is_checked(
         ),
         ({"queries": [7]}, "'query' is int; expected a Query"),
         ({"embeddings": []}, "'embeddings' is empty"),
-        ({"embeddings": "demo"}, "'embeddings' is 'demo'; expected an Embedding"),
+        ({"embeddings": 3}, "'embeddings' is int; expected an Embedding"),
         ({"aggregate": "mean"}, "'aggregate' is 'mean'; expected one of 'abs_avg', 'abs_sum', 'av"),
         ({"aggregate": 1}, "'aggregate' is 1; expected one of .* or a function"),
         ({"only_aggregate": True}, "only_aggregate=True needs 'aggregate', such as 'abs_avg'"),

@@ -470,8 +470,8 @@ def test_bad_options(demo: bb.Embedding) -> None:
         bb.wordlists.GroupClassifier(seed=-1).fit(demo, "gender")
     with pytest.raises(SpecError, match="'n_jobs' is 0; expected a number of processes, or -1"):
         bb.wordlists.GroupClassifier(n_jobs=0).fit(demo, "gender")
-    with pytest.raises(SpecError, match="'embedding' is str; expected an Embedding"):
-        bb.wordlists.GroupClassifier().fit("demo", "gender")
+    with pytest.raises(SpecError, match="'embedding' is int; expected an Embedding"):
+        bb.wordlists.GroupClassifier().fit(3, "gender")
 
 
 def test_not_fitted(demo: bb.Embedding, gender: bb.wordlists.GroupClassifier) -> None:

@@ -732,5 +732,5 @@ def test_labels_are_checked_before_they_are_learnt_from(demo: bb.Embedding) -> N
         bb.build_lists(demo, bb.wordlists.GroupClassifier())
     with pytest.raises(SpecError, match="'labelled' is int; expected a dictionary"):
         bb.build_lists(demo, 3)
-    with pytest.raises(SpecError, match="'embedding' is str; expected an Embedding"):
-        bb.build_lists("demo", "gender")
+    with pytest.raises(SpecError, match="'embedding' is int; expected an Embedding"):
+        bb.build_lists(3, "gender")

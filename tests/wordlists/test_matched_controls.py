@@ -138,7 +138,7 @@ def test_mistakes(demo: bb.Embedding, options: dict[str, object], message: str) 
 
 def test_embeddings_that_do_not_fit(tiny: bb.Embedding) -> None:
     with pytest.raises(SpecError, match="expected an Embedding"):
-        bb.load_study("race").match_controls("demo")  # type: ignore[arg-type]
+        bb.load_study("race").match_controls(3)  # type: ignore[arg-type]
     with pytest.raises(VocabularyError, match="has none of the stereotypes"):
         bb.load_study("religion").match_controls(tiny, "norm")
 

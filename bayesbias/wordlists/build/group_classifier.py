@@ -19,7 +19,7 @@ from bayesbias._core.progress import progress_bar
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import check_jobs, one_of, share, true_or_false, word_list
 from bayesbias._core.wording import counted, quoted
-from bayesbias.embeddings import Embedding, Matching, check_embedding
+from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embedding, check_embedding
 from bayesbias.errors import NotFittedError, SpecError, VocabularyError, warn
 from bayesbias.wordlists.build.classifier_evaluation import Evaluation, evaluate
 from bayesbias.wordlists.build.classifier_training import (
@@ -164,7 +164,7 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
 
     def fit(
         self,
-        embedding: Embedding,
+        embedding: EmbeddingLike,
         labelled: Labelled | str | PathLike[str],
         *,
         lemmas: Mapping[str, str] | None = None,
@@ -207,7 +207,7 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         0.79
         """
         self._check()
-        check_embedding(embedding)
+        embedding = as_embedding(embedding)
         groups = as_labelled(labelled)
         for name in _learnt():  # what was learnt before: `fit` may fail halfway
             self.__dict__.pop(name, None)

@@ -12,7 +12,7 @@ from bayesbias._core.array_types import Codes
 from bayesbias._core.validation import at_least, one_of, share, word_list
 from bayesbias._core.wording import quoted
 from bayesbias.corpus import Corpus
-from bayesbias.embeddings import Embedding, Matching, check_embedding
+from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embedding
 from bayesbias.errors import DataError, SpecError, VocabularyError, warn
 from bayesbias.wordlists.build import build_notes
 from bayesbias.wordlists.build.base import ListMethod, ListRequest
@@ -49,7 +49,7 @@ Attributes = Mapping[str, Iterable[str]] | Iterable[str] | Iterable[Iterable[str
 
 
 def build_lists(
-    embedding: Embedding,
+    embedding: EmbeddingLike,
     classifier: GroupClassifier | Labelled | str | PathLike[str],
     *,
     method: str | ListMethod = "frequency",
@@ -67,7 +67,7 @@ def build_lists(
 
     Parameters
     ----------
-    embedding : Embedding
+    embedding : Embedding or str
         Whose vocabulary the words are taken from.
     classifier : GroupClassifier, mapping of str to iterable of str, or str
         What estimates the groups of words: a fitted classifier, labelled words to fit one to with
@@ -150,7 +150,7 @@ def build_lists(
     at_least("size", size, 1)
     if threshold is not None:
         share("threshold", threshold)
-    check_embedding(embedding)
+    embedding = as_embedding(embedding)
     unwanted = as_stop_words(stop_words)
     sets = _as_sets(attributes)
     how.check(sets)

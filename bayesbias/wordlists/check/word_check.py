@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, word_list
 from bayesbias._core.wording import counted
-from bayesbias.embeddings import Embedding, Matching, as_embeddings, as_matching
+from bayesbias.embeddings import EmbeddingLike, Matching, as_embeddings, as_matching
 from bayesbias.errors import SpecError
 from bayesbias.wordlists.check.check_tables import (
     MatchedList,
@@ -177,7 +177,7 @@ class WordCheck:
 
 def check_words(
     lists: Study | Query | Mapping[str, Iterable[str]],
-    embeddings: Embedding | Iterable[Embedding],
+    embeddings: EmbeddingLike | Iterable[EmbeddingLike],
     *,
     frequencies: pd.DataFrame | Mapping[str, float] | HasCounts | None = None,
     tags: pd.DataFrame | None = None,
@@ -195,7 +195,7 @@ def check_words(
     ----------
     lists : Study, Query or mapping of str to iterable of str
         The lists to look at.
-    embeddings : Embedding or iterable of Embedding
+    embeddings : Embedding, str, or iterable of them
         Where to look for the words; the whole vocabulary, not only the words of the lists, as
         these are compared with it. Of several (other corpora, or other seeds) the spread is
         reported.
