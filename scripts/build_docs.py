@@ -89,6 +89,7 @@ def stage(folder: Path) -> None:
         text = NAMES.sub(lambda found: reference(found[1]), text)
         text = text.replace(COMMANDS, "\n".join(commands()))
         text = PRINTED.sub(wrapped, text)
+        text = text.replace("```mermaid\n", "```text\n")  # which needs a script from the network
         if place == "models/index.md":
             text += CARDS
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
@@ -169,7 +170,7 @@ def reference(room: str) -> str:
         # What a metric implements is of interest to those who write one.
         if name == "metrics.Metric" or not issubclass(things[name], bb.metrics.Metric):
             # scikit-learn gives every transformer these, for the routing of metadata.
-            routing = "set_fit_request, set_transform_request"
+            routing = "set_fit_request, set_predict_request, set_transform_request"
             lines += ["   :members:", f"   :exclude-members: {routing}"]
         lines += [""]
     return "\n".join([*lines, "```"])
