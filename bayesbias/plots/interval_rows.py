@@ -22,7 +22,7 @@ from bayesbias.plots.style import BAND, INK, RULE, Style, settle
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: So many words or more are drawn smaller, and have the scale at both ends.
+#: The number of words from which on they are drawn smaller, with the scale at both ends.
 MANY = 30
 # Lanes around the name of a group, and between groups.
 _AROUND, _APART = 0.9, 1.7

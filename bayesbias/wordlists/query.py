@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
-from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, enumerated, quoted
 from bayesbias.errors import SpecError
 from bayesbias.wordlists.wordset import WordSet
 
@@ -195,13 +195,6 @@ class Query:
             "<thead><tr><th></th><th>set</th><th>words</th><th></th></tr></thead>"
             f"<tbody>{''.join(rows)}</tbody></table>"
         )
-
-
-def enumerated(names: Sequence[str]) -> str:
-    """Return names in one phrase, the last behind an *and*."""
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def as_sets(

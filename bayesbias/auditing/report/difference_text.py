@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-#: So many words are named at most.
+#: The most words that a sentence names.
 NAMED = 6
 #: What own stereotypes are compared with, in words.
 OTHERS = {

@@ -18,7 +18,7 @@ def models(part: AuditPart) -> SectionBlocks:
         yield figure(
             part.figure(artifacts.COMPARISON_FIGURE),
             "How much worse than the best each model predicts, by WAIC.",
-            "One row a model, the difference with its standard error.",
+            "One row per model, the difference with its standard error.",
         )
     for frame, name, text in (
         (part.comparison, "WAIC", "By WAIC: new distances of the same words."),
