@@ -105,7 +105,7 @@ def test_embedding_commands(run, tmp_path: Path, demo: bb.Embedding) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("table", "nosuch.bin"), "Error: 'nosuch.bin' is no file"),
+        (("table", "nosuch.bin"), "Error: 'nosuch.bin' is neither a file"),
         (("table", "--study", "religon"), "Did you mean 'religion'"),
         (("table", "--fallback", "lowre"), "Did you mean 'lower'"),
         (("table", "--out", "table.xlsx"), "one of the kinds"),
