@@ -39,12 +39,6 @@ def convergence(posterior: xr.Dataset) -> dict[str, xr.Dataset]:
     return measures
 
 
-def mean_sizes(draws: xr.DataArray) -> Array:
-    """Return the effective sample size of the mean of each quantity."""
-    sizes = _arviz().ess(draws.to_dataset(name="draws"), method="mean")
-    return np.asarray(sizes["draws"])
-
-
 def smooth_weights(log_ratios: Array, relative_efficiency: float) -> tuple[Array, Array]:
     """Pareto-smooth importance ratios along the last axis: normalised log weights, and k."""
     az = _arviz()
