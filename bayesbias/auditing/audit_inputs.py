@@ -18,7 +18,8 @@ from bayesbias._core.wording import quoted
 from bayesbias.embeddings import Embedding, Matching, load_embedding
 from bayesbias.embeddings.named_sources import DOWNLOADS, NAMED
 from bayesbias.errors import BayesBiasWarning, SpecError
-from bayesbias.wordlists import Study, load_study
+from bayesbias.wordlists import Study
+from bayesbias.wordlists.catalogue import as_study
 
 #: An embedding, its file, or the name of a known one.
 Source: TypeAlias = str | PathLike[str] | Embedding
@@ -122,21 +123,11 @@ def as_studies(study: Lists | Iterable[Lists]) -> list[Study]:
             "'religion', or a list of them."
         )
     given: Iterable[Lists] = [study] if one else study  # type: ignore[list-item, assignment]
-    several = [item if isinstance(item, Study) else load_study(item) for item in given]
+    several = [as_study(item) for item in given]
     if not several:
         raise SpecError("'study' is empty; give at least one.")
     _check_names("studies", [item.name for item in several])
     return several
-
-
-def check_matching(matching: Matching | None) -> Matching | None:
-    """Refuse what is not a `Matching`, before anything is read."""
-    if matching is not None and not isinstance(matching, Matching):
-        raise SpecError(
-            f"'matching' is {type(matching).__name__}; expected a Matching: "
-            "bb.embeddings.Matching(fallbacks=…, threshold=…)."
-        )
-    return matching
 
 
 def load_all(several: Sequence[Given], studies: Sequence[Study], how: Loading) -> list[Embedding]:

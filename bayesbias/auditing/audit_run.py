@@ -24,7 +24,6 @@ from bayesbias.auditing.audit_inputs import (
     Source,
     as_given,
     as_studies,
-    check_matching,
     embedding_hash,
     load_all,
     slugs,
@@ -38,6 +37,7 @@ from bayesbias.debias import Method, method_for
 from bayesbias.debias_effects.before_after import CLASSICAL
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Embedding, Matching
+from bayesbias.embeddings.matching import check_matching
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 from bayesbias.metrics import MetricLike
 from bayesbias.wordlists import Study
@@ -181,7 +181,8 @@ def audit(
     methods = _methods(studies, options)
     given = as_given(embedding)
     path = _folder_path(out)
-    how = Loading(options.whole, check_matching(matching), limit, trust, progress)
+    bound = None if matching is None else check_matching(matching)
+    how = Loading(options.whole, bound, limit, trust, progress)
     loaded = load_all(given, studies, how)
     pairs = [(emb, lists) for emb in loaded for lists in studies]
     names = [(emb.name, lists.name) for emb, lists in pairs]

@@ -375,12 +375,13 @@ def check_matching(matching: Matching) -> Matching:
 
 def one_vector_matching(matching: Matching | None, embedding: Embedding) -> Matching:
     """Return the matching for what gives each word one vector, the first that is found."""
-    if as_matching(matching, embedding).strategy == "all" and matching is not None:
+    how = as_matching(matching, embedding)
+    if how.strategy == "all" and matching is not None:
         raise SpecError(
             "'matching' has strategy='all', which gives a word several vectors; here a word has "
             "one: matching.changed(strategy='first')."
         )
-    return as_matching(matching, embedding).changed(strategy="first")
+    return how.changed(strategy="first")
 
 
 def check_fallbacks(fallbacks: Iterable[str]) -> tuple[str, ...]:

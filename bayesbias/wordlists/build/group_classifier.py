@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from threadpoolctl import threadpool_limits
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.blocks import blocks
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.random import Seed, as_seed
+from bayesbias._core.sklearn_errors import NotFittedError
 from bayesbias._core.validation import check_jobs, one_of, share, true_or_false, word_list
 from bayesbias._core.wording import counted, quoted
 from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embedding, check_embedding
-from bayesbias.errors import NotFittedError, SpecError, VocabularyError, warn
+from bayesbias.errors import SpecError, VocabularyError, warn
 from bayesbias.wordlists.build.classifier_evaluation import Evaluation, evaluate
 from bayesbias.wordlists.build.classifier_training import (
     METHODS,
@@ -48,10 +48,6 @@ _HELD_OUT = 4
 _FOLDS = 5
 # Numbers in a block of vectors that is classified at once: small enough for the caches.
 _BLOCK_NUMBERS = 400_000
-
-
-class _NotFittedError(NotFittedError, SklearnNotFittedError):  # type: ignore[misc]
-    """Ours and scikit-learn's, so that either can be caught."""
 
 
 @dataclass(eq=False, repr=False)
@@ -452,7 +448,7 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
 
     def __getattr__(self, name: str) -> Any:
         if name in _learnt():
-            raise _NotFittedError(
+            raise NotFittedError(
                 f"this GroupClassifier has no {name!r} yet; call fit(embedding, labelled) first."
             )
         raise AttributeError(f"'GroupClassifier' object has no attribute {name!r}")
