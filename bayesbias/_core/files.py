@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import socket
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,11 +42,41 @@ def make_folder(path: Path) -> None:
     check_folder(path / "file")
 
 
+def _temporary_prefix(path: Path) -> str:
+    """Return how the temporary names for a path begin: with the computer and the process."""
+    host = re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
+    return f".{path.name}.{host}~{os.getpid()}~"
+
+
+def _is_running(process: int) -> bool:
+    """Return whether a process of this computer runs; where that cannot be asked, it does."""
+    if sys.platform == "win32":  # there, asking would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _sweep(path: Path) -> None:
+    """Remove the temporary files for a path that killed processes of this computer left."""
+    start, _, _ = _temporary_prefix(path).partition("~")
+    for name in os.listdir(path.parent):
+        if name.startswith(f"{start}~"):
+            process = name.removeprefix(f"{start}~").partition("~")[0]
+            if process.isdecimal() and not _is_running(int(process)):
+                (path.parent / name).unlink(missing_ok=True)
+
+
 @contextmanager
 def atomic(*paths: Path) -> Iterator[tuple[Path, ...]]:
     """Yield temporary names beside the paths; rename them all at the end, remove them on failure.
 
-    The temporary files stand in the folder of their targets, so the renaming never copies.
+    The temporary files stand in the folder of their targets, so the renaming never copies. Those
+    that a killed process left there for the same targets are removed first.
     """
     umask = os.umask(0)
     os.umask(umask)
@@ -51,8 +84,11 @@ def atomic(*paths: Path) -> Iterator[tuple[Path, ...]]:
     try:
         for path in paths:
             check_folder(path)
+            _sweep(path)
             handle, name = tempfile.mkstemp(
-                dir=path.parent, prefix=f".{path.name}.", suffix="".join(path.suffixes[-2:])
+                dir=path.parent,
+                prefix=_temporary_prefix(path),
+                suffix="".join(path.suffixes[-2:]),
             )
             os.close(handle)
             os.chmod(name, 0o666 & ~umask)

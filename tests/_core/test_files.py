@@ -1,0 +1,87 @@
+"""Writing files whole, and what a killed process leaves behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from bayesbias._core.files import atomic
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from bayesbias._core.files import atomic
+with atomic(Path(sys.argv[1])) as (temporary,):
+    temporary.write_text("half")
+    print("writing", flush=True)
+    time.sleep(60)
+"""
+
+
+@contextmanager
+def another_writer(path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that has begun to write to a path, killed at the end."""
+    command = [sys.executable, "-c", HOLD, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "writing\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def write(path: Path, text: str) -> None:
+    with atomic(path) as (temporary,):
+        temporary.write_text(text)
+
+
+def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    write(path, "old")
+
+    def fail() -> None:
+        with atomic(path) as (temporary,):
+            temporary.write_text("half")
+            raise ValueError("stop")
+
+    with pytest.raises(ValueError, match="stop"):
+        fail()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.csv"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes cannot be asked for there")
+def test_what_a_killed_process_left_is_swept(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    with another_writer(path):
+        pass
+    (left,) = os.listdir(tmp_path)
+    assert left.startswith(".a.csv.")
+    write(tmp_path / "b.csv", "another")
+    assert set(os.listdir(tmp_path)) == {left, "b.csv"}
+    write(path, "new")
+    assert set(os.listdir(tmp_path)) == {"a.csv", "b.csv"}
+    assert path.read_text() == "new"
+
+
+def test_what_a_running_process_writes_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    with another_writer(path):
+        before = set(os.listdir(tmp_path))
+        write(path, "new")
+        assert set(os.listdir(tmp_path)) == before | {"a.csv"}
+
+
+def test_names_of_others_are_left_alone(tmp_path: Path) -> None:
+    for name in (".a.csv.elsewhere~1~x.csv", ".a.csv.~", ".a.csv.swp", "a.csv.bak"):
+        (tmp_path / name).write_text("")
+    before = set(os.listdir(tmp_path))
+    write(tmp_path / "a.csv", "new")
+    assert set(os.listdir(tmp_path)) == before | {"a.csv"}
