@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.progress import progress_bar
+from bayesbias._core.threads import single_threaded_algebra
 from bayesbias.errors import DataError
 from bayesbias.models.exact.compiled_model import Compiled, compile_model, parent_index
 from bayesbias.models.exact.gaussian_block import START, Block, DrawOrder
@@ -83,6 +84,7 @@ def sample_exactly(
             prior = np.log(where.priors[s].draw(rng, (draws, 1)))
         _put(result, where.scales, slice(None), np.array([s]), prior)
     with ExitStack() as stack:
+        stack.enter_context(single_threaded_algebra())
         advance = _bar(stack, compiled, draws, progress)
         for block in compiled.blocks:
             unknowns = _draw_unknowns(spec, block, draws, rng, quality, advance)

@@ -19,12 +19,13 @@ import numpy.typing as npt
 from scipy import linalg, sparse
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.threads import in_threads
 from bayesbias.models.exact.factor_sums import Pattern, Records, Scatter
 from bayesbias.models.exact.precisions import ClassGroup
 from bayesbias.models.priors import Prior
 
 # Numbers in the largest temporary array; more evaluations at a time would only cost memory.
-_BUDGET = 4_000_000
+_BUDGET = 1_000_000
 #: A scale is not looked for below exp(-14) of the outcomes' standard deviation, nor above exp(26).
 FLOOR = 14.0
 #: Where to start looking for it, above the floor: at half of the outcomes' standard deviation.
@@ -200,8 +201,12 @@ class Solution:
     deviation_roots: list[Array]  # the same by pattern: draws × size × size
     cholesky: Array  # of the dense coordinates' precision
     half: Array  # draws × dense: cholesky⁻¹ times the linear part
-    mean: Array  # draws × dense
     log_density: Array  # of the unknowns, up to a constant
+
+    @cached_property
+    def mean(self) -> Array:
+        """Draws × dense."""
+        return _solve_upper(self.cholesky, self.half)
 
 
 @dataclass(frozen=True)
@@ -396,7 +401,6 @@ class Block:
         matrix[:, np.arange(d), np.arange(d)] *= 1 + _ROUNDING * 10
         cholesky = np.linalg.cholesky(matrix)
         half = _solve_lower(cholesky, linear)
-        mean = _solve_upper(cholesky, half)
         log_density -= np.log(np.diagonal(cholesky, axis1=1, axis2=2)).sum(axis=1)
         log_density -= 0.5 * (h[:, d, d] - (half**2).sum(axis=1))
         log_density += self._log_prior(at)
@@ -408,7 +412,6 @@ class Block:
             deviation_roots,
             cholesky,
             half,
-            mean,
             log_density,
         )
 
@@ -437,17 +440,20 @@ class Block:
         """
         result = np.full(len(at), -np.inf)
         which = np.flatnonzero(self.inside(at))
-        for i in range(0, len(which), self.batch):
-            part = which[i : i + self.batch]
-            try:
-                result[part] = self.solve(at[part]).log_density
-            except np.linalg.LinAlgError:
-                for one in part:
-                    try:
-                        result[one] = self.solve(at[one : one + 1]).log_density[0]
-                    except np.linalg.LinAlgError:
-                        continue  # beyond what the digits allow: no density
+        parts = [which[i : i + self.batch] for i in range(0, len(which), self.batch)]
+        for part, values in zip(
+            parts, in_threads(lambda part: self._solved_density(at[part]), parts), strict=True
+        ):
+            result[part] = values
         return np.where(np.isnan(result), -np.inf, result)
+
+    def _solved_density(self, at: Array) -> Array:
+        try:
+            return self.solve(at).log_density
+        except np.linalg.LinAlgError:
+            if len(at) == 1:
+                return np.array([-np.inf])  # beyond what the digits allow: no density
+            return np.concatenate([self._solved_density(one[None]) for one in at])
 
     def gradient(self, at: Array) -> tuple[Array, Array]:
         """Return the log density of the unknowns and its gradient."""
@@ -558,11 +564,12 @@ class Block:
             n, k, v = deviation.shape
             ties = deviation.ties(at.entries).reshape(draws, n * k, v)
             target = augmented[:, :, deviation.columns] @ ties.transpose(0, 2, 1)
-            noise = rng.standard_normal(target.shape).reshape(draws, repeats * n, k)
-            own = target.reshape(noise.shape) @ root.transpose(0, 2, 1) + noise
+            own = target.reshape(draws, repeats * n, k) @ root.transpose(0, 2, 1)
+            own += rng.standard_normal(target.shape).reshape(own.shape)
             own = (own @ root).reshape(draws, repeats, n, k)
-            own -= own.mean(axis=2, keepdims=True)
-            own += result[:, :, None, deviation.coefficients[0]]
+            # A product is quicker than a mean over an axis that is not the last.
+            shift = result[:, :, None, deviation.coefficients[0]]
+            own += shift - np.full((1, n), 1 / n) @ own
             result[:, :, deviation.coefficients.ravel()] = own.reshape(draws, repeats, n * k)
         result += self.shift
         return result

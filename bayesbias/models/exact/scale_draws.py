@@ -14,12 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import gamma, pi, sqrt
+from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
 from scipy import optimize
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.threads import in_threads
 
 Density = Callable[[Array], Array]
 Gradient = Callable[[Array], tuple[Array, Array]]
@@ -30,6 +32,7 @@ _GRID = {1: 400, 2: 96}
 _DEGREES = 12.0
 _PILOT = 2000
 _ROUNDS = 3
+_CLOSE = 0.5  # with a larger share of effective points a proposal is not adapted any further
 _REACH = 1.356  # the 90% quantile of the t distribution
 _WIDER = 1.05
 _VAGUE = 0.25  # a log scale with a larger spread than this may be that of a scale near zero
@@ -123,14 +126,14 @@ class Target:
     advance: Callable[[int], None] = field(default=lambda n: None)
     best: float = -np.inf
     best_point: Array | None = None
+    _lock: Lock = field(default_factory=Lock)
 
     def __call__(self, x: Array) -> Array:
         """Return the log density of each point, and remember the best."""
         values = self.log_density(x)
         if self.lower is not None and self.upper is not None:
             values = np.where(((x > self.lower) & (x < self.upper)).all(axis=1), values, -np.inf)
-        self.advance(len(x))
-        self._remember(x, values)
+        self._remember(x, values, len(x))
         return values
 
     def slope(self, x: Array) -> tuple[Array, Array]:
@@ -161,14 +164,15 @@ class Target:
                         values[one], slopes[one] = v[0], g[0]
         lost = ~np.isfinite(values) | ~np.isfinite(slopes).all(axis=1)
         values[lost], slopes[lost] = -np.inf, 0.0
-        self.advance(3 * len(x))
-        self._remember(x, values)
+        self._remember(x, values, 3 * len(x))
         return values, slopes
 
-    def _remember(self, x: Array, values: Array) -> None:
+    def _remember(self, x: Array, values: Array, work: int) -> None:
         top = int(values.argmax())
-        if values[top] > self.best:
-            self.best, self.best_point = float(values[top]), x[top].copy()
+        with self._lock:  # several searches may run at once
+            self.advance(work)
+            if values[top] > self.best:
+                self.best, self.best_point = float(values[top]), x[top].copy()
 
 
 @dataclass(frozen=True)
@@ -368,7 +372,7 @@ def find_modes(
     best = target.best_point
     if best is not None and not any((best == start).all() for start in starts):
         starts.append(best)
-    peaks = [_climb(target, start) for start in starts]
+    peaks = in_threads(lambda start: _climb(target, start), starts)
     peaks.sort(key=lambda peak: -peak[1])
     modes: list[tuple[Array, float]] = []
     for point, value in peaks:
@@ -716,14 +720,15 @@ def _adapted(
     """
     points, values = np.zeros((0, len(proposal.parts[0].centre))), np.zeros(0)
     tried: list[_Mixture] = []
-    for _ in range(rounds):
+    for done in range(1, rounds + 1):
         x = proposal.draw(rng, pilot)
         points, values = np.concatenate([points, x]), np.concatenate([values, target(x)])
         tried.append(proposal)
         log_proposal = np.logaddexp.reduce([p.log_density(points) for p in tried], axis=0)
         log_weight = values - log_proposal
-        # Tempered while the proposal is still far off, so that many draws count.
         weight = np.exp(log_weight - log_weight.max())
+        is_close = weight.sum() ** 2 / (weight**2).sum() > _CLOSE * len(points)
+        # Tempered while the proposal is still far off, so that many draws count.
         while weight.sum() ** 2 / (weight**2).sum() < pilot / 20:
             log_weight = log_weight / 2
             weight = np.exp(log_weight - log_weight.max())
@@ -735,6 +740,8 @@ def _adapted(
             _moved(part, points, own) for part, own in zip(proposal.parts, of_part, strict=True)
         ]
         proposal = _Mixture(parts, share / share.sum())
+        if is_close and done > 1:
+            break
     return proposal
 
 
