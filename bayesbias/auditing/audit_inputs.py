@@ -15,11 +15,9 @@ from typing import TypeAlias
 import numpy as np
 
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding, Matching, load_embedding
-from bayesbias.embeddings.named_sources import DOWNLOADS, NAMED
+from bayesbias.embeddings import DOWNLOADS, NAMED, Embedding, Matching, load_embedding
 from bayesbias.errors import BayesBiasWarning, SpecError
-from bayesbias.wordlists import Study
-from bayesbias.wordlists.catalogue import as_study
+from bayesbias.wordlists import Study, as_study
 
 #: An embedding, its file, or the name of a known one.
 Source: TypeAlias = str | PathLike[str] | Embedding

@@ -12,7 +12,7 @@ from bayesbias._core.validation import at_least, check_jobs, one_of, positive
 from bayesbias._core.wording import quoted
 from bayesbias.auditing.audit_inputs import check_distinct
 from bayesbias.debias import DEBIASERS
-from bayesbias.debias_effects.before_after import CLASSICAL
+from bayesbias.debias_effects import CLASSICAL
 from bayesbias.errors import SpecError
 from bayesbias.metrics import Metric, MetricLike, as_metrics
 from bayesbias.models import MODELS, ModelSpec, load_model

@@ -66,11 +66,11 @@ def convert(
     """
     from pathlib import Path
 
-    from bayesbias.embeddings.loading import writable_format
-    from bayesbias.wordlists import catalogue
+    from bayesbias.embeddings import writable_format
+    from bayesbias.wordlists import load_lists
 
     writable_format(Path(target), kind)
-    lists = None if words is None else catalogue.load_lists(words)
+    lists = None if words is None else load_lists(words)
     loaded = load_embeddings([source], lists, limit=limit, trust=trust, quiet=quiet)[0]
     loaded.save(target, format=kind)
     say(f"{len(loaded):,} words × {loaded.dim} dimensions written to {target}", quiet)

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
     from bayesbias.embeddings import Embedding
     from bayesbias.metrics import Metric
-    from bayesbias.silhouette_analysis import Silhouettes
-    from bayesbias.silhouette_analysis.silhouettes import Normalisation, Side
+    from bayesbias.silhouette_analysis import Normalisation, Side, Silhouettes
     from bayesbias.wordlists import Query
 
 _SIDES = ("targets", "attributes")

@@ -175,21 +175,20 @@ def build(
     each word got in. The lists can be used as a query: bayesbias metrics lists.toml.
     """
     from bayesbias._core.validation import one_of
-    from bayesbias.corpus import read_corpus, tag_words, train_embedding
-    from bayesbias.corpus.tagging import load_pipeline
-    from bayesbias.embeddings.loading import writable_format
+    from bayesbias.corpus import load_pipeline, read_corpus, tag_words, train_embedding
+    from bayesbias.embeddings import writable_format
     from bayesbias.errors import BayesBiasWarning
     from bayesbias.wordlists import (
         ByCluster,
         ByFrequency,
         ByPartOfSpeech,
         GroupClassifier,
+        as_labelled,
+        as_sets,
         build_lists,
+        read_frequencies,
+        writable_lists,
     )
-    from bayesbias.wordlists.build.built_lists import writable_lists
-    from bayesbias.wordlists.build.labelled_words import as_labelled
-    from bayesbias.wordlists.check.word_usage import read_frequencies
-    from bayesbias.wordlists.query import as_sets
 
     _check_sources(source, method, attributes, frequencies, corpus, train, save_embedding)
     if method == "clusters" and match_frequency:
@@ -273,8 +272,7 @@ def _check_sources(
 
 def _word_set(source: str) -> WordSet:
     """Return a built-in list, or the words of a text file under the name of the file."""
-    from bayesbias.wordlists import WordSet
-    from bayesbias.wordlists.catalogue import resolve
+    from bayesbias.wordlists import WordSet, resolve
 
     words = read_words(source)
     return resolve(words) if isinstance(words, str) else WordSet(Path(source).stem, words)

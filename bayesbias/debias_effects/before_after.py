@@ -42,19 +42,17 @@ from bayesbias.metrics import (
     Score,
     as_metrics,
 )
-from bayesbias.models import Overview, PairedFit, fit, fit_paired, overview
-from bayesbias.models.fitting import Engine
+from bayesbias.models import Engine, Overview, PairedFit, fit, fit_paired, overview
 from bayesbias.numerics.intervals import check_interval
-from bayesbias.rankings.parallel_scores import (
+from bayesbias.rankings import (
     Queries,
     Settings,
     as_queries,
     fitting,
     measure,
+    study_queries,
 )
-from bayesbias.rankings.study_queries import study_queries
-from bayesbias.wordlists import Query, Study
-from bayesbias.wordlists.catalogue import as_study
+from bayesbias.wordlists import Query, Study, as_study
 
 #: Metrics that a study is measured by, unless others are asked for.
 CLASSICAL = (

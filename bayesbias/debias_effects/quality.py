@@ -32,8 +32,8 @@ from bayesbias.embeddings import (
     unit_vectors,
 )
 from bayesbias.errors import VocabularyError, warn
-from bayesbias.metrics.weighting import correlation, ranks
 from bayesbias.numerics.intervals import Kind, check_interval, interval
+from bayesbias.numerics.weighted import correlation, ranks
 
 # A correlation of fewer pairs than this is meaningless.
 _LEAST_PAIRS = 5

@@ -12,7 +12,7 @@ from bayesbias._core.array_types import Codes
 from bayesbias._core.validation import one_of, word_list
 from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import SpecError
-from bayesbias.wordlists.frequencies import (
+from bayesbias.wordlists import (
     Frequencies,
     FrequencySource,
     Unknown,

@@ -20,8 +20,7 @@ from bayesbias.metrics.query_vectors import WordVectors, as_query, gather
 from bayesbias.metrics.score import Score
 from bayesbias.metrics.weighting import ones
 from bayesbias.numerics.intervals import Kind
-from bayesbias.wordlists import Query
-from bayesbias.wordlists.query import Template
+from bayesbias.wordlists import Query, Template
 
 if TYPE_CHECKING:
     import pandas as pd

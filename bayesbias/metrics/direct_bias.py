@@ -13,8 +13,9 @@ from bayesbias._core.array_types import Array
 from bayesbias.errors import SpecError
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.query_vectors import WordVectors
-from bayesbias.metrics.weighting import bilinear, cosines, ones, shares, total
-from bayesbias.wordlists.query import Template
+from bayesbias.metrics.weighting import bilinear, cosines, ones, total
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Template
 
 
 @dataclass(frozen=True)

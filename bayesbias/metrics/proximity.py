@@ -22,8 +22,9 @@ from bayesbias.metrics.shared_neighbours import (
     surround,
     surroundings,
 )
-from bayesbias.metrics.weighting import cosines, ones, shares, total
-from bayesbias.wordlists.query import Template
+from bayesbias.metrics.weighting import cosines, ones, total
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Template
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ from bayesbias.errors import SpecError
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.shared_neighbours import UNTESTED, check_original, in_original
-from bayesbias.metrics.weighting import ones, shares
+from bayesbias.metrics.weighting import ones
 from bayesbias.numerics.two_means import Flags, Floats, two_means
-from bayesbias.wordlists.query import Template
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Template
 
 Classifier = Literal["svm", "logistic"]
 

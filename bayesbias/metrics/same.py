@@ -12,8 +12,9 @@ import numpy as np
 from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.query_vectors import WordVectors
-from bayesbias.metrics.weighting import directions, ones, shares, total
-from bayesbias.wordlists.query import Template
+from bayesbias.metrics.weighting import directions, ones, total
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Template
 
 # Differences of means of unit vectors that are shorter than this are rounding.
 _NOTHING = 1e-10

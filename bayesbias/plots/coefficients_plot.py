@@ -8,9 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.errors import SpecError
-from bayesbias.models import Fit
-from bayesbias.models.contrasts import tidy_draws
-from bayesbias.models.spec import Parameter
+from bayesbias.models import Fit, Parameter, tidy_draws
 from bayesbias.numerics.intervals import check_interval
 from bayesbias.plots.interval_rows import Rows, draw_intervals
 from bayesbias.plots.plot_checks import check_fit

@@ -12,10 +12,7 @@ import pandas as pd
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias._core.validation import one_of
 from bayesbias.errors import SpecError
-from bayesbias.models import Fit
-from bayesbias.models.contrasts import tidy_draws
-from bayesbias.models.fitted_model import group_means
-from bayesbias.models.paired import By
+from bayesbias.models import By, Fit, group_means, tidy_draws
 from bayesbias.plots.plot_checks import choose
 from bayesbias.plots.style import BAND, INK, RULE, Style, settle
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayesbias._core.array_types import Array
 from bayesbias._core.wording import counted, enumerated
 from bayesbias.errors import SpecError
-from bayesbias.models.spec import ModelSpec, Parameter, load_model
+from bayesbias.models import ModelSpec, Parameter, load_model
 from bayesbias.plots.style import INK, OUTCOMES, tidy, wrapped
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embeddin
 from bayesbias.errors import BayesBiasWarning, NotFoundError, SpecError
 from bayesbias.metrics import TESTS, Metric, Score, Test, as_query
 from bayesbias.numerics.intervals import Kind, check_interval
-from bayesbias.wordlists import Query, load_query, query_set
-from bayesbias.wordlists.catalogue import QUERY_SETS
+from bayesbias.wordlists import QUERY_SETS, Query, load_query, query_set
 
 #: One query, several, or their names; also the name of a published set.
 Queries: TypeAlias = str | Query | Iterable[Query | str]

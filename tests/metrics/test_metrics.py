@@ -16,7 +16,7 @@ import bayesbias as bb
 from bayesbias.embeddings import Matching
 from bayesbias.errors import BayesBiasWarning, DataError, NotFoundError, SpecError
 from bayesbias.metrics.permutations import Partitions
-from bayesbias.metrics.weighting import ranks
+from bayesbias.numerics.weighted import ranks
 
 # Random attributes teach a classifier nothing, and RNSB says so.
 pytestmark = pytest.mark.filterwarnings("ignore:.*classifier is right for only")

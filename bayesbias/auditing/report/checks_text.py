@@ -17,7 +17,7 @@ from bayesbias.auditing.report.difference_text import (
     size,
     span,
 )
-from bayesbias.html.number_format import probability
+from bayesbias.html import probability
 
 # A difference of criteria of so many standard errors is clear, if it is not small: below 4 units of
 # log density, 8 of deviance, standard errors cannot be trusted (Sivula et al. 2020).

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesbias._core.array_types import Codes
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings.matching import candidates
+from bayesbias.embeddings import candidates
 from bayesbias.errors import SpecError
 
 # English endings and what stands in their place. Of each step the first that fits is replaced.

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings.matching import candidates
+from bayesbias.embeddings import candidates
 from bayesbias.errors import DataError, NotFoundError, SpecError
 
 if TYPE_CHECKING:
