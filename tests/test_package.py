@@ -122,6 +122,57 @@ def test_no_two_modules_share_a_name() -> None:
     assert sorted(names) == sorted(set(names))
 
 
+# These public functions have more parameters than others, as users of PyMC and scikit-learn expect
+# keywords in notebooks; they pass them on as frozen dataclasses.
+MANY_KEYWORDS = {
+    "audit",
+    "before_after",
+    "calibrate",
+    "fit",
+    "query_scores",
+    "rank_posterior",
+    "run_queries",
+    "silhouettes",
+    "train_embedding",
+    "train_replicates",
+}
+MOST_PARAMETERS = 12
+MOST_LINES = 60
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def is_command(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Tell whether click calls it, with a parameter for each option."""
+    calls = [node for node in function.decorator_list if isinstance(node, ast.Call)]
+    return any(isinstance(c.func, ast.Attribute) and c.func.attr == "command" for c in calls)
+
+
+@each_module
+def test_functions_have_few_parameters(path: Path) -> None:
+    for function in functions(path):
+        names = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+        number = len([name for name in names if name.arg not in ("self", "cls")])
+        is_public = function.name in MANY_KEYWORDS and function.name in public_names()
+        assert number <= MOST_PARAMETERS or is_public or is_command(function), function.name
+
+
+@each_module
+def test_functions_have_short_bodies(path: Path) -> None:
+    for function in functions(path):
+        body = function.body[ast.get_docstring(function, clean=False) is not None :]
+        lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0  # type: ignore[operator]
+        assert lines <= MOST_LINES, function.name
+
+
+def public_names() -> set[str]:
+    return {name.rpartition(".")[2] for name in public()}
+
+
 def run(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.strip()

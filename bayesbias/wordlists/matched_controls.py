@@ -147,6 +147,15 @@ class _Words:
     value: _Floats
     own: npt.NDArray[np.bool_]
 
+    def within(self, low: float, high: float, enough: int) -> _Words:
+        """Return the words with a value in the range, or all if these are not enough."""
+        inside = (self.value >= low) & (self.value <= high)
+        # A word beyond the range is taken only if there is nothing nearer, which the report says.
+        if inside.sum() < enough:
+            return self
+        words = [self.words[i] for i in np.flatnonzero(inside).tolist()]
+        return _Words(words, self.value[inside], self.own[inside])
+
 
 def match_controls(
     study: Study,
@@ -188,14 +197,7 @@ def match_controls(
     neutral = embedding.match(study.controls.get("neutral", ()), how)
     before = _values(source, embedding, neutral.found, neutral.rows, strict=False)
     candidates = _candidates(study, embedding, source, given, how)
-    within = (candidates.value >= wanted.min() - near) & (candidates.value <= wanted.max() + near)
-    # A word beyond the range is taken only if there is nothing nearer, which the report says.
-    if within.sum() >= ratio * len(wanted):
-        candidates = _Words(
-            [candidates.words[i] for i in np.flatnonzero(within).tolist()],
-            candidates.value[within],
-            candidates.own[within],
-        )
+    candidates = candidates.within(wanted.min() - near, wanted.max() + near, ratio * len(wanted))
     if len(candidates.words) < ratio * len(wanted):
         raise SpecError(
             f"study {study.name!r}: {ratio} × {len(wanted)} controls are asked for, but there are "
@@ -205,22 +207,18 @@ def match_controls(
     chosen, of = _draw(wanted, candidates, ratio, near, np.random.default_rng(seed))
     matches = _matches(stereotypes.found, wanted, candidates, chosen, of, near)
     balance = _balance(wanted, before, candidates.value[chosen])
-    words = WordSet(
-        "neutral",
-        [candidates.words[i] for i in np.sort(chosen)],
-        note=f"matched on {on} in the embedding {embedding.name}",
-    )
-    text = _summary(balance, matches, on)
+    words = [candidates.words[i] for i in np.sort(chosen)]
+    where = f"on {on} in the embedding {embedding.name}"
     new = Study(
         name or f"{study.name}_matched",
         study.groups,
         study.stereotypes,
-        {**study.controls, "neutral": words},
+        {**study.controls, "neutral": WordSet("neutral", words, note=f"matched {where}")},
         study.source,
         (
             *study.notes,
-            f"Neutral controls matched to the stereotypes on {on} in the embedding "
-            f"{embedding.name}, {ratio} for each, seed {seed}. {text}",
+            f"Neutral controls matched to the stereotypes {where}, {ratio} for each, seed {seed}. "
+            f"{_summary(balance, matches, on)}",
         ),
     )
     if faults := _faults(balance, matches):

@@ -13,7 +13,7 @@ from scipy.sparse import csgraph
 from bayesbias._core.array_types import Array, Codes
 from bayesbias.errors import DataError, EngineError
 from bayesbias.models.exact.factor_sums import Pattern, Records, Scatter, collapse, merge
-from bayesbias.models.exact.gaussian_block import FLOOR, Block
+from bayesbias.models.exact.gaussian_block import FLOOR, Block, BlockSums
 from bayesbias.models.exact.precisions import ClassGroup, correlation_matrix, lkj_exponents
 from bayesbias.models.model_data import ModelData
 from bayesbias.models.priors import Prior
@@ -597,7 +597,7 @@ def _split(
                 flat = np.where(flat < 0, slopes[used.argmax(axis=1)], flat)
             own_records.append(r.take(block[flat] == number))
         own_patterns = [[p for p in side if block[p.ids[0, 0]] == number] for side in split]
-        yield Block.build(
+        sums = BlockSums(
             groups=groups,
             counts=counts,
             records=own_records,
@@ -614,6 +614,7 @@ def _split(
             exponents=where.exponents[scales],
             n_scales=k,
         )
+        yield Block.build(sums)
 
 
 def _unknowns_of_classes(groups: dict[int, ClassGroup]) -> Codes:

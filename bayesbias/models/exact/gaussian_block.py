@@ -223,6 +223,68 @@ class DrawOrder:
 
 
 @dataclass(frozen=True)
+class BlockSums:
+    """What a block is built from: sums of the table, and where the block's unknowns stand.
+
+    Attributes
+    ----------
+    groups, counts : dict, array
+        The classes of rows of the whole model, and the number of rows of each.
+    records, scatter, patterns : list, Scatter, list of list
+        The sums of the block's rows, within and between merged units; patterns by side.
+    units : list of array
+        The unit of each coefficient of the model, by side.
+    coefficients, scales, slopes : array of int
+        The block's places among all coefficients and all unknowns.
+    all_slopes : array of int
+        The slopes of the whole model, in the order of the columns of the sums.
+    shift, floor, priors, exponents : array, float, list, array
+        As in `Block`.
+    n_scales : int
+        The number of unknowns of the whole model.
+    """
+
+    groups: dict[int, ClassGroup]
+    counts: Array
+    records: list[Records]
+    scatter: Scatter
+    patterns: list[list[Pattern]]
+    units: list[Codes]
+    coefficients: Codes
+    scales: Codes
+    slopes: Codes
+    all_slopes: Codes
+    shift: Array
+    floor: float
+    priors: list[Prior]
+    exponents: Array
+    n_scales: int
+
+    @property
+    def n_coefficients(self) -> int:
+        """The number of coefficients of the whole model, or at least of those that occur."""
+        most = int(max((unit.size for unit in self.units), default=0))
+        return most or int(self.coefficients.max()) + 1
+
+    @cached_property
+    def local(self) -> Codes:
+        """The place in the block of each coefficient of the model; -1 for others."""
+        places = np.full(self.n_coefficients + 1, -1)
+        places[self.coefficients] = np.arange(len(self.coefficients))
+        return places
+
+    @cached_property
+    def remaining(self) -> Codes:
+        """The block's coefficients that are neither slopes nor deviations of merged units."""
+        gone = np.zeros(self.n_coefficients + 1, dtype=bool)
+        for side in self.patterns:
+            for pattern in side:
+                gone[pattern.ids[1:]] = True
+        gone[self.all_slopes] = True
+        return self.coefficients[~gone[self.coefficients]]
+
+
+@dataclass(frozen=True)
 class Block:
     """A part of a model that is independent of the rest.
 
@@ -246,50 +308,26 @@ class Block:
     patterns: list[_Patterns]  # of all deviations, by the size of their units
 
     @classmethod
-    def build(
-        cls,
-        *,
-        groups: dict[int, ClassGroup],
-        counts: Array,
-        records: list[Records],
-        scatter: Scatter,
-        patterns: list[list[Pattern]],
-        units: list[Codes],
-        coefficients: Codes,
-        scales: Codes,
-        slopes: Codes,
-        all_slopes: Codes,
-        shift: Array,
-        floor: float,
-        priors: list[Prior],
-        exponents: Array,
-        n_scales: int,
-    ) -> Block:
+    def build(cls, sums: BlockSums) -> Block:
         """Arrange the sums of a block so that it is cheap to solve again and again."""
-        own_groups, own_count, entry_of = _own_classes(groups, counts, records, scales, n_scales)
-        n_entries = sum(len(g) * g.width**2 for g in own_groups.values())
-        n_coefficients = int(max((u.size for u in units), default=0)) or int(coefficients.max()) + 1
-        local = np.full(n_coefficients + 1, -1)
-        local[coefficients] = np.arange(len(coefficients))
-        gone = np.zeros(n_coefficients + 1, dtype=bool)
-        for side in patterns:
-            for pattern in side:
-                gone[pattern.ids[1:]] = True
-        gone[all_slopes] = True
-        left = coefficients[~gone[coefficients]]
-        eliminated = _eliminated(left, units)
+        groups, count, entry_of = _own_classes(
+            sums.groups, sums.counts, sums.records, sums.scales, sums.n_scales
+        )
+        n_entries = sum(len(g) * g.width**2 for g in groups.values())
+        local, left = sums.local, sums.remaining
+        eliminated = _eliminated(left, sums.units)
         is_dense = np.ones(len(left), dtype=bool) if eliminated is None else eliminated[left] < 0
-        dense = np.concatenate([left[is_dense], slopes])
+        dense = np.concatenate([left[is_dense], sums.slopes])
         d = len(dense)
-        position = np.full(n_coefficients + 1, -1)
+        position = np.full(sums.n_coefficients + 1, -1)
         position[dense] = np.arange(d)
-        columns = np.append(position[slopes], d)
-        keep = np.append(np.isin(all_slopes, slopes), True)
+        columns = np.append(position[sums.slopes], d)
+        keep = np.append(np.isin(sums.all_slopes, sums.slopes), True)
 
         entries = _Entries(n_entries)
-        for r in records:
+        for r in sums.records:
             entries.add(r, entry_of, keep)
-        entries.add_scatter(scatter.total[:, keep][:, :, keep], entry_of)
+        entries.add_scatter(sums.scatter.total[:, keep][:, :, keep], entry_of)
         rows, cols, e, value = entries.finish(position, columns, eliminated)
         clusters = []
         if eliminated is not None:
@@ -304,34 +342,23 @@ class Block:
             (value[inside], (e[inside], rows[inside] * size + cols[inside])),
             shape=(n_entries, size * size),
         )
-        merged = [(p, side == 0) for side in reversed(range(len(patterns))) for p in patterns[side]]
-        deviations = [
-            _deviations(pattern, local, columns, keep, entry_of, n_entries, first_side)
-            for pattern, first_side in merged
-        ]
-        by_size: dict[int, list[int]] = {}
-        for place, (pattern, _) in enumerate(merged):
-            by_size.setdefault(pattern.ids.shape[1], []).append(place)
-        by_unit_size = [
-            _patterns([merged[i][0] for i in which], which, columns, keep, entry_of, n_entries)
-            for which in by_size.values()
-        ]
+        deviations, patterns = _merged_units(sums, columns, keep, entry_of, n_entries)
         return cls(
-            groups=own_groups,
-            count=own_count,
-            coefficients=coefficients,
-            scales=scales,
-            slopes=local[slopes],
-            shift=shift,
-            floor=floor,
-            priors=priors,
-            exponents=exponents,
+            groups=groups,
+            count=count,
+            coefficients=sums.coefficients,
+            scales=sums.scales,
+            slopes=local[sums.slopes],
+            shift=sums.shift,
+            floor=sums.floor,
+            priors=sums.priors,
+            exponents=sums.exponents,
             dense=local[dense],
             matrix=Linear(matrix),
             n_entries=n_entries,
             clusters=clusters,
             deviations=deviations,
-            patterns=by_unit_size,
+            patterns=patterns,
         )
 
     @property
@@ -784,6 +811,26 @@ def _solve_one_by_one(cholesky: Array, b: Array, trans: int) -> Array:
         # In the order of Fortran the lower factor is the upper one.
         x[s], _ = linalg.lapack.dtrtrs(one.T, right, lower=0, trans=trans)
     return x
+
+
+def _merged_units(
+    sums: BlockSums, columns: Codes, keep: npt.NDArray[np.bool_], entry_of: Codes, n_entries: int
+) -> tuple[list[_Deviations], list[_Patterns]]:
+    """Return the deviations of merged units, those merged last first, and by the units' size."""
+    patterns = sums.patterns
+    merged = [(p, side == 0) for side in reversed(range(len(patterns))) for p in patterns[side]]
+    deviations = [
+        _deviations(pattern, sums.local, columns, keep, entry_of, n_entries, first_side)
+        for pattern, first_side in merged
+    ]
+    by_size: dict[int, list[int]] = {}
+    for place, (pattern, _) in enumerate(merged):
+        by_size.setdefault(pattern.ids.shape[1], []).append(place)
+    by_unit_size = [
+        _patterns([merged[i][0] for i in which], which, columns, keep, entry_of, n_entries)
+        for which in by_size.values()
+    ]
+    return deviations, by_unit_size
 
 
 def _own_classes(

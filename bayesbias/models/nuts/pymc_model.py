@@ -113,14 +113,27 @@ def _parameter(
         transform = _Standardised(guess)
         return pm.Normal(name, mean, sd, dims=dims, transform=transform, initval=guess.value)
 
-    # One level of the factor after the other, each given those before it.
-    over = spec.over(parameter.correlation)
+    factors = values[parameter.correlation]
+    return _correlated_levels(spec, data, parameter, factors, mean, sd, guess)
+
+
+def _correlated_levels(
+    spec: ModelSpec,
+    data: ModelData,
+    parameter: Parameter,
+    cholesky_factors: Any,
+    mean: Any,
+    sd: Any,
+    guess: Guess,
+) -> Any:
+    """Add a parameter whose levels of one factor are correlated, each given those before it."""
+    name, by, correlation = parameter.name, parameter.by, str(parameter.correlation)
+    shape = data.shape(by)
+    over = spec.over(correlation)
     axis, levels = by.index(over), data.levels[over]
     rest = tuple(factor for factor in by if factor != over)
-    index = np.moveaxis(
-        parent_index(spec, data, name, parameter.correlation).reshape(shape), axis, 0
-    )
-    own = values[parameter.correlation].reshape((-1, len(levels), len(levels)))
+    index = np.moveaxis(parent_index(spec, data, name, correlation).reshape(shape), axis, 0)
+    factors = cholesky_factors.reshape((-1, len(levels), len(levels)))
     full_mean = pt.moveaxis(pt.broadcast_to(mean, shape), axis, 0)
     full_sd = pt.moveaxis(pt.broadcast_to(sd, shape), axis, 0)
     value, precision = (np.moveaxis(np.broadcast_to(g, shape), axis, 0) for g in guess)
@@ -128,7 +141,7 @@ def _parameter(
     noise: list[Any] = []
     for i, level in enumerate(levels):
         # The row of the Cholesky factor of each value's own correlation matrix.
-        row = [own[index[i], i, j] for j in range(i + 1)]
+        row = [factors[index[i], i, j] for j in range(i + 1)]
         centre = full_mean[i]
         for j in range(i):
             centre = centre + full_sd[i] * row[j] * noise[j]
@@ -144,7 +157,7 @@ def _parameter(
         )
         parts.append(part)
         noise.append((part - centre) / width)
-    return pm.Deterministic(name, pt.moveaxis(pt.stack(parts), 0, axis), dims=dims)
+    return pm.Deterministic(name, pt.moveaxis(pt.stack(parts), 0, axis), dims=by)
 
 
 def _correlations(data: ModelData, parameter: Parameter) -> Any:
