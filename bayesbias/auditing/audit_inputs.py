@@ -155,8 +155,8 @@ def embedding_hash(embedding: Embedding, words: Iterable[str] | None = None) -> 
     digest = hashlib.sha256(embedding.name.encode())
     rows = np.arange(len(embedding))
     if words is not None:
-        known = (embedding.index.get(word) for word in dict.fromkeys(words))
-        rows = np.array([row for row in known if row is not None], dtype=np.intp)
+        rows_or_none = (embedding.index.get(word) for word in dict.fromkeys(words))
+        rows = np.array([row for row in rows_or_none if row is not None], dtype=np.intp)
     for start in range(0, len(rows), _BLOCK):
         part = rows[start : start + _BLOCK]
         names = "\0".join(embedding.words[row] for row in part.tolist())

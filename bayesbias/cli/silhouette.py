@@ -357,14 +357,14 @@ class _Saying(logging.Handler):
 
 
 def _robustness(
-    found: Silhouettes, biased: str | None, unbiased: str | None, normalisation: Normalisation
+    result: Silhouettes, biased: str | None, unbiased: str | None, normalisation: Normalisation
 ) -> pd.DataFrame:
     """Return the table of robustness, with the accuracy in the row of the biased embedding."""
-    table = found.robustness_table.copy()
-    table.insert(1, "words", int(found.sizes[-1]))
-    table.insert(2, "value", found.complete.to_numpy())
+    table = result.robustness_table.copy()
+    table.insert(1, "words", int(result.sizes[-1]))
+    table.insert(2, "value", result.complete.to_numpy())
     if biased is not None and unbiased is not None:
-        value = found.accuracy(biased, unbiased, normalisation=normalisation)
+        value = result.accuracy(biased, unbiased, normalisation=normalisation)
         of_biased = table["embedding"] == biased
         for name, number in (("", value), ("_lower", value.lower), ("_upper", value.upper)):
             table.loc[of_biased, f"accuracy{name}"] = float(number)
@@ -376,8 +376,8 @@ def _stacked(results: Sequence[Silhouettes], tables: Sequence[pd.DataFrame]) -> 
     import pandas as pd
 
     parts = []
-    for found, table in zip(results, tables, strict=True):
-        labels = {"metric": found.metric, "query": found.query.name, "side": found.side}
+    for result, table in zip(results, tables, strict=True):
+        labels = {"metric": result.metric, "query": result.query.name, "side": result.side}
         parts.append(table.assign(**labels)[[*labels, *table.columns]])
     return pd.concat(parts, ignore_index=True)
 

@@ -174,7 +174,7 @@ def check(
         if tagger is not None:
             listed = [word for word_set in study.word_sets().values() for word in word_set]
             tags = tag_words(text, tagger, words=listed, progress=not quiet)
-    found = check_words(
+    result = check_words(
         study,
         loaded,
         frequencies=counts,
@@ -184,8 +184,8 @@ def check(
         seed=seed,
     )
     if out is not None:
-        write_check(found, out)
+        write_check(result, out)
         say(f"tables and warnings written to {out}", quiet)
-    print_check(found, output, quiet)
-    if strict and found.warnings:
+    print_check(result, output, quiet)
+    if strict and result.warnings:
         click.get_current_context().exit(1)

@@ -244,7 +244,9 @@ def word_analogies(
         closeness.append(best)
     # Where the cosines of the answers are the same to the last digit, nothing has changed at all.
     same = [np.array_equal(best, closeness[0]) for best in closeness]
-    asked = [question for question, known in zip(questions, in_all, strict=True) if known]
+    asked = [
+        question for question, is_complete in zip(questions, in_all, strict=True) if is_complete
+    ]
     sections = list(dict.fromkeys(question.section for question in questions))
     number = dict.fromkeys(sections, 0) | {_ALL: len(questions)}
     for question in questions:

@@ -335,9 +335,9 @@ def _check_is_file(path: Path) -> None:
     if path.is_dir():
         raise NotFoundError(f"{path} is a folder; give the file of the vectors in it.")
     if not path.is_file():
-        known = [*NAMED, *DOWNLOADS]
+        names = [*NAMED, *DOWNLOADS]
         raise NotFoundError(
-            f"{str(path)!r} is neither a file nor a known embedding.{did_you_mean(path, known)} "
+            f"{str(path)!r} is neither a file nor a known embedding.{did_you_mean(path, names)} "
             f"Names that work offline: {quoted(NAMED)}."
         )
 

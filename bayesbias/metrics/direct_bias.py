@@ -171,12 +171,12 @@ class IndirectBias(Metric):
         lengths = np.sqrt(np.outer(_positive(1 - v**2), _positive(1 - w**2)))
         with np.errstate(invalid="ignore", divide="ignore"):
             beta = 1 - (close - np.outer(v, w)) / lengths / close
-        found = {
+        biases = {
             f"{first} – {second}": float(beta[i, j])
             for i, first in enumerate(attributes[0].words)
             for j, second in enumerate(attributes[1].words)
         }
-        ordered = dict(sorted(found.items(), key=lambda item: -item[1]))
+        ordered = dict(sorted(biases.items(), key=lambda item: -item[1]))
         return self.value(targets, attributes), {"pairs": ordered}
 
 

@@ -258,11 +258,14 @@ class ClassificationTest(Metric):
             number = len(sides[0])
             part = min(max(round(number * self.n_train / self.n_words), 1), number - 1)
             ordered = [side[np.argsort(place[side])] for side in sides]
-            learnt, told = [side[:part] for side in ordered], [side[part:] for side in ordered]
+            training, held_out = (
+                [side[:part] for side in ordered],
+                [side[part:] for side in ordered],
+            )
             model = _classifier(self.classifier)
-            model.fit(tested[np.concatenate(learnt)], _labels(learnt))
-            said = model.predict(tested[np.concatenate(told)])
-            values.append((said == _labels(told)).mean())
+            model.fit(tested[np.concatenate(training)], _labels(training))
+            predicted = model.predict(tested[np.concatenate(held_out)])
+            values.append((predicted == _labels(held_out)).mean())
         return np.array(values)
 
     def measure(
@@ -289,10 +292,10 @@ def _groups(
     groups = [in_original(words, embedding, original) for words in targets]
     words = original.words[:vocabulary]
     rows = np.array([embedding.index.get(word, -1) for word in words], dtype=np.intp)
-    there = (rows >= 0) & ~np.isin(rows, np.concatenate([words.rows for words in targets]))
+    in_vocabulary = (rows >= 0) & ~np.isin(rows, np.concatenate([words.rows for words in targets]))
     first, ours = _unit(original.vectors[: len(words)])
     second, theirs = _unit(embedding.vectors[rows])
-    chosen = np.flatnonzero(there & ours & theirs)
+    chosen = np.flatnonzero(in_vocabulary & ours & theirs)
     if len(chosen) < 4 * _LEAST_SIDE:
         raise SpecError(
             f"embedding {embedding.name!r} and its original share {len(chosen)} words besides "

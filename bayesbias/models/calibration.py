@@ -601,8 +601,8 @@ class _Simulated:
             drawn = flat(array)
             parts.append(drawn.reshape(len(drawn), -1))
             levels = [array[d].to_numpy().astype(str) for d in dims]
-            for own in pd.MultiIndex.from_product(levels) if dims else [()]:
-                text = ", ".join(own)
+            for labels in pd.MultiIndex.from_product(levels) if dims else [()]:
+                text = ", ".join(labels)
                 if level == "parameter":
                     names.append((f"{quantity}[{text}]" if text else quantity, level, ""))
                 else:

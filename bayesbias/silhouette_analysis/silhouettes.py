@@ -307,10 +307,10 @@ class Silhouettes:
             raise SpecError("give both 'biased' and 'unbiased', or neither.")
         table = self.robustness_table
         if biased is not None and unbiased is not None:
-            found = self.accuracy(biased, unbiased, normalisation=normalisation)
+            accuracy = self.accuracy(biased, unbiased, normalisation=normalisation)
             last = (
-                f"Accuracy: {found:.2f} [{found.lower:.2f}, {found.upper:.2f}], where 0.5 is a "
-                "metric that cannot tell the embedding with bias from the one without."
+                f"Accuracy: {accuracy:.2f} [{accuracy.lower:.2f}, {accuracy.upper:.2f}], where 0.5 "
+                "is a metric that cannot tell the embedding with bias from the one without."
             )
             references = [self.embeddings[self._place("biased", x)] for x in (biased, unbiased)]
             others = table[~table["embedding"].isin(references)]

@@ -145,7 +145,7 @@ class _Words:
 
     words: Sequence[str]
     value: _Floats
-    own: npt.NDArray[np.bool_]
+    in_study: npt.NDArray[np.bool_]
 
     def within(self, low: float, high: float, enough: int) -> _Words:
         """Return the words with a value in the range, or all if these are not enough."""
@@ -154,7 +154,7 @@ class _Words:
         if inside.sum() < enough:
             return self
         words = [self.words[i] for i in np.flatnonzero(inside).tolist()]
-        return _Words(words, self.value[inside], self.own[inside])
+        return _Words(words, self.value[inside], self.in_study[inside])
 
 
 def match_controls(
@@ -300,9 +300,9 @@ def _candidates(
     else:
         values = source.find(embedding, words, rows)
     usable = np.isfinite(values) & _has_direction(embedding, rows)
-    is_own = np.arange(len(rows)) < len(neutral)
+    in_study = np.arange(len(rows)) < len(neutral)
     return _Words(
-        [words[i] for i in np.flatnonzero(usable).tolist()], values[usable], is_own[usable]
+        [words[i] for i in np.flatnonzero(usable).tolist()], values[usable], in_study[usable]
     )
 
 
@@ -345,8 +345,8 @@ def _draw(
         for i in rng.permutation(len(wanted)):
             gap = np.where(free, np.abs(candidates.value - wanted[i]), np.inf)
             close = np.flatnonzero(gap <= near)
-            own = close[candidates.own[close]]
-            options = own if own.size else close
+            from_study = close[candidates.in_study[close]]
+            options = from_study if from_study.size else close
             pick = int(rng.choice(options)) if options.size else int(gap.argmin())
             free[pick] = False
             chosen.append(pick)
@@ -374,7 +374,7 @@ def _matches(
             "value": values,
             "matched_value": wanted[of],
             "within_caliper": np.abs(values - wanted[of]) <= near,
-            "drawn_from": np.where(candidates.own[chosen], "study", "pool"),
+            "drawn_from": np.where(candidates.in_study[chosen], "study", "pool"),
         }
     )
 

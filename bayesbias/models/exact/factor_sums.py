@@ -175,23 +175,23 @@ def merge(
         owner = np.where(local, unit[part.terms], -1).max(axis=(1, 2), initial=-1)
         code = np.where(local, -2 - slot[part.terms], part.terms)
         shape = [part.class_, part.weight.view(np.int64)]
-        own = _mixed([*shape, *code.reshape(len(part), -1).T])
+        record_hash = _mixed([*shape, *code.reshape(len(part), -1).T])
         has = owner >= 0
-        np.add.at(signature, owner[has], own[has])
+        np.add.at(signature, owner[has], record_hash[has])
         owners.append(owner)
-        hashes.append(own)
+        hashes.append(record_hash)
     _, pattern_of, counts = np.unique(signature, return_inverse=True, return_counts=True)
     several = np.flatnonzero(counts > 1)
     if not len(several):
         return parts, []
     kept: list[list[Records]] = []
     by_pattern: dict[int, list[tuple[Records, Codes]]] = {int(f): [] for f in several}
-    for part, owner, own in zip(parts, owners, hashes, strict=True):
+    for part, owner, record_hash in zip(parts, owners, hashes, strict=True):
         of_pattern = np.where(owner >= 0, pattern_of[owner], -1)
         merged = np.isin(of_pattern, several)
         kept.append([part.take(~merged)])
         which = np.flatnonzero(merged)
-        order = which[np.lexsort((own[which], owner[which], of_pattern[which]))]
+        order = which[np.lexsort((record_hash[which], owner[which], of_pattern[which]))]
         starts = np.flatnonzero(np.diff(of_pattern[order], prepend=-2))
         for rows in np.split(order, starts[1:]) if len(order) else []:
             f = int(of_pattern[rows[0]])

@@ -97,7 +97,7 @@ class _Cluster:
     coordinates: Codes  # units × size, of the block
     support: Codes  # dense coordinates; the slopes and the outcome come last
     column: Codes  # of each of them
-    own: Linear  # units · size · size
+    precision: Linear  # units · size · size
     coupling: Linear  # units · size · columns
     parts: list[_Slots]  # all slots, by what they are tied to
     runs: list[tuple[slice, slice]]  # of dense coordinates and their columns
@@ -177,12 +177,12 @@ class _Patterns:
     free: Array  # units of each, minus one
     size: int
     columns: Codes  # dense coordinates of the slopes and the outcome
-    own: Linear  # patterns · size · size
+    precision: Linear  # patterns · size · size
     rows: Linear  # patterns · size · rows · columns
 
-    def of_own(self, entries: Array) -> Array:
+    def unit_precisions(self, entries: Array) -> Array:
         """Return draws × patterns × size × size."""
-        return self.own(entries).reshape(len(entries), len(self.which), self.size, self.size)
+        return self.precision(entries).reshape(len(entries), len(self.which), self.size, self.size)
 
     def of_rows(self, entries: Array) -> Array:
         """Return draws × patterns × size × the columns of all rows."""
@@ -310,7 +310,7 @@ class Block:
     @classmethod
     def build(cls, sums: BlockSums) -> Block:
         """Arrange the sums of a block so that it is cheap to solve again and again."""
-        groups, count, entry_of = _own_classes(
+        groups, count, entry_of = _block_classes(
             sums.groups, sums.counts, sums.records, sums.scales, sums.n_scales
         )
         n_entries = sum(len(g) * g.width**2 for g in groups.values())
@@ -370,7 +370,7 @@ class Block:
             n, k, m = cluster.shape
             size += 2 * n * k * (k + m)
         for patterns in self.patterns:
-            size += 2 * patterns.rows.width + patterns.own.width
+            size += 2 * patterns.rows.width + patterns.precision.width
         return max(1, _BUDGET // size)
 
     @property
@@ -397,12 +397,12 @@ class Block:
         h = self.matrix(entries).reshape(draws, d + 1, d + 1)
         roots: list[Array] = []
         halves: list[Array] = []
-        own: Array
+        precision: Array
         half: Array
         for cluster in self.clusters:
             n, k, m = cluster.shape
-            own = cluster.own(entries).reshape(draws, n, k, k)
-            root = _inverse_cholesky(own)
+            precision = cluster.precision(entries).reshape(draws, n, k, k)
+            root = _inverse_cholesky(precision)
             half = root @ cluster.coupling(entries).reshape(draws, n, k, m)
             log_density += np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=(1, 2))
             cluster.subtract(h, _squares(cluster, half))
@@ -411,7 +411,7 @@ class Block:
         pattern_roots: list[Array] = []
         deviation_roots: list[Array] = [np.zeros(0)] * len(self.deviations)
         for patterns in self.patterns:
-            root = _inverse_cholesky(patterns.of_own(entries))
+            root = _inverse_cholesky(patterns.unit_precisions(entries))
             log_density += np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=2) @ patterns.free
             flat = (root @ patterns.of_rows(entries)).reshape(draws, -1, len(patterns.columns))
             h[:, patterns.columns[:, None], patterns.columns] -= flat.transpose(0, 2, 1) @ flat
@@ -507,17 +507,17 @@ class Block:
             # triangle has all of its terms, and the upper one may not.
             lower = np.tril(by_half @ half.transpose(0, 1, 3, 2))
             symmetric = lower + np.tril(lower, -1).transpose(0, 1, 3, 2)
-            own = transposed @ (symmetric - 0.5 * np.eye(symmetric.shape[-1])) @ root
-            by_entry += cluster.own.pull_back(own.reshape(draws, -1))
+            by_precision = transposed @ (symmetric - 0.5 * np.eye(symmetric.shape[-1])) @ root
+            by_entry += cluster.precision.pull_back(by_precision.reshape(draws, -1))
         for patterns, root in zip(self.patterns, solved.pattern_roots, strict=True):
             here = adjoint[:, patterns.columns[:, None], patterns.columns]
-            inverse_own = root.transpose(0, 1, 3, 2) @ root
-            solution = inverse_own @ patterns.of_rows(solved.entries)
+            covariance = root.transpose(0, 1, 3, 2) @ root
+            solution = covariance @ patterns.of_rows(solved.entries)
             weighted = solution.reshape(draws, -1, len(patterns.columns)) @ here
             by_entry += patterns.rows.pull_back(-2 * weighted.reshape(draws, -1))
-            own = weighted.reshape(solution.shape) @ solution.transpose(0, 1, 3, 2)
-            own -= 0.5 * patterns.free[:, None, None] * inverse_own
-            by_entry += patterns.own.pull_back(own.reshape(draws, -1))
+            by_precision = weighted.reshape(solution.shape) @ solution.transpose(0, 1, 3, 2)
+            by_precision -= 0.5 * patterns.free[:, None, None] * covariance
+            by_entry += patterns.precision.pull_back(by_precision.reshape(draws, -1))
         result = self._prior_gradient(at)
         first_entry, first_class = 0, 0
         for _, group in sorted(self.groups.items()):
@@ -578,19 +578,19 @@ class Block:
             target = columns @ half.reshape(draws, n * k, m).transpose(0, 2, 1)
             target += rng.standard_normal(target.shape)
             # Unit by unit, the repeats at once.
-            own = target.reshape(draws, repeats, n, k).transpose(0, 2, 1, 3) @ root
-            own = own.transpose(0, 2, 1, 3).reshape(draws, repeats, n * k)
-            result[:, :, cluster.coordinates.ravel()] = own
+            drawn = target.reshape(draws, repeats, n, k).transpose(0, 2, 1, 3) @ root
+            drawn = drawn.transpose(0, 2, 1, 3).reshape(draws, repeats, n * k)
+            result[:, :, cluster.coordinates.ravel()] = drawn
         for deviation, root in zip(self.deviations, at.deviation_roots, strict=True):
             n, k, v = deviation.shape
             ties = deviation.ties(at.entries).reshape(draws, n * k, v)
             target = augmented[:, :, deviation.columns] @ ties.transpose(0, 2, 1)
             noise = rng.standard_normal(target.shape).reshape(draws, repeats * n, k)
-            own = target.reshape(noise.shape) @ root.transpose(0, 2, 1) + noise
-            own = (own @ root).reshape(draws, repeats, n, k)
-            own -= own.mean(axis=2, keepdims=True)
-            own += result[:, :, None, deviation.coefficients[0]]
-            result[:, :, deviation.coefficients.ravel()] = own.reshape(draws, repeats, n * k)
+            drawn = target.reshape(noise.shape) @ root.transpose(0, 2, 1) + noise
+            drawn = (drawn @ root).reshape(draws, repeats, n, k)
+            drawn -= drawn.mean(axis=2, keepdims=True)
+            drawn += result[:, :, None, deviation.coefficients[0]]
+            result[:, :, deviation.coefficients.ravel()] = drawn.reshape(draws, repeats, n * k)
         result += self.shift
         return result
 
@@ -619,30 +619,30 @@ class Block:
         apart = []
         # The mean of merged units is among the coordinates that come before it.
         for deviation in reversed(self.deviations):
-            own = left[:, deviation.coefficients]
-            mean = own.mean(axis=1, keepdims=True)
+            part = left[:, deviation.coefficients]
+            mean = part.mean(axis=1, keepdims=True)
             left[:, deviation.coefficients[0]] = mean[:, 0]
-            apart.append(own - mean)
+            apart.append(part - mean)
         dense = left[:, self.dense]
         upper = at.cholesky.transpose(0, 2, 1)
         noise[:, self.dense] = (upper @ (dense - at.mean)[..., None])[..., 0]
         augmented = np.concatenate([-dense, np.ones((draws, 1))], axis=1)
         for cluster, root, half in zip(self.clusters, at.roots, at.halves, strict=True):
             n, k, _ = cluster.shape
-            own = left[:, cluster.coordinates.ravel()].reshape(draws, n, k)
+            part = left[:, cluster.coordinates.ravel()].reshape(draws, n, k)
             columns = augmented[:, cluster.support] @ cluster.onto_columns
             target = (half @ columns[:, None, :, None])[..., 0]
             lower = np.linalg.inv(root)
-            z = (lower.transpose(0, 1, 3, 2) @ own[..., None])[..., 0] - target
+            z = (lower.transpose(0, 1, 3, 2) @ part[..., None])[..., 0] - target
             noise[:, cluster.coordinates.ravel()] = z.reshape(draws, -1)
             total -= np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=(1, 2))
-        for deviation, root, own in zip(
+        for deviation, root, part in zip(
             self.deviations, at.deviation_roots, reversed(apart), strict=True
         ):
             n, k, _ = deviation.shape
             ties = deviation.ties(at.entries)
             target = (ties @ augmented[:, None, deviation.columns, None])[..., 0]
-            z = own @ np.linalg.inv(root) - target @ root.transpose(0, 2, 1)
+            z = part @ np.linalg.inv(root) - target @ root.transpose(0, 2, 1)
             # Deviations from a mean: one fewer is free. The first unit's noise is that of the mean.
             free = linalg.helmert(n) @ z
             noise[:, deviation.coefficients[1:].ravel()] = free.reshape(draws, -1)
@@ -833,28 +833,28 @@ def _merged_units(
     return deviations, by_unit_size
 
 
-def _own_classes(
+def _block_classes(
     groups: dict[int, ClassGroup], counts: Array, records: list[Records], scales: Codes, n: int
 ) -> tuple[dict[int, ClassGroup], Array, Codes]:
     """Return the classes of a block, how often each occurs, and the new number of each entry."""
     used = np.unique(np.concatenate([r.class_ for r in records]))
     renumber = np.full(n + 1, -1)
     renumber[scales] = np.arange(len(scales))
-    own, own_count, entry_of = {}, [], []
+    classes, class_counts, entry_of = {}, [], []
     first_class, first_entry = 0, 0
     for width, group in sorted(groups.items()):
         which = used[(used >= first_class) & (used < first_class + len(group))] - first_class
         place = np.full(len(group), -1)
         square = width**2
         if len(which):
-            own[width] = group.take(which, renumber)
-            own_count.append(counts[first_class + which])
+            classes[width] = group.take(which, renumber)
+            class_counts.append(counts[first_class + which])
             place[which] = first_entry + np.arange(len(which)) * square
             first_entry += len(which) * square
         numbers = np.where(place[:, None] >= 0, place[:, None] + np.arange(square), -1)
         entry_of.append(numbers.ravel())
         first_class += len(group)
-    return own, np.concatenate(own_count), np.concatenate(entry_of)
+    return classes, np.concatenate(class_counts), np.concatenate(entry_of)
 
 
 def _eliminated(left: Codes, units: list[Codes]) -> Codes | None:
@@ -863,9 +863,9 @@ def _eliminated(left: Codes, units: list[Codes]) -> Codes | None:
         return None
     costs = []
     for unit in units:
-        own = unit[left]
-        sizes = np.bincount(own[own >= 0]).astype(float)
-        dense = float((own < 0).sum()) + 1
+        unit_of = unit[left]
+        sizes = np.bincount(unit_of[unit_of >= 0]).astype(float)
+        dense = float((unit_of < 0).sum()) + 1
         costs.append(float((sizes**3).sum() + sizes.sum() * dense**2 + dense**3))
     best = int(np.argmin(costs))
     return units[best] if costs[best] < float(len(left)) ** 3 else None
@@ -970,7 +970,7 @@ class _Draft:
 
     members: Codes  # units × size: coefficients
     ties: npt.NDArray[np.bool_]  # size × dense coordinates
-    own: tuple[Codes, Codes, Array]  # entry, units · size · size, value
+    precision: tuple[Codes, Codes, Array]  # entry, units · size · size, value
     coupling: tuple[Codes, Codes, Codes, Array]  # entry, units · size, dense coordinate, value
 
     def cluster(self, rank: Codes, local: Codes, columns: Codes, n_entries: int) -> _Cluster:
@@ -990,8 +990,8 @@ class _Draft:
             (value[once], (entry[once], at[once] * m + place[rank[tied[once]]])),
             shape=(n_entries, n * k * m),
         )
-        entry, at, value = self.own
-        own = sparse.csr_matrix((value, (entry, at)), shape=(n_entries, n * k * k))
+        entry, at, value = self.precision
+        precision = sparse.csr_matrix((value, (entry, at)), shape=(n_entries, n * k * k))
         kinds, kind = np.unique(self.ties[:, back[support[first]]], axis=0, return_inverse=True)
         by_width = np.argsort(kinds.sum(axis=1), kind="stable")
         parts = [
@@ -1003,7 +1003,7 @@ class _Draft:
             for s, c in zip(np.split(support, cuts), np.split(column, cuts), strict=True)
         ]
         return _Cluster(
-            local[self.members], support, column, Linear(own), Linear(coupling), parts, runs
+            local[self.members], support, column, Linear(precision), Linear(coupling), parts, runs
         )
 
 
@@ -1060,8 +1060,8 @@ def _drafts(
     sizes = np.bincount(number[unit[coefficients]])
     members = np.split(coefficients[order], np.cumsum(sizes)[:-1])
     slot = np.full(int(coefficients.max()) + 1, -1)
-    for own in members:
-        slot[own] = np.arange(len(own))
+    for unit_members in members:
+        slot[unit_members] = np.arange(len(unit_members))
     of_unit = number[unit[-2 - rows[tied]]]
     ties = sparse.csr_matrix(
         (np.ones(len(tied), dtype=bool), (of_unit, cols[tied])), shape=(len(units), d + 1)
@@ -1171,11 +1171,11 @@ def _similar(width: Array, k: Array) -> Codes:
 
 
 def _filled(
-    own: Codes, slots: Codes, tied: Codes, columns: Codes, k: int, d: int, n: int
+    linked_cells: Codes, slots: Codes, tied: Codes, columns: Codes, k: int, d: int, n: int
 ) -> npt.NDArray[np.bool_]:
     """Return what each slot is tied to when those before it are eliminated."""
     linked = np.zeros((k, k), dtype=bool)
-    linked.ravel()[own] = True
+    linked.ravel()[linked_cells] = True
     ties = np.zeros((k, d + 1), dtype=bool)
     ties[slots, tied] = True
     ties[:, columns] = True
@@ -1226,10 +1226,10 @@ def _patterns(
             flat = np.asarray(np.linalg.qr(flat, mode="r"))
         reduced.append(flat.reshape(len(flat), pairs, v))
     n_rows = max(len(rows) for rows in reduced)
-    own, ties = [], []
+    precisions, ties = [], []
     for pattern, rows in zip(patterns, reduced, strict=True):
         picked = pattern.precision.tocoo()
-        own.append(
+        precisions.append(
             sparse.csr_matrix(
                 (picked.data, (entry_of[picked.row], picked.col)), shape=(n_entries, k * k)
             )
@@ -1241,7 +1241,7 @@ def _patterns(
         free=np.array([len(pattern.ids) - 1.0 for pattern in patterns]),
         size=k,
         columns=columns,
-        own=Linear(sparse.csr_matrix(sparse.hstack(own))),
+        precision=Linear(sparse.csr_matrix(sparse.hstack(precisions))),
         rows=Linear(sparse.csr_matrix(sparse.hstack(ties))),
     )
 

@@ -45,8 +45,8 @@ def build_pymc_model(spec: ModelSpec, data: ModelData) -> pm.Model:
             value = values[name][tuple(rows[factor] for factor in by)] if by else values[name]
             if only is not None:
                 kinds = data.levels[ATTRIBUTE_KIND]
-                own = kinds.index(only) if only in kinds else -1
-                value = value * pm.math.eq(rows[ATTRIBUTE_KIND], own)
+                number = kinds.index(only) if only in kinds else -1
+                value = value * pm.math.eq(rows[ATTRIBUTE_KIND], number)
             return value * covariates[covariate] if covariate is not None else value
 
         mean = reduce(add, map(of_row, spec.mean))
@@ -91,13 +91,13 @@ def _parameter(
 
     def parent(of: str) -> Any:
         """Return a parent's values, laid out like the child's."""
-        own = spec[of].by
-        if not own:
+        parent_by = spec[of].by
+        if not parent_by:
             return values[of]
-        if set(own) <= set(by):
+        if set(parent_by) <= set(by):
             # With dims of length one for the factors it lacks.
-            kept = [factor for factor in by if factor in own]
-            value = values[of].transpose(*[own.index(factor) for factor in kept])
+            kept = [factor for factor in by if factor in parent_by]
+            value = values[of].transpose(*[parent_by.index(factor) for factor in kept])
             return value.dimshuffle(*[kept.index(f) if f in kept else "x" for f in by])
         index = parent_index(spec, data, name, of).reshape(shape)
         places = np.unravel_index(index, data.shape(spec[of].by))
@@ -254,9 +254,9 @@ class _Standardised(Transform):  # type: ignore[misc]
 
     def _middle_and_width(self, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
         mean, sd = inputs[-2:]
-        known = self.guess.precision * sd**2
-        middle = mean + known / (1 + known) * (self.guess.value - mean)
-        return middle, sd / pm.math.sqrt(1 + known)
+        ratio = self.guess.precision * sd**2
+        middle = mean + ratio / (1 + ratio) * (self.guess.value - mean)
+        return middle, sd / pm.math.sqrt(1 + ratio)
 
     def forward(self, value: Any, *inputs: Any) -> Any:
         middle, width = self._middle_and_width(inputs)

@@ -37,8 +37,8 @@ def stem(word: str) -> str:
     result = list(candidates(word.lower(), ("exact", "strip_accents")))[-1]
     for step in _STEPS:
         for ending, instead in step:
-            shorter, found = re.subn(ending, instead, result)
-            if found:
+            shorter, replaced = re.subn(ending, instead, result)
+            if replaced:
                 result = shorter
                 break
     return result
