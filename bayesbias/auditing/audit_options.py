@@ -101,7 +101,7 @@ class Options:
 
 
 def has_means(spec: ModelSpec) -> bool:
-    """Tell whether a model has a mean for each protected word and connection."""
+    """Return whether a model has a mean for each protected word and connection."""
     by = {factor for name in spec.mean for factor in spec[name].by} - {"word_to_compare"}
     together = any({"protected_word", "connection"} <= set(spec[name].by) for name in spec.mean)
     return together and by <= {"protected_word", "connection", "protected_group", "word_class"}

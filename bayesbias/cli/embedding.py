@@ -25,7 +25,7 @@ def embedding() -> None:
 @format_option
 @quiet_option
 def info(source: str, limit: int | None, trust: bool, output: str, quiet: bool) -> None:
-    """Tell what a file of word vectors, or a named embedding, holds."""
+    """Describe a file of word vectors, or a named embedding."""
     from pathlib import Path
 
     import pandas as pd

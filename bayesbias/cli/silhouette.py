@@ -164,7 +164,7 @@ def silhouette(
     output: str,
     quiet: bool,
 ) -> None:
-    """Tell how robust the word lists of a query are, and how accurate a metric is with them.
+    """Measure how robust the word lists of a query are, and how accurate a metric is with them.
 
     Random parts of the lists grow until they are complete, and the table says how little the value
     depends on which words are in: 1 is not at all. QUERY is a name (weat_7, gender_1) or a file;

@@ -147,7 +147,7 @@ def check(
     output: str,
     quiet: bool,
 ) -> None:
-    """Tell what is wrong with the lists of a study or query, list by list and pair by pair.
+    """Check the word lists of a study or query, list by list and pair by pair.
 
     LISTS is the name or file of a study or query (query:weat_7 where both have one name); EMBEDDING
     a file or a name, by default demo. Its whole vocabulary is read, as the lists are compared with

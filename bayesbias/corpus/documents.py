@@ -65,7 +65,7 @@ class TextFiles:
         return self.read(lambda amount: None)
 
     def read(self, advance: Callable[[float], None]) -> Iterator[str]:
-        """Yield the documents; `advance` is told how many bytes of the disk were read."""
+        """Yield the documents; `advance` is called with the number of bytes read."""
         for path in self.paths:
             lines = (line for chunk in _chunks(path, advance) for line in _split(chunk))
             for text in paragraphs(lines) if self.unit == "paragraph" else lines:

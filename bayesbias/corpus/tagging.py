@@ -1,4 +1,4 @@
-"""Parts of speech, told by spaCy for every word where it stands."""
+"""Parts of speech of every word in its context, by spaCy."""
 
 from __future__ import annotations
 

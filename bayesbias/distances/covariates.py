@@ -99,5 +99,5 @@ def vector_norms(embedding: Embedding, rows: Codes) -> npt.NDArray[np.float64]:
 
 
 def is_protected(name: str) -> bool:
-    """Tell whether a built-in covariate belongs to the protected word, not to the attribute."""
+    """Return whether a built-in covariate belongs to the protected word, not to the attribute."""
     return name.startswith(_PROTECTED)

@@ -259,7 +259,7 @@ def writable_format(target: Path, format: str | None = None) -> str:
 
 
 def guess_format(path: Path) -> str:
-    """Tell the format of a file from its first bytes.
+    """Guess the format of a file from its first bytes.
 
     Raises
     ------
@@ -309,7 +309,7 @@ def _magic(head: bytes, size: int) -> str | None:
 
 
 def _is_text(data: bytes) -> bool:
-    """Tell whether data has no control characters and is UTF-8; raw float32 values hardly are."""
+    """Return whether data has no control characters and is UTF-8; raw float32 values hardly are."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     start = data[: 1 << 16]
     try:

@@ -60,8 +60,8 @@ class ClusterTest(Metric):
     n_words : int, default 500
         How many words of each side are clustered; at most a quarter of the vocabulary.
     vocabulary : int, default 50,000
-        The words are chosen among so many first ones of the original; in most files these are the
-        most frequent words. Words of the groups are left out.
+        The words are chosen among this many first words of the original, which in most files are
+        the most frequent words. Words of the groups are left out.
     original : Embedding, optional
         The embedding before debiasing; by default the tested one itself.
     seed : int, default 0
@@ -172,12 +172,12 @@ class ClassificationTest(Metric):
     classifier : {"svm", "logistic"}, default "svm"
         A support vector machine with radial kernel, as in the paper, or a logistic regression.
     vocabulary : int, default 50,000
-        The words are chosen among so many first ones of the original; in most files these are the
-        most frequent words. Words of the groups are left out.
+        The words are chosen among this many first words of the original, which in most files are
+        the most frequent words. Words of the groups are left out.
     original : Embedding, optional
         The embedding before debiasing; by default the tested one itself.
     seed : int, default 0
-        Of the split into words to learn from and words to be told; calls fill it in.
+        Of the split into training words and held-out words; calls fill it in.
 
     Notes
     -----

@@ -106,7 +106,7 @@ def plot_coefficients(fit: Fit, *, prob: float = 0.89, ax: Axes | None = None) -
 
 
 def _is_of_connections(parameter: Parameter) -> bool:
-    """Tell whether a parameter is a coefficient of each connection, but of no single word."""
+    """Return whether a parameter is a coefficient of each connection, but of no single word."""
     by = parameter.by
     return "connection" in by and not _WORDS & set(by) and not parameter.prior.is_positive
 

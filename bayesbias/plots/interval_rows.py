@@ -53,7 +53,7 @@ class Rows:
         headed: bool,
         lane: float = _LANE,
     ) -> Rows:
-        """Lay out rows by heading, with so many lanes, each of so many inches."""
+        """Lay out rows by heading, with the given number of lanes and inches per lane."""
         names: list[str] = []
         places: list[float] = []
         headings: dict[str, float] = {}

@@ -126,7 +126,7 @@ def measure(
 
     scores = []
     with (
-        # Around all of it, as filters are not safe in threads, where joblib may be told to work.
+        # Around all of it, as filters are not safe in threads, where joblib may work.
         warnings.catch_warnings(),
         progress_bar("Measuring", total=total, show=progress, unit="steps") as advance,
     ):
@@ -153,7 +153,7 @@ def _score(
     metric: Metric, name: str, query: Query, embedding: Embedding, settings: Settings
 ) -> Score:
     with warnings.catch_warnings():
-        # What they say is told once for all, by the caller.
+        # The caller reports their warnings once for all.
         warnings.simplefilter("ignore", BayesBiasWarning)
         measurement = metric.on(
             query,

@@ -336,7 +336,7 @@ class Silhouettes:
         return "\n".join(lines)
 
     def _half(self) -> str:
-        """Say what half of the words would have told."""
+        """Describe the value with half of the words."""
         place = int(np.abs(self.sizes - self.sizes[-1] / 2).argmin())
         values, full = self.values[:, :, place], self.values[:, :, -1]
         lower, upper = quantile_band(self.values, self.prob)

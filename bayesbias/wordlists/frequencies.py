@@ -35,12 +35,12 @@ Unknown = Literal["error", "lowest"]
 _Floats: TypeAlias = npt.NDArray[np.float64]
 _RANK = "rank"
 _WORDFREQ = "wordfreq"
-# An order is compared with that of English if it has so many of its words ...
+# An order is compared with that of English if it has this many of its words ...
 _ENOUGH_SHARED = 100
 # ... and is not one of frequency if the rank correlation is below this. Novels of 200 years ago
 # have 0.46 with newswire; words at random have 0 with a standard error of at most 0.1.
 _LEAST_CORRELATION = 0.2
-# So few words cannot be told to be in alphabetical order.
+# The order of so few words cannot be judged.
 _ENOUGH_LETTERS = 20
 _ALPHABETICAL = 0.9
 

@@ -318,7 +318,7 @@ def _listed_words() -> set[str]:
 
 
 def _plain(word: str) -> bool:
-    """Tell whether a word is of letters, in lower case where there is one, and not a letter."""
+    """Return whether a word is of letters, in lower case where there is one, and not a letter."""
     return word.isalpha() and word == word.lower() and (len(word) > 1 or not word.isascii())
 
 

@@ -1,4 +1,4 @@
-"""Taking so many words of each group, the same number from each class if there are classes."""
+"""Choosing a number of words of each group, the same from each class if there are classes."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def usage_of(
 
 
 def in_order(words: tuple[str, ...]) -> bool:
-    """Tell whether a vocabulary seems to have its most frequent words first.
+    """Return whether a vocabulary seems to have its most frequent words first.
 
     Frequent words are short, in all languages (Zipf's law of abbreviation), so the first words
     are shorter than the rest. They are so in an alphabet too, where "a" and "aa" come first.
