@@ -180,9 +180,9 @@ def _cells(column: pd.Series, places: int | None, *, is_probability: bool) -> li
     if is_probability:
         return [_probability(value, 2 if places is None else places) for value in values]
     if places is None:
-        known = np.abs(values[np.isfinite(values) & (values != 0)])
-        whole = column.dtype.kind in "iu" or not len(known) or bool((known % 1 == 0).all())
-        places = 0 if whole else int(np.clip(2 - math.floor(math.log10(known.max())), 0, 4))
+        nonzero = np.abs(values[np.isfinite(values) & (values != 0)])
+        whole = column.dtype.kind in "iu" or not len(nonzero) or bool((nonzero % 1 == 0).all())
+        places = 0 if whole else int(np.clip(2 - math.floor(math.log10(nonzero.max())), 0, 4))
     return [_number(value, places) for value in values]
 
 

@@ -24,5 +24,5 @@ def as_seed(seed: Seed, name: str = "seed") -> int:
 
 
 def generator_for(seed: int, words: Iterable[str]) -> np.random.Generator:
-    """Return a generator that depends on the words as well, so that equal lists are drawn alike."""
+    """Return a generator that also depends on the words, so that equal lists have equal draws."""
     return np.random.default_rng([seed, crc32("\n".join(words).encode())])

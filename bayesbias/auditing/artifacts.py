@@ -19,8 +19,7 @@ from bayesbias.auditing import audit_figures
 from bayesbias.distances import read_table, write_table
 from bayesbias.errors import DataError
 from bayesbias.html import write_page
-from bayesbias.models import Fit, load_fit
-from bayesbias.models.criteria import Comparison
+from bayesbias.models import Comparison, Fit, load_fit
 
 Content = TypeVar("Content")
 

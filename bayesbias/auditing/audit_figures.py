@@ -36,7 +36,7 @@ def save(draw: Draw, svg: Path, png: Path) -> None:
 
 
 def has_coefficients(spec: ModelSpec) -> bool:
-    """Tell whether a model has coefficients of the connections for the whole data set."""
+    """Return whether a model has coefficients of the connections for the whole data set."""
     return any(
         "connection" in p.by and not _WORDS & set(p.by) and not p.prior.is_positive
         for p in spec.parameters

@@ -15,11 +15,9 @@ from typing import TypeAlias
 import numpy as np
 
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding, Matching, load_embedding
-from bayesbias.embeddings.named_sources import DOWNLOADS, NAMED
+from bayesbias.embeddings import DOWNLOADS, NAMED, Embedding, Matching, load_embedding
 from bayesbias.errors import BayesBiasWarning, SpecError
-from bayesbias.wordlists import Study
-from bayesbias.wordlists.catalogue import as_study
+from bayesbias.wordlists import Study, as_study
 
 #: An embedding, its file, or the name of a known one.
 Source: TypeAlias = str | PathLike[str] | Embedding
@@ -157,8 +155,8 @@ def embedding_hash(embedding: Embedding, words: Iterable[str] | None = None) -> 
     digest = hashlib.sha256(embedding.name.encode())
     rows = np.arange(len(embedding))
     if words is not None:
-        known = (embedding.index.get(word) for word in dict.fromkeys(words))
-        rows = np.array([row for row in known if row is not None], dtype=np.intp)
+        rows_or_none = (embedding.index.get(word) for word in dict.fromkeys(words))
+        rows = np.array([row for row in rows_or_none if row is not None], dtype=np.intp)
     for start in range(0, len(rows), _BLOCK):
         part = rows[start : start + _BLOCK]
         names = "\0".join(embedding.words[row] for row in part.tolist())

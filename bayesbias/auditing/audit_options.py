@@ -12,7 +12,7 @@ from bayesbias._core.validation import at_least, check_jobs, one_of, positive
 from bayesbias._core.wording import quoted
 from bayesbias.auditing.audit_inputs import check_distinct
 from bayesbias.debias import DEBIASERS
-from bayesbias.debias_effects.before_after import CLASSICAL
+from bayesbias.debias_effects import CLASSICAL
 from bayesbias.errors import SpecError
 from bayesbias.metrics import Metric, MetricLike, as_metrics
 from bayesbias.models import MODELS, ModelSpec, load_model
@@ -101,7 +101,7 @@ class Options:
 
 
 def has_means(spec: ModelSpec) -> bool:
-    """Tell whether a model has a mean for each protected word and connection."""
+    """Return whether a model has a mean for each protected word and connection."""
     by = {factor for name in spec.mean for factor in spec[name].by} - {"word_to_compare"}
     together = any({"protected_word", "connection"} <= set(spec[name].by) for name in spec.mean)
     return together and by <= {"protected_word", "connection", "protected_group", "word_class"}

@@ -176,7 +176,7 @@ class AuditPart:
 
     @cached_property
     def lists(self) -> pd.DataFrame:
-        """The word lists: what is missing, how alike their words are."""
+        """The word lists: what is missing, how similar their words are."""
         return self._read(artifacts.LISTS)
 
     @cached_property

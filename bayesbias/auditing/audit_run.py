@@ -34,10 +34,9 @@ from bayesbias.auditing.audit_steps import FREQUENCY, Part
 from bayesbias.auditing.embeddings_compared import compare_embeddings
 from bayesbias.auditing.report.report_page import report_page
 from bayesbias.debias import Method, method_for
-from bayesbias.debias_effects.before_after import CLASSICAL
+from bayesbias.debias_effects import CLASSICAL
 from bayesbias.distances import distance_table
-from bayesbias.embeddings import Embedding, Matching
-from bayesbias.embeddings.matching import check_matching
+from bayesbias.embeddings import Embedding, Matching, check_matching
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 from bayesbias.metrics import MetricLike
 from bayesbias.wordlists import Study

@@ -25,11 +25,9 @@ from bayesbias.debias_effects import before_after
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import BayesBiasError
 from bayesbias.metrics import Metric, WEATEffectSize
-from bayesbias.models import Fit, ModelSpec, compare, fit, overview
-from bayesbias.models.fitting import table_hash
-from bayesbias.models.nuts.log_posterior import is_written_out
-from bayesbias.rankings.parallel_scores import Settings, measure
-from bayesbias.rankings.study_queries import study_queries
+from bayesbias.models import Fit, ModelSpec, compare, fit, overview, table_hash
+from bayesbias.models.nuts import is_written_out
+from bayesbias.rankings import Settings, measure, study_queries
 from bayesbias.silhouette_analysis import Silhouettes, silhouettes
 from bayesbias.wordlists import Query, Study, check_words
 

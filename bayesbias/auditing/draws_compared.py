@@ -13,8 +13,7 @@ from bayesbias._core.arviz_versions import convergence
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias._core.wording import quoted
 from bayesbias.auditing.exact_density import ERRORS
-from bayesbias.models import Fit
-from bayesbias.models.diagnostics import ESS_MIN, R_HAT_MAX
+from bayesbias.models import ESS_MIN, R_HAT_MAX, Fit
 
 #: The tails that are compared: the ends of an 89% interval.
 TAILS = (0.055, 0.945)

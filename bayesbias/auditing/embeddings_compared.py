@@ -13,9 +13,8 @@ from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_folder import Folder
 from bayesbias.auditing.audit_steps import CHAINS, Part, joined, stop_if_interrupted
 from bayesbias.errors import DataError, warn
-from bayesbias.models.paired import fit_difference
-from bayesbias.rankings import rank_posterior
-from bayesbias.rankings.study_queries import study_queries
+from bayesbias.models import fit_difference
+from bayesbias.rankings import rank_posterior, study_queries
 
 
 def compare_embeddings(folder: Folder, file: str, parts: Sequence[Part]) -> None:

@@ -9,9 +9,8 @@ import pandas as pd
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias.models import Fit
-from bayesbias.models.exact.compiled_model import compile_model, parent_index
-from bayesbias.models.exact.gaussian_block import Block
-from bayesbias.models.nuts.log_posterior import LogPosterior
+from bayesbias.models.exact import Block, compile_model, parent_index
+from bayesbias.models.nuts import LogPosterior
 
 #: At how many exact draws, and at how many points far from them, the densities are compared.
 POINTS: dict[str, int] = {"draws": 10, "far": 6}

@@ -12,13 +12,11 @@ from bayesbias._core.array_types import Array
 from bayesbias._core.progress import progress_bar
 from bayesbias.auditing.draws_compared import convergence_table, sampler_problems
 from bayesbias.auditing.exact_density import OVERDISPERSION, ExactFit, kept_inside
-from bayesbias.models import Fit
-from bayesbias.models.exact.gaussian_block import Block
-from bayesbias.models.exact.hmc import Chains
-from bayesbias.models.model_data import dataset
+from bayesbias.models import Fit, dataset
+from bayesbias.models.exact import Block, Chains
 
 #: How the second sampler is run. From each start go several chains, which count as one for R-hat
-#: (Margossian et al. 2024). Each round has so many draws of each chain; it stops when R-hat and
+#: (Margossian et al. 2024). Each round has this many draws of each chain; it stops when R-hat and
 #: effective sample sizes are good, at the latest after all rounds.
 HMC: dict[str, Any] = {"starts": 8, "chains": 8, "warm": 60, "round": 60, "rounds": 12}
 

@@ -20,7 +20,7 @@ from bayesbias.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from bayesbias.auditing.audit_inputs import Given
+    from bayesbias.auditing import Given
 
 _WIDTH = 100
 
@@ -151,7 +151,7 @@ def audit(
 @quiet_option
 def report(folder: str, out: str | None, quiet: bool) -> None:
     """Write the report of an audit again, from the files in FOLDER alone."""
-    from bayesbias.auditing.audit_run import write_report
+    from bayesbias.auditing import write_report
 
     path = write_report(folder, out)
     say(f"written to {path}", quiet)
@@ -186,7 +186,7 @@ def _steps_told(quiet: bool) -> Iterator[None]:
 
 def _given(text: str) -> Given:
     """Read EMBEDDING or NAME=EMBEDDING."""
-    from bayesbias.auditing.audit_inputs import Given
+    from bayesbias.auditing import Given
 
     name, equals, source = text.partition("=")
     if equals and not Path(text).exists():

@@ -114,7 +114,7 @@ def debias(
     an interrupted run is resumed. Other suffixes: .npz, .safetensors, .bin, .txt, .vec.
     """
     from bayesbias.debias import DEBIASERS
-    from bayesbias.embeddings.loading import writable_format
+    from bayesbias.embeddings import writable_format
 
     if listing:
         for name, method in DEBIASERS.items():

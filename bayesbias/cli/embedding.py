@@ -25,7 +25,7 @@ def embedding() -> None:
 @format_option
 @quiet_option
 def info(source: str, limit: int | None, trust: bool, output: str, quiet: bool) -> None:
-    """Tell what a file of word vectors, or a named embedding, holds."""
+    """Describe a file of word vectors, or a named embedding."""
     from pathlib import Path
 
     import pandas as pd
@@ -66,11 +66,11 @@ def convert(
     """
     from pathlib import Path
 
-    from bayesbias.embeddings.loading import writable_format
-    from bayesbias.wordlists import catalogue
+    from bayesbias.embeddings import writable_format
+    from bayesbias.wordlists import load_lists
 
     writable_format(Path(target), kind)
-    lists = None if words is None else catalogue.load_lists(words)
+    lists = None if words is None else load_lists(words)
     loaded = load_embeddings([source], lists, limit=limit, trust=trust, quiet=quiet)[0]
     loaded.save(target, format=kind)
     say(f"{len(loaded):,} words × {loaded.dim} dimensions written to {target}", quiet)

@@ -135,7 +135,7 @@ def fit(
 
     TABLE is a file written by `bayesbias table`, or a fit (.nc) to look at again.
     """
-    from bayesbias.models.fit_files import load_fit, writable_fit
+    from bayesbias.models import load_fit, writable_fit
 
     if out is not None:
         writable_fit(out)
@@ -257,7 +257,7 @@ def _fit_table(
 def _check_contrast(rows: pd.DataFrame, contrast: str) -> None:
     """Refuse a contrast of connections that the rows do not have, before anything is fitted."""
     from bayesbias._core.constants import CONNECTIONS
-    from bayesbias.models.contrasts import contrast_weights
+    from bayesbias.models import contrast_weights
 
     contrast_weights(contrast, tuple(c for c in CONNECTIONS if (rows["connection"] == c).any()))
 

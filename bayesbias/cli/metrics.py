@@ -252,9 +252,11 @@ def rank(
 
     parts = []
     for metric in chosen:
-        found = rankings.rank_posterior(metric, asked, loaded, draws=draws, prob=prob, **settings)
-        parts.append(found.table.assign(metric=metric.name))
-        say(found.summary(), quiet)
+        posterior = rankings.rank_posterior(
+            metric, asked, loaded, draws=draws, prob=prob, **settings
+        )
+        parts.append(posterior.table.assign(metric=metric.name))
+        say(posterior.summary(), quiet)
     table = pd.concat(parts, ignore_index=True)
     _show(table[["metric", *table.columns.drop("metric")]], out, output, quiet)
 

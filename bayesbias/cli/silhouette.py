@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
     from bayesbias.embeddings import Embedding
     from bayesbias.metrics import Metric
-    from bayesbias.silhouette_analysis import Silhouettes
-    from bayesbias.silhouette_analysis.silhouettes import Normalisation, Side
+    from bayesbias.silhouette_analysis import Normalisation, Side, Silhouettes
     from bayesbias.wordlists import Query
 
 _SIDES = ("targets", "attributes")
@@ -165,44 +164,34 @@ def silhouette(
     output: str,
     quiet: bool,
 ) -> None:
-    """Tell how robust the word lists of a query are, and how accurate a metric is with them.
+    """Measure how robust the word lists of a query are, and how accurate a metric is with them.
 
     Random parts of the lists grow until they are complete, and the table says how little the value
     depends on which words are in: 1 is not at all. QUERY is a name (weat_7, gender_1) or a file;
     with more sets than a metric takes it is split. EMBEDDING is a file of word vectors or a name,
     by default demo; NAME=EMBEDDING gives it another name.
     """
-    from bayesbias._core.validation import one_of
     from bayesbias.embeddings import as_embeddings
     from bayesbias.metrics import as_metrics
-    from bayesbias.silhouette_analysis import planted_embedding, silhouettes
+    from bayesbias.silhouette_analysis import silhouettes
     from bayesbias.wordlists import load_query
 
     _check_references(planted, biased, unbiased)
     if len(names) > 1 and value_range is not None:
         raise click.UsageError("--value-range is of one metric, and there are several --metric.")
-    if out is not None:
-        frame_format(out)
-    if figure is not None:
-        check_figure(figure)
+    _check_files(out, figure)
     chosen = as_metrics(names or ("weat_es",), parse_options(options))
     query = load_query(source.removeprefix("query:"))
     asked = _asked(chosen, query, side)
-    whole = [metric.name for metric in chosen if metric.whole_embedding]
     references: list[Embedding] = []
     if planted is not None:
-        if whole:
-            raise click.UsageError(
-                f"--planted makes embeddings of the words of the query alone, and {whole[0]} needs "
-                "more; give --biased and --unbiased."
-            )
-        references = [planted_embedding(query, strength, seed=seed) for strength in (planted, 0)]
+        references = _planted(query, chosen, planted, seed)
         biased, unbiased = (reference.name for reference in references)
         # Where words have a prefix, these do not.
         fallbacks = tuple(dict.fromkeys([*fallbacks, "exact"]))
     loaded = load_embeddings(
         embeddings or ("demo",),
-        None if whole else query,
+        None if any(metric.whole_embedding for metric in chosen) else query,
         matching=matching_option_values(fallbacks),
         limit=limit,
         subwords=subwords,
@@ -210,10 +199,7 @@ def silhouette(
         quiet=quiet,
     )
     several = as_embeddings([*loaded, *references])
-    names_loaded = [embedding.name for embedding in several]
-    for name, given in (("--biased", biased), ("--unbiased", unbiased)):
-        if given is not None:
-            one_of(name, given, names_loaded)
+    _check_loaded(several, biased, unbiased)
     settings: dict[str, Any] = {
         "growth": growth,
         "start": start,
@@ -230,22 +216,64 @@ def silhouette(
     results = []
     with _announced(quiet):
         for metric, part, which in asked:
-            found = silhouettes(
+            result = silhouettes(
                 metric, part, several, side=which, runs=runs, step=step, resume=resume, **settings
             )
-            results.append(found)
-            heading = f"{found.metric}, {found.side} of {found.query.name}:"
-            verdict = found.verdict(biased, unbiased, normalisation=normalisation)
-            say(f"{heading}\n{verdict}", quiet)
+            results.append(result)
+            verdict = result.verdict(biased, unbiased, normalisation=normalisation)
+            say(f"{result.metric}, {result.side} of {result.query.name}:\n{verdict}", quiet)
     # Printed first: it is not lost if a file cannot be written.
     if influence:
-        print_frame(_stacked(results, [found.influence() for found in results]), output)
+        print_frame(_stacked(results, [each.influence() for each in results]), output)
     else:
-        tables = [_robustness(found, biased, unbiased, normalisation) for found in results]
-        table = _stacked(results, tables)
-        print_frame(_readable(table) if output in ("table", "markdown") else table, output)
+        tables = [_robustness(each, biased, unbiased, normalisation) for each in results]
+        _print(_stacked(results, tables), output)
+    _write(results, out, figure, quiet)
+
+
+def _check_files(out: str | None, figure: str | None) -> None:
+    """Refuse files that cannot be written, before the work."""
     if out is not None:
-        bands = _stacked(results, [found.table for found in results])
+        frame_format(out)
+    if figure is not None:
+        check_figure(figure)
+
+
+def _check_loaded(
+    embeddings: Iterable[Embedding], biased: str | None, unbiased: str | None
+) -> None:
+    """Refuse names of embeddings that are not loaded."""
+    from bayesbias._core.validation import one_of
+
+    names = [embedding.name for embedding in embeddings]
+    for option, given in (("--biased", biased), ("--unbiased", unbiased)):
+        if given is not None:
+            one_of(option, given, names)
+
+
+def _planted(
+    query: Query, metrics: Iterable[Metric], strength: float, seed: int
+) -> list[Embedding]:
+    """Return an embedding with a planted bias and one without."""
+    from bayesbias.silhouette_analysis import planted_embedding
+
+    for metric in metrics:
+        if metric.whole_embedding:
+            raise click.UsageError(
+                f"--planted makes embeddings of the words of the query alone, and {metric.name} "
+                "needs more; give --biased and --unbiased."
+            )
+    return [planted_embedding(query, each, seed=seed) for each in (strength, 0)]
+
+
+def _print(table: pd.DataFrame, output: str) -> None:
+    print_frame(_readable(table) if output in ("table", "markdown") else table, output)
+
+
+def _write(results: list[Silhouettes], out: str | None, figure: str | None, quiet: bool) -> None:
+    """Write the bands and the figure, where they are asked for."""
+    if out is not None:
+        bands = _stacked(results, [each.table for each in results])
         write_frame(bands, out)
         say(f"{len(bands):,} rows written to {out}", quiet)
     if figure is not None:
@@ -329,14 +357,14 @@ class _Saying(logging.Handler):
 
 
 def _robustness(
-    found: Silhouettes, biased: str | None, unbiased: str | None, normalisation: Normalisation
+    result: Silhouettes, biased: str | None, unbiased: str | None, normalisation: Normalisation
 ) -> pd.DataFrame:
     """Return the table of robustness, with the accuracy in the row of the biased embedding."""
-    table = found.robustness_table.copy()
-    table.insert(1, "words", int(found.sizes[-1]))
-    table.insert(2, "value", found.complete.to_numpy())
+    table = result.robustness_table.copy()
+    table.insert(1, "words", int(result.sizes[-1]))
+    table.insert(2, "value", result.complete.to_numpy())
     if biased is not None and unbiased is not None:
-        value = found.accuracy(biased, unbiased, normalisation=normalisation)
+        value = result.accuracy(biased, unbiased, normalisation=normalisation)
         of_biased = table["embedding"] == biased
         for name, number in (("", value), ("_lower", value.lower), ("_upper", value.upper)):
             table.loc[of_biased, f"accuracy{name}"] = float(number)
@@ -348,8 +376,8 @@ def _stacked(results: Sequence[Silhouettes], tables: Sequence[pd.DataFrame]) -> 
     import pandas as pd
 
     parts = []
-    for found, table in zip(results, tables, strict=True):
-        labels = {"metric": found.metric, "query": found.query.name, "side": found.side}
+    for result, table in zip(results, tables, strict=True):
+        labels = {"metric": result.metric, "query": result.query.name, "side": result.side}
         parts.append(table.assign(**labels)[[*labels, *table.columns]])
     return pd.concat(parts, ignore_index=True)
 

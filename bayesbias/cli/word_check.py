@@ -30,45 +30,45 @@ def check_out(out: str) -> None:
     check_folder(folder / "warnings.txt" if folder.is_dir() else folder)
 
 
-def write_check(found: WordCheck, out: str) -> None:
+def write_check(check: WordCheck, out: str) -> None:
     """Write every table that has rows, and the warnings, one a line."""
     from bayesbias._core.files import atomic, make_folder
 
     folder = Path(out)
     make_folder(folder)
-    tables = {name: getattr(found, name) for name in _TABLES}
+    tables = {name: getattr(check, name) for name in _TABLES}
     texts = {f"{name}.csv": render(table, "csv") for name, table in tables.items() if len(table)}
-    texts["warnings.txt"] = "".join(f"{text}\n" for text in found.warnings)
+    texts["warnings.txt"] = "".join(f"{text}\n" for text in check.warnings)
     with atomic(*(folder / name for name in texts)) as temporary:
         for path, text in zip(temporary, texts.values(), strict=True):
             path.write_text(text, "utf-8")
 
 
-def print_check(found: WordCheck, output: str, quiet: bool) -> None:
+def print_check(check: WordCheck, output: str, quiet: bool) -> None:
     """Print the tables and the warnings: for programs in full, for reading what matters most."""
     if output == "json":
-        parts = {name: records(getattr(found, name)) for name in _TABLES}
-        whole = {**parts, "warnings": found.warnings}
+        parts = {name: records(getattr(check, name)) for name in _TABLES}
+        whole = {**parts, "warnings": check.warnings}
         click.echo(json.dumps(whole, ensure_ascii=False, indent=2))
         return
     if output == "csv":
-        print_frame(found.lists, output)
-        for text in found.warnings:
+        print_frame(check.lists, output)
+        for text in check.warnings:
             say(f"Warning: {text}", quiet)
         return
     between = "\n/ " if output == "table" else " / "
-    for table in (_lists(found), _pairs(found, between), _tags(found), _stability(found, between)):
+    for table in (_lists(check), _pairs(check, between), _tags(check), _stability(check, between)):
         if len(table):
             print_frame(table, output)
             click.echo()
     click.echo("In brackets: the percentile among random lists, or shuffled ones.\n")
-    for text in found.summary().splitlines():
+    for text in check.summary().splitlines():
         click.echo(click.wrap_text(f"- {text}", _WIDTH, subsequent_indent="  "))
 
 
-def _lists(found: WordCheck) -> pd.DataFrame:
-    lists = found.lists
-    shown = lists[_keys(found, "word_set")].assign(words=lists["n_words"], found=lists["n_found"])
+def _lists(check: WordCheck) -> pd.DataFrame:
+    lists = check.lists
+    shown = lists[_keys(check, "word_set")].assign(words=lists["n_words"], found=lists["n_found"])
     column = "median_count" if "median_count" in lists else "median_rank"
     shown[column] = lists[column].map("{:,.0f}".format).replace("nan", "–")
     shown["cohesion"] = _with_percentile(lists, "cohesion")
@@ -76,9 +76,9 @@ def _lists(found: WordCheck) -> pd.DataFrame:
     return shown
 
 
-def _pairs(found: WordCheck, between: str) -> pd.DataFrame:
-    pairs = found.pairs
-    shown = pairs.assign(pair=_names(pairs, between))[_keys(found, "pair")]
+def _pairs(check: WordCheck, between: str) -> pd.DataFrame:
+    pairs = check.pairs
+    shown = pairs.assign(pair=_names(pairs, between))[_keys(check, "pair")]
     shown["shared"] = pairs["shared"].map(len)
     shown["frequency"] = pairs["frequency_ratio"].map("× {:.2g}".format).replace("× nan", "–")
     if "tag_distance" in pairs:
@@ -89,17 +89,17 @@ def _pairs(found: WordCheck, between: str) -> pd.DataFrame:
     return shown
 
 
-def _tags(found: WordCheck) -> pd.DataFrame:
+def _tags(check: WordCheck) -> pd.DataFrame:
     """Return lists × parts of speech."""
-    if not len(found.tags):
-        return found.tags
-    keys = _keys(found, "word_set")
-    wide = found.tags.pivot_table("share", keys, "tag", fill_value=0.0, sort=False)
+    if not len(check.tags):
+        return check.tags
+    keys = _keys(check, "word_set")
+    wide = check.tags.pivot_table("share", keys, "tag", fill_value=0.0, sort=False)
     return wide[wide.sum().sort_values(ascending=False).index].reset_index()
 
 
-def _stability(found: WordCheck, between: str) -> pd.DataFrame:
-    spread = found.stability
+def _stability(check: WordCheck, between: str) -> pd.DataFrame:
+    spread = check.stability
     shown = spread[["measure", "mean", "sd", "min", "max"]]
     shown.insert(0, "over_embeddings", _names(spread, between))
     return shown
@@ -115,9 +115,9 @@ def _names(frame: pd.DataFrame, between: str) -> list[str]:
     ]
 
 
-def _keys(found: WordCheck, what: str) -> list[str]:
+def _keys(check: WordCheck, what: str) -> list[str]:
     """Return what a row is about; one embedding need not be named in each."""
-    return [what, "embedding"] if len(set(found.lists["embedding"])) > 1 else [what]
+    return [what, "embedding"] if len(set(check.lists["embedding"])) > 1 else [what]
 
 
 def _with_percentile(frame: pd.DataFrame, measure: str) -> list[str]:

@@ -34,13 +34,13 @@ words.add_command(build)
 @quiet_option
 def list_(collection: str | None, output: str, quiet: bool) -> None:
     """List the collections, queries and studies, or the word lists of one COLLECTION."""
-    from bayesbias.wordlists import catalogue
+    from bayesbias import wordlists
 
     if collection is not None:
-        about = catalogue.describe(collection)
+        about = wordlists.describe_collection(collection)
         sizes: dict[str, Any] = {
-            **catalogue.word_sets(collection),
-            **catalogue.word_tuples(collection),
+            **wordlists.word_sets(collection),
+            **wordlists.word_tuples(collection),
         }
         rows = [
             {"list": f"{collection}:{name}", "entries": len(sizes[name]), "about": text}
@@ -51,23 +51,23 @@ def list_(collection: str | None, output: str, quiet: bool) -> None:
         print_rows(rows, output)
         return
     rows = []
-    for name in catalogue.COLLECTIONS:
-        about = catalogue.describe(name)
+    for name in wordlists.COLLECTIONS:
+        about = wordlists.describe_collection(name)
         rows.append(
             {"kind": "lists", "name": name, "entries": len(about["sets"]), "about": about["title"]}
         )
-    for name in catalogue.QUERY_SETS:
-        queries = catalogue.query_set(name)
+    for name in wordlists.QUERY_SETS:
+        queries = wordlists.query_set(name)
         label = f"{name}_1 … {name}_{len(queries)}"
         text = f"{queries[0].name}, …"
         rows.append({"kind": "queries", "name": label, "entries": len(queries), "about": text})
-    for name in catalogue.STUDIES:
-        study = catalogue.load_study(name)
+    for name in wordlists.STUDIES:
+        study = wordlists.load_study(name)
         text = f"groups {', '.join(study.groups)}"
         count = len(study.protected_words)
         rows.append({"kind": "study", "name": name, "entries": count, "about": text})
-    for name in catalogue.LABELLED:
-        groups = catalogue.load_labelled(name)
+    for name in wordlists.LABELLED:
+        groups = wordlists.load_labelled(name)
         text = f"for words build: {', '.join(groups)}"
         count = sum(map(len, groups.values()))
         rows.append({"kind": "labelled", "name": name, "entries": count, "about": text})
@@ -83,21 +83,21 @@ def show(name: str, quiet: bool) -> None:
     NAME may also be a file with a study or a query. Where both have one name, query:weat_7 is the
     query. A list is printed one word a line, so that it can be piped on.
     """
-    from bayesbias.wordlists import catalogue
+    from bayesbias import wordlists
 
     collection, colon, key = name.partition(":")
-    if colon and collection in catalogue.COLLECTIONS:
-        tuples = catalogue.word_tuples(collection)
+    if colon and collection in wordlists.COLLECTIONS:
+        tuples = wordlists.word_tuples(collection)
         if key in tuples:
             click.echo("\n".join(" ".join(together) for together in tuples[key]))
             return
-        chosen = catalogue.resolve(name)
+        chosen = wordlists.resolve(name)
         say(f"# {chosen.source}", quiet)
         if chosen.note:
             say(f"# {chosen.note}", quiet)
         click.echo("\n".join(chosen))
         return
-    lists = catalogue.load_lists(name)
+    lists = wordlists.load_lists(name)
     click.echo(f"{lists!r}\n")
     for label, word_set in lists.word_sets().items():
         click.echo(f"{label} ({len(word_set)})")
@@ -147,16 +147,14 @@ def check(
     output: str,
     quiet: bool,
 ) -> None:
-    """Tell what is wrong with the lists of a study or query, list by list and pair by pair.
+    """Check the word lists of a study or query, list by list and pair by pair.
 
     LISTS is the name or file of a study or query (query:weat_7 where both have one name); EMBEDDING
     a file or a name, by default demo. Its whole vocabulary is read, as the lists are compared with
     it. Of csv the lists alone are printed; json and --out hold everything.
     """
-    from bayesbias.corpus import read_corpus, tag_words
-    from bayesbias.corpus.tagging import load_pipeline
-    from bayesbias.wordlists import catalogue, check_words
-    from bayesbias.wordlists.check.word_usage import read_frequencies
+    from bayesbias.corpus import load_pipeline, read_corpus, tag_words
+    from bayesbias.wordlists import check_words, load_lists, read_frequencies
 
     if frequencies is not None and corpus:
         raise click.UsageError("--frequencies and --corpus both tell counts; give one of them.")
@@ -164,7 +162,7 @@ def check(
         raise click.UsageError("--pipeline tags the words of a corpus: give --corpus.")
     if out is not None:
         check_out(out)
-    study = catalogue.load_lists(lists)
+    study = load_lists(lists)
     counts = None if frequencies is None else read_frequencies(frequencies)
     # What may fail comes before what takes long.
     text = read_corpus(corpus) if corpus else None
@@ -176,7 +174,7 @@ def check(
         if tagger is not None:
             listed = [word for word_set in study.word_sets().values() for word in word_set]
             tags = tag_words(text, tagger, words=listed, progress=not quiet)
-    found = check_words(
+    result = check_words(
         study,
         loaded,
         frequencies=counts,
@@ -186,8 +184,8 @@ def check(
         seed=seed,
     )
     if out is not None:
-        write_check(found, out)
+        write_check(result, out)
         say(f"tables and warnings written to {out}", quiet)
-    print_check(found, output, quiet)
-    if strict and found.warnings:
+    print_check(result, output, quiet)
+    if strict and result.warnings:
         click.get_current_context().exit(1)

@@ -19,6 +19,7 @@ from bayesbias.cli.common import (
 from bayesbias.cli.debias import read_words
 
 if TYPE_CHECKING:
+    from bayesbias.embeddings import Embedding
     from bayesbias.wordlists import BuiltLists, WordSet
 
 
@@ -175,37 +176,29 @@ def build(
     each word got in. The lists can be used as a query: bayesbias metrics lists.toml.
     """
     from bayesbias._core.validation import one_of
-    from bayesbias.corpus import read_corpus, tag_words, train_embedding
-    from bayesbias.corpus.tagging import load_pipeline
-    from bayesbias.embeddings.loading import writable_format
+    from bayesbias.corpus import load_pipeline, read_corpus, tag_words, train_embedding
     from bayesbias.errors import BayesBiasWarning
     from bayesbias.wordlists import (
         ByCluster,
         ByFrequency,
         ByPartOfSpeech,
         GroupClassifier,
+        as_labelled,
+        as_sets,
         build_lists,
+        read_frequencies,
     )
-    from bayesbias.wordlists.build.built_lists import writable_lists
-    from bayesbias.wordlists.build.labelled_words import as_labelled
-    from bayesbias.wordlists.check.word_usage import read_frequencies
-    from bayesbias.wordlists.query import as_sets
 
     _check_sources(source, method, attributes, frequencies, corpus, train, save_embedding)
     if method == "clusters" and match_frequency:
         raise click.UsageError("--match-frequency goes with the methods frequency and pos.")
-    if out is not None:
-        writable_lists(Path(out))
-    if save_embedding is not None:
-        writable_format(Path(save_embedding), None)
+    _check_writable(out, save_embedding)
     words = as_labelled(labelled)
     for name in groups:
         one_of("--group", name, words)
     listed = attributes.split(",") if attributes else []
     sets = as_sets("attribute", [_word_set(name.strip()) for name in listed], None)
-    unwanted: Any = {"english": "english", "none": None}.get(stop_words, stop_words)
-    if unwanted not in ("english", None):
-        unwanted = _word_set(stop_words)
+    unwanted = _stop_words(stop_words)
     counts: Any = None if frequencies is None else read_frequencies(frequencies)
     text = read_corpus(corpus[0] if len(corpus) == 1 else corpus, unit=unit) if corpus else None
     tagger = load_pipeline(pipeline) if method == "pos" else None
@@ -213,20 +206,19 @@ def build(
     # What may fail comes before what takes long, and what took long is written at once.
     if text is not None and source is None:
         embedding = train_embedding(text, train or "word2vec", seed=seed, progress=not quiet)
-        if save_embedding is not None:
-            embedding.save(save_embedding)
-            say(f"{embedding!r} written to {save_embedding}", quiet)
+        _save_embedding(embedding, save_embedding, quiet)
     else:
         [embedding] = load_embeddings([source or "demo"], limit=limit, trust=trust, quiet=quiet)
     fitted = GroupClassifier(classifier, threshold=threshold, seed=seed).fit(embedding, words)
-    how: Any = ByFrequency(match_frequency=match_frequency)
-    if text is not None and tagger is not None:
+    if method == "clusters":
+        how: Any = ByCluster(centroids)
+    elif text is not None and tagger is not None:
         tags = tag_words(text, tagger, progress=not quiet)
         how = ByPartOfSpeech(tags, match_frequency=match_frequency)
-    elif text is not None:
+    else:
+        how = ByFrequency(match_frequency=match_frequency)
+    if text is not None and tagger is None:
         counts = text
-    if method == "clusters":
-        how = ByCluster(centroids)
     with warnings.catch_warnings():
         # What it warns of is among the notes, which are printed below.
         warnings.simplefilter("ignore", BayesBiasWarning)
@@ -241,9 +233,7 @@ def build(
             progress=not quiet,
             **chosen,
         )
-    if out is not None:
-        built.save(out)
-        say(f"{len(built.words):,} words written to {out}", quiet)
+    _save(built, out, quiet)
     _print(built, output, quiet)
 
 
@@ -271,13 +261,42 @@ def _check_sources(
         raise click.UsageError("--save-embedding is for one that is trained: give --corpus.")
 
 
+def _check_writable(out: str | None, save_embedding: str | None) -> None:
+    """Refuse files that cannot be written, before the work."""
+    from bayesbias.embeddings import writable_format
+    from bayesbias.wordlists import writable_lists
+
+    if out is not None:
+        writable_lists(Path(out))
+    if save_embedding is not None:
+        writable_format(Path(save_embedding), None)
+
+
 def _word_set(source: str) -> WordSet:
     """Return a built-in list, or the words of a text file under the name of the file."""
-    from bayesbias.wordlists import WordSet
-    from bayesbias.wordlists.catalogue import resolve
+    from bayesbias.wordlists import WordSet, resolve
 
     words = read_words(source)
     return resolve(words) if isinstance(words, str) else WordSet(Path(source).stem, words)
+
+
+def _save(built: BuiltLists, path: str | None, quiet: bool) -> None:
+    if path is not None:
+        built.save(path)
+        say(f"{len(built.words):,} words written to {path}", quiet)
+
+
+def _save_embedding(embedding: Embedding, path: str | None, quiet: bool) -> None:
+    if path is not None:
+        embedding.save(path)
+        say(f"{embedding!r} written to {path}", quiet)
+
+
+def _stop_words(source: str) -> Any:
+    """Return the words to leave out as `build_lists` takes them."""
+    if source in ("english", "none"):
+        return None if source == "none" else source
+    return _word_set(source)
 
 
 def _print(built: BuiltLists, output: str, quiet: bool) -> None:

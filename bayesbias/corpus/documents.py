@@ -65,7 +65,7 @@ class TextFiles:
         return self.read(lambda amount: None)
 
     def read(self, advance: Callable[[float], None]) -> Iterator[str]:
-        """Yield the documents; `advance` is told how many bytes of the disk were read."""
+        """Yield the documents; `advance` is called with the number of bytes read."""
         for path in self.paths:
             lines = (line for chunk in _chunks(path, advance) for line in _split(chunk))
             for text in paragraphs(lines) if self.unit == "paragraph" else lines:
@@ -95,22 +95,22 @@ class TextFiles:
 def find_files(source: object) -> tuple[Path, ...]:
     """Return the files that a path, a folder, a glob or several of them name, each once."""
     if isinstance(source, str | PathLike):
-        found = _find(source)
+        paths = _find(source)
     elif isinstance(source, Iterable):
-        found = []
+        paths = []
         for item in source:
             if not isinstance(item, str | PathLike):
                 raise SpecError(
                     f"the source holds {item!r}; expected paths. For texts in memory use "
                     "Corpus(documents)."
                 )
-            found += _find(item)
-        if not found:
+            paths += _find(item)
+        if not paths:
             raise SpecError("the source is empty; name at least one file.")
     else:
         raise SpecError(f"the source is {source!r}; expected a path, a glob, a folder or several.")
     unique: dict[Path, Path] = {}
-    for path in found:
+    for path in paths:
         unique.setdefault(path.resolve(), path)
     return tuple(unique.values())
 
@@ -130,20 +130,20 @@ def _find(source: str | PathLike[str]) -> list[Path]:
         return [path]
     if is_dir:
         inside = (item.relative_to(path) for item in path.rglob("*") if item.is_file())
-        found = sorted(path / item for item in inside if _has_text_name(item))
-        if not found:
+        paths = sorted(path / item for item in inside if _has_text_name(item))
+        if not paths:
             raise NotFoundError(
                 f"{path}: no text files in the folder; expected names that end in {quoted(_TEXT)}, "
                 f"alone or with {quoted(_PACKED)} behind. For others give a glob, "
                 f"such as {str(path / '*')!r}."
             )
-        return found
+        return paths
     if glob.has_magic(str(source)):
-        found = sorted(Path(name) for name in glob.glob(str(source), recursive=True))
-        found = [item for item in found if item.is_file()]
-        if not found:
+        paths = sorted(Path(name) for name in glob.glob(str(source), recursive=True))
+        paths = [item for item in paths if item.is_file()]
+        if not paths:
             raise NotFoundError(f"{shown!r}: no file has such a name.")
-        return found
+        return paths
     raise NotFoundError(
         f"{shown!r} is neither a file nor a folder. For texts in memory use Corpus(documents); the "
         "corpus that comes with the package is 'demo'."

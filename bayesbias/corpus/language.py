@@ -1,4 +1,4 @@
-"""Which texts are in a language, told by py3langid."""
+"""Which texts are in a language, detected by py3langid."""
 
 from __future__ import annotations
 

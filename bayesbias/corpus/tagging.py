@@ -1,4 +1,4 @@
-"""Parts of speech, told by spaCy for every word where it stands."""
+"""Parts of speech of every word in its context, by spaCy."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def tag_words(
             name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory in _NOT_NEEDED
         ]
         stack.enter_context(nlp.select_pipes(disable=unneeded))
-        found = islice(_documents(corpus, wanted, advance), limit)
-        pairs = nlp.pipe(found, as_tuples=True, batch_size=batch_size)
+        documents = islice(_documents(corpus, wanted, advance), limit)
+        pairs = nlp.pipe(documents, as_tuples=True, batch_size=batch_size)
         for number, (doc, spans) in enumerate(pairs):
             if number == 0:
                 _check_tags(doc, nlp)

@@ -47,9 +47,9 @@ class Tokenizer:
         """Return the words of a text."""
         if self.lower:
             text = text.lower()
-        found = text.translate(_ASCII).split() if text.isascii() else _RUN.findall(text)
+        runs = text.translate(_ASCII).split() if text.isascii() else _RUN.findall(text)
         shortest, longest = self.min_length, self.max_length or sys.maxsize
-        return [word for word in found if shortest <= len(word) <= longest and word[0] != "_"]
+        return [word for word in runs if shortest <= len(word) <= longest and word[0] != "_"]
 
     def describe(self) -> str:
         """Say which words are taken, in a few words."""

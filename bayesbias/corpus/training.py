@@ -23,7 +23,7 @@ Method: TypeAlias = Literal["word2vec", "fasttext"]
 METHODS: tuple[Method, ...] = ("word2vec", "fasttext")
 
 _MOST_SEEDS = 2**32
-# Weights are drawn, and progress is told, for so many documents or words at once.
+# Weights are drawn, and progress is reported, for this many documents or words at once.
 _AT_ONCE = 10_000
 
 

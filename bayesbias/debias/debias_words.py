@@ -14,8 +14,7 @@ from bayesbias._core.validation import word_list
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import NotFoundError, SpecError, VocabularyError, warn
-from bayesbias.wordlists import word_tuples
-from bayesbias.wordlists.catalogue import resolve
+from bayesbias.wordlists import resolve, word_tuples
 
 #: Words, or the name of a built-in list such as ``bolukbasi:gender_specific``.
 Words: TypeAlias = str | Iterable[str]

@@ -24,8 +24,7 @@ from bayesbias.debias.debias_words import (
     tuple_rows,
     warn_incomplete,
 )
-from bayesbias.embeddings import Embedding, Matching, unit_vectors
-from bayesbias.embeddings.matching import CASES
+from bayesbias.embeddings import CASES, Embedding, Matching, unit_vectors
 from bayesbias.errors import SpecError
 
 # Cases of a pair that are equalised, each by itself, as far as they are in the vocabulary.

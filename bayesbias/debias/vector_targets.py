@@ -14,9 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.files import check_folder
-from bayesbias.embeddings import Embedding
-from bayesbias.embeddings.formats.array_files import vocabulary_path
-from bayesbias.embeddings.formats.streams import check_separable
+from bayesbias.embeddings import Embedding, check_separable, vocabulary_path
 from bayesbias.errors import DataError, SpecError
 
 

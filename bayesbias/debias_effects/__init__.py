@@ -1,5 +1,7 @@
 """What debiasing changes: association, residual bias, and side effects on quality."""
 
+# Names that are not in __all__ are for other rooms.
+from bayesbias.debias_effects.before_after import CLASSICAL as CLASSICAL
 from bayesbias.debias_effects.before_after import BeforeAfter, before_after
 from bayesbias.debias_effects.quality import neighbour_drift, word_analogies, word_similarity
 

@@ -42,19 +42,17 @@ from bayesbias.metrics import (
     Score,
     as_metrics,
 )
-from bayesbias.models import Overview, PairedFit, fit, fit_paired, overview
-from bayesbias.models.fitting import Engine
+from bayesbias.models import Engine, Overview, PairedFit, fit, fit_paired, overview
 from bayesbias.numerics.intervals import check_interval
-from bayesbias.rankings.parallel_scores import (
+from bayesbias.rankings import (
     Queries,
     Settings,
     as_queries,
     fitting,
     measure,
+    study_queries,
 )
-from bayesbias.rankings.study_queries import study_queries
-from bayesbias.wordlists import Query, Study
-from bayesbias.wordlists.catalogue import as_study
+from bayesbias.wordlists import Query, Study, as_study
 
 #: Metrics that a study is measured by, unless others are asked for.
 CLASSICAL = (
@@ -300,9 +298,23 @@ def before_after(
     fitted = _fitted(before, debiaser, asked_study, other_seed, how)
     after = _debiased(before, fitted, target, ignore, progress)
     comparison = _Comparison(
-        before, after, asked_study, how, settings, other_seed, n_jobs, progress, skipped
+        before=before,
+        after=after,
+        study=asked_study,
+        queries=asked,
+        tests=tests,
+        benchmarks=benchmarks,
+        neighbours=neighbours,
+        engine=engine,
+        residual_draws=residual_draws,
+        matching=how,
+        settings=settings,
+        seed=other_seed,
+        n_jobs=n_jobs,
+        progress=progress,
+        skipped=skipped,
     )
-    return comparison.result(asked, tests, residual_draws, benchmarks, neighbours, engine)
+    return comparison.result()
 
 
 @dataclass(frozen=True)
@@ -312,6 +324,12 @@ class _Comparison:
     before: Embedding
     after: Embedding
     study: Study
+    queries: Sequence[Asked]
+    tests: Sequence[Asked]
+    benchmarks: Sequence[tuple[str, Benchmark]]
+    neighbours: int
+    engine: Engine
+    residual_draws: int
     matching: Matching
     settings: Settings
     seed: int
@@ -319,25 +337,17 @@ class _Comparison:
     progress: bool
     skipped: dict[str, str]
 
-    def result(
-        self,
-        asked: Sequence[Asked],
-        tests: Sequence[Asked],
-        residual_draws: int,
-        benchmarks: Sequence[tuple[str, Benchmark]],
-        neighbours: int,
-        engine: Engine,
-    ) -> BeforeAfter:
+    def result(self) -> BeforeAfter:
         """Measure everything."""
         draws, prob = self.settings.draws, self.settings.prob
         tables = [self._distances(each) for each in (self.before, self.after)]
-        scores = scores_frame(self._measured(asked, self.settings), prob)
+        scores = scores_frame(self._measured(self.queries, self.settings), prob)
         moved, unmoved = _moved(*tables)
-        paired = self._paired(tables, moved, engine) if moved else None
+        paired = self._paired(tables, moved) if moved else None
         answers = _overview(tables, draws, self.seed, prob)
-        residual = self._residual(tests, residual_draws)
-        quality = self._quality(benchmarks)
-        drift = self._drift(neighbours)
+        residual = self._residual()
+        quality = self._quality()
+        drift = self._drift()
         rows = [
             *([] if paired is None else of_distances(paired, prob)),
             *of_unmoved(tables[0], unmoved),
@@ -345,7 +355,7 @@ class _Comparison:
             *of_scores("metric", scores),
             *of_scores("residual", residual),
             *of_quality(quality),
-            *of_drift(drift, neighbours, draws, prob, self.seed),
+            *of_drift(drift, self.neighbours, draws, prob, self.seed),
         ]
         return BeforeAfter(
             table=pd.DataFrame(rows, columns=list(COLUMNS)),
@@ -369,35 +379,33 @@ class _Comparison:
         both = [self.before, self.after]
         return measure(asked, both, settings, n_jobs=self.n_jobs, progress=self.progress)
 
-    def _paired(
-        self, tables: Sequence[pd.DataFrame], connections: Sequence[str], engine: Engine
-    ) -> PairedFit:
+    def _paired(self, tables: Sequence[pd.DataFrame], connections: Sequence[str]) -> PairedFit:
         """Return the model of the distances of these connections."""
         first, second = (t[t["connection"].astype("str").isin(connections)] for t in tables)
         return fit_paired(
             first,
             second,
-            engine=engine,
+            engine=self.engine,
             draws=self.settings.draws,
             seed=self.seed,
             progress=self.progress,
         )
 
-    def _residual(self, tests: Sequence[Asked], draws: int) -> pd.DataFrame:
+    def _residual(self) -> pd.DataFrame:
         """Return the tests of residual bias; those that do not apply are skipped."""
-        settings = dataclasses.replace(self.settings, draws=draws)
+        settings = dataclasses.replace(self.settings, draws=self.residual_draws)
         scores = []
-        for test, queries in tests:
+        for test, queries in self.tests:
             try:
                 scores += self._measured([(test, queries)], settings)
             except BayesBiasError as err:
                 self.skipped[test.name] = str(err)
         return scores_frame(scores, settings.prob)
 
-    def _quality(self, benchmarks: Sequence[tuple[str, Benchmark]]) -> list[pd.DataFrame]:
+    def _quality(self) -> list[pd.DataFrame]:
         """Return the values of benchmarks; those without enough words are skipped."""
         frames = []
-        for what, benchmark in benchmarks:
+        for what, benchmark in self.benchmarks:
             compare = word_similarity if what == "similarity" else word_analogies
             try:
                 values = compare(
@@ -414,7 +422,7 @@ class _Comparison:
                 frames.append(quality_frame(what, values))
         return frames
 
-    def _drift(self, k: int) -> pd.DataFrame:
+    def _drift(self) -> pd.DataFrame:
         """Return the neighbours kept of frequent words and of the protected words."""
         words = self.study.protected_words
         both = (self.before, self.after)
@@ -423,7 +431,9 @@ class _Comparison:
         frames = []
         for label, chosen in (("frequent words", None), ("protected words", protected)):
             try:
-                drift = neighbour_drift(*both, chosen, k=k, matching=self.matching, seed=self.seed)
+                drift = neighbour_drift(
+                    *both, chosen, k=self.neighbours, matching=self.matching, seed=self.seed
+                )
             except BayesBiasError as err:
                 self.skipped[f"neighbours of {label}"] = str(err)
             else:

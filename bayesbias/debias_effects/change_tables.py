@@ -10,8 +10,7 @@ import pandas as pd
 
 from bayesbias._core.array_types import Array
 from bayesbias.metrics import Score
-from bayesbias.models import Overview, PairedFit
-from bayesbias.models.paired import By
+from bayesbias.models import By, Overview, PairedFit
 from bayesbias.numerics.intervals import centred, interval_around
 
 #: The columns of the one table.

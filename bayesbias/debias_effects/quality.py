@@ -32,8 +32,8 @@ from bayesbias.embeddings import (
     unit_vectors,
 )
 from bayesbias.errors import VocabularyError, warn
-from bayesbias.metrics.weighting import correlation, ranks
 from bayesbias.numerics.intervals import Kind, check_interval, interval
+from bayesbias.numerics.weighted import correlation, ranks
 
 # A correlation of fewer pairs than this is meaningless.
 _LEAST_PAIRS = 5
@@ -244,7 +244,9 @@ def word_analogies(
         closeness.append(best)
     # Where the cosines of the answers are the same to the last digit, nothing has changed at all.
     same = [np.array_equal(best, closeness[0]) for best in closeness]
-    asked = [question for question, known in zip(questions, in_all, strict=True) if known]
+    asked = [
+        question for question, is_complete in zip(questions, in_all, strict=True) if is_complete
+    ]
     sections = list(dict.fromkeys(question.section for question in questions))
     number = dict.fromkeys(sections, 0) | {_ALL: len(questions)}
     for question in questions:

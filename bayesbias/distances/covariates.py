@@ -12,7 +12,7 @@ from bayesbias._core.array_types import Codes
 from bayesbias._core.validation import one_of, word_list
 from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import SpecError
-from bayesbias.wordlists.frequencies import (
+from bayesbias.wordlists import (
     Frequencies,
     FrequencySource,
     Unknown,
@@ -99,5 +99,5 @@ def vector_norms(embedding: Embedding, rows: Codes) -> npt.NDArray[np.float64]:
 
 
 def is_protected(name: str) -> bool:
-    """Tell whether a built-in covariate belongs to the protected word, not to the attribute."""
+    """Return whether a built-in covariate belongs to the protected word, not to the attribute."""
     return name.startswith(_PROTECTED)

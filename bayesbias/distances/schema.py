@@ -268,8 +268,8 @@ def _row(table: pd.DataFrame, row: int) -> str:
 
 def _infer_groups(table: pd.DataFrame) -> pd.Series[Any]:
     """Name the group of a protected word after the class of its associated attributes."""
-    own = table.loc[table["connection"] == "associated", ["protected_word", "word_class"]]
-    first = own.drop_duplicates("protected_word").set_index("protected_word")["word_class"]
+    associated = table.loc[table["connection"] == "associated", ["protected_word", "word_class"]]
+    first = associated.drop_duplicates("protected_word").set_index("protected_word")["word_class"]
     groups = first.astype("str").str.removesuffix("_stereotype")
     of_word = groups.to_dict()
     return table["protected_word"].astype("str").map(lambda word: of_word.get(word, _UNKNOWN_GROUP))

@@ -26,9 +26,7 @@ from bayesbias.embeddings import (
     unit_vectors,
 )
 from bayesbias.errors import DataError, warn
-from bayesbias.wordlists.catalogue import as_study
-from bayesbias.wordlists.frequencies import Frequencies, Unknown
-from bayesbias.wordlists.study import Attribute, Study
+from bayesbias.wordlists import Attribute, Frequencies, Study, Unknown, as_study
 
 
 def distance_table(

@@ -6,14 +6,20 @@ from bayesbias.embeddings.embedding import check_embedding as check_embedding
 from bayesbias.embeddings.embedding import describe as describe
 from bayesbias.embeddings.embedding import unit_rows as unit_rows
 from bayesbias.embeddings.embedding import unit_vectors as unit_vectors
+from bayesbias.embeddings.formats.array_files import vocabulary_path as vocabulary_path
+from bayesbias.embeddings.formats.streams import check_separable as check_separable
 from bayesbias.embeddings.loading import FORMATS as FORMATS
 from bayesbias.embeddings.loading import EmbeddingLike as EmbeddingLike
 from bayesbias.embeddings.loading import as_embedding as as_embedding
 from bayesbias.embeddings.loading import as_embeddings as as_embeddings
 from bayesbias.embeddings.loading import guess_format as guess_format
 from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.loading import writable_format as writable_format
+from bayesbias.embeddings.matching import CASES as CASES
 from bayesbias.embeddings.matching import Matched, MatchedWords, Matching, Overlap, match
 from bayesbias.embeddings.matching import as_matching as as_matching
+from bayesbias.embeddings.matching import candidates as candidates
+from bayesbias.embeddings.matching import check_matching as check_matching
 from bayesbias.embeddings.matching import one_vector_matching as one_vector_matching
 from bayesbias.embeddings.named_sources import DOWNLOADS as DOWNLOADS
 from bayesbias.embeddings.named_sources import NAMED as NAMED

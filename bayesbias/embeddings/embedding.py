@@ -88,7 +88,7 @@ class Embedding:
         if not on_disk:  # a mapped matrix is checked where its rows are used
             _check_finite(matrix, vocabulary, name)
         places = None if ranks is None else _as_ranks(ranks, len(vocabulary), name)
-        found = list(notes)
+        all_notes = list(notes)
         index = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
         if len(index) < len(vocabulary):
             extra = len(vocabulary) - len(index)
@@ -96,11 +96,11 @@ class Embedding:
             for row, word in enumerate(vocabulary):
                 keep.setdefault(word, row)
             repeated = [word for word, row in index.items() if keep[word] != row]
-            found.append(
+            all_notes.append(
                 f"{counted(extra, 'duplicate word')} left out, the first of each kept: "
                 f"{quoted(repeated, 5)}"
             )
-            warn(f"{name}: {found[-1]}")
+            warn(f"{name}: {all_notes[-1]}")
             kept = list(keep.values())
             matrix = matrix[kept]
             places = (np.arange(1, len(vocabulary) + 1) if places is None else places)[kept]
@@ -111,7 +111,7 @@ class Embedding:
         self._vectors = matrix.view()
         self._vectors.flags.writeable = False
         self._name = str(name)
-        self._notes = tuple(found)
+        self._notes = tuple(all_notes)
         self._ranks = _unless_trivial(places)
         self._matching = Matching()
 
@@ -311,17 +311,17 @@ class Embedding:
         >>> bb.load_embedding("demo").subset(["nurse", "engineer"]).ranks
         array([6795, 3940])
         """
-        found = self.match(words, Matching(("exact",)))
-        if found.missing:
+        matched = self.match(words, Matching(("exact",)))
+        if matched.missing:
             raise VocabularyError(
-                f"not in the embedding {self.name!r}: {quoted(found.missing)}; "
+                f"not in the embedding {self.name!r}: {quoted(matched.missing)}; "
                 "leave these words out, or use match() to see which are there."
             )
         return Embedding(
-            found.found,
-            np.asarray(self._vectors[found.rows]),
+            matched.found,
+            np.asarray(self._vectors[matched.rows]),
             name or self.name,
-            ranks=self.ranks[found.rows],
+            ranks=self.ranks[matched.rows],
         ).with_matching(self._matching)
 
     def with_vectors(self, vectors: npt.ArrayLike, name: str | None = None) -> Embedding:

@@ -259,7 +259,7 @@ def writable_format(target: Path, format: str | None = None) -> str:
 
 
 def guess_format(path: Path) -> str:
-    """Tell the format of a file from its first bytes.
+    """Guess the format of a file from its first bytes.
 
     Raises
     ------
@@ -309,7 +309,7 @@ def _magic(head: bytes, size: int) -> str | None:
 
 
 def _is_text(data: bytes) -> bool:
-    """Tell whether data has no control characters and is UTF-8; raw float32 values hardly are."""
+    """Return whether data has no control characters and is UTF-8; raw float32 values hardly are."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     start = data[: 1 << 16]
     try:
@@ -335,9 +335,9 @@ def _check_is_file(path: Path) -> None:
     if path.is_dir():
         raise NotFoundError(f"{path} is a folder; give the file of the vectors in it.")
     if not path.is_file():
-        known = [*NAMED, *DOWNLOADS]
+        names = [*NAMED, *DOWNLOADS]
         raise NotFoundError(
-            f"{str(path)!r} is neither a file nor a known embedding.{did_you_mean(path, known)} "
+            f"{str(path)!r} is neither a file nor a known embedding.{did_you_mean(path, names)} "
             f"Names that work offline: {quoted(NAMED)}."
         )
 

@@ -256,7 +256,7 @@ class Matched:
     @property
     def missing(self) -> dict[str, tuple[str, ...]]:
         """The missing words of each list that has any."""
-        return {label: found.missing for label, found in self.sets.items() if found.missing}
+        return {label: matched.missing for label, matched in self.sets.items() if matched.missing}
 
     def problems(self) -> list[str]:
         """Return what is wrong with the lists that miss more words than the threshold allows.
@@ -311,8 +311,8 @@ class Matched:
             The labels of two lists, and the entries they have in common.
         """
         entries = {
-            label: dict(zip(found.rows.tolist(), found.entries, strict=True))
-            for label, found in self.sets.items()
+            label: dict(zip(matched.rows.tolist(), matched.entries, strict=True))
+            for label, matched in self.sets.items()
         }
         return [
             Overlap(one, other, tuple(entries[one][row] for row in shared))
@@ -424,19 +424,19 @@ def match_words(index: Mapping[str, int], words: tuple[str, ...], how: Matching)
         if None not in exact:
             places = np.arange(len(words), dtype=np.intp)
             return MatchedWords(words, places, np.array(exact, dtype=np.intp), words, ())
-    places_found: list[int] = []
+    matched_places: list[int] = []
     entries: list[str] = []
     missing: list[str] = []
     for place, word in enumerate(words):
         if exact_first and word in index:
             matches = [word]
         else:
-            known = (form for form in candidates(word, how.fallbacks) if form in index)
-            matches = list(known if every else islice(known, 1))
+            forms = (form for form in candidates(word, how.fallbacks) if form in index)
+            matches = list(forms if every else islice(forms, 1))
         if not matches:
             missing.append(word)
-        places_found += [place] * len(matches)
+        matched_places += [place] * len(matches)
         entries += matches
     rows = np.array([index[entry] for entry in entries], dtype=np.intp)
-    places = np.array(places_found, dtype=np.intp)
+    places = np.array(matched_places, dtype=np.intp)
     return MatchedWords(words, places, rows, tuple(entries), tuple(missing))

@@ -101,10 +101,10 @@ def _unit(vectors: npt.ArrayLike, dim: int) -> npt.NDArray[np.float64]:
     return result
 
 
-def _check_enough(embedding: Embedding, k: int, there: int) -> None:
-    if there < k:
+def _check_enough(embedding: Embedding, k: int, available: int) -> None:
+    if available < k:
         raise SpecError(
-            f"embedding {embedding.name!r} has {max(there, 0)} words to choose {k} neighbours "
+            f"embedding {embedding.name!r} has {max(available, 0)} words to choose {k} neighbours "
             "from; ask for fewer, or load more of the embedding."
         )
 

@@ -48,7 +48,7 @@ def analogies(
         Whether x and y may be words of `pair`, and each analogy is checked: the column ``answer``
         is then what `complete_analogy` says with no word excluded.
     vocabulary : int, default 50,000
-        x and y are among so many first words; in most files these are the most frequent.
+        x and y are among this many first words; in most files these are the most frequent.
 
     Returns
     -------

@@ -20,8 +20,7 @@ from bayesbias.metrics.query_vectors import WordVectors, as_query, gather
 from bayesbias.metrics.score import Score
 from bayesbias.metrics.weighting import ones
 from bayesbias.numerics.intervals import Kind
-from bayesbias.wordlists import Query
-from bayesbias.wordlists.query import Template
+from bayesbias.wordlists import Query, Template
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -397,37 +396,23 @@ class Metric:
         *,
         matching: Matching | None = None,
         normalize: bool = False,
+        seed: Seed = None,
         calculate_p_value: bool = False,
         p_value_iterations: int = 10_000,
         p_value_test_type: Test = "right-sided",
         p_value_method: Method = "auto",
-        seed: Seed = None,
         **options: object,
     ) -> Score:
         """Measure one query in one embedding; short for `on` with `Measurement.score`.
 
         Parameters
         ----------
-        query : Query or str
-            The question, or the name of one; its template must fit.
-        embedding : Embedding or str
-            Where the vectors are from.
-        matching : Matching, optional
-            How words are matched with the vocabulary; by default as the embedding says.
-        normalize : bool, default False
-            Whether vectors are scaled to length one first.
+        query, embedding, matching, normalize, seed : as in `on`
+            What is measured, and how its words are found.
         calculate_p_value : bool, default False
-            Whether to test that the two target sets do not differ, as
-            `Measurement.permutation_test` does.
-        p_value_iterations : int, default 10,000
-            How many permutations are drawn where not all are enumerated.
-        p_value_test_type : {"right-sided", "left-sided", "two-sided"}, default "right-sided"
-            Whether values as large as the observed count, as small, or as far from neutral.
-        p_value_method : {"auto", "exact", "approximate"}, default "auto"
-            ``exact`` enumerates all partitions, ``approximate`` draws some without replacement
-            within each; ``auto`` enumerates up to 1,000,000.
-        seed : int or Generator, optional
-            Same seed, same result; by default that of the metric, or 0 if it has none.
+            Whether to test that the two target sets do not differ.
+        p_value_iterations, p_value_test_type, p_value_method : as in `Measurement`
+            The arguments `iterations`, `test` and `method` of `Measurement.permutation_test`.
         **options : object
             Options of the metric, for this call.
 
@@ -469,44 +454,22 @@ class Metric:
         query: Query | str,
         embedding: EmbeddingLike,
         *,
-        draws: int = 4000,
-        seed: Seed = None,
-        prob: float = 0.89,
-        kind: Kind = "eti",
         matching: Matching | None = None,
         normalize: bool = False,
+        seed: Seed = None,
+        draws: int = 4000,
+        prob: float = 0.89,
+        kind: Kind = "eti",
         **options: object,
     ) -> Score:
-        """Measure one query with the uncertainty that comes from how few words it has.
-
-        The words of each set are taken as a sample of words that could have been listed: a
-        Bayesian bootstrap gives them Dirichlet weights, draw by draw (an ordinary bootstrap, for
-        metrics without `weighted`). The same seed gives a list the same weights in all embeddings
-        and in all queries that hold it, so that draws can be compared and averaged.
-
-        The draws are corrected: their median is moved to the value, as a bootstrap of a metric
-        that is not linear is biased; and they are stretched, as those of short lists vary too
-        little. So the interval always holds the value. Where no correction helps, there is no
-        interval, and `Score.no_interval` says why.
+        """Measure one query with its uncertainty; short for `on` with `Measurement.posterior`.
 
         Parameters
         ----------
-        query : Query or str
-            The question, or the name of one; its template must fit.
-        embedding : Embedding or str
-            Where the vectors are from.
-        draws : int, default 4000
-            How many draws.
-        seed : int or Generator, optional
-            Same seed, same result; by default that of the metric, or 0 if it has none.
-        prob : float, default 0.89
-            Probability of the interval.
-        kind : {"hdi", "eti"}, default "eti"
-            The narrowest interval, or one that leaves as much on either side.
-        matching : Matching, optional
-            How words are matched with the vocabulary; by default as the embedding says.
-        normalize : bool, default False
-            Whether vectors are scaled to length one first.
+        query, embedding, matching, normalize, seed : as in `on`
+            What is measured, and how its words are found.
+        draws, prob, kind : as in `Measurement.posterior`
+            The number of draws, the probability and the kind of the interval.
         **options : object
             Options of the metric, for this call.
 
@@ -540,16 +503,8 @@ class Metric:
 
         Parameters
         ----------
-        query : Query or str
-            The question, or the name of one; its template must fit.
-        embedding : Embedding or str
-            Where the vectors are from.
-        matching : Matching, optional
-            How words are matched with the vocabulary; by default as the embedding says.
-        normalize : bool, default False
-            Whether vectors are scaled to length one first.
-        seed : int or Generator, optional
-            For metrics with random parts: same seed, same result; by default that of the metric.
+        query, embedding, matching, normalize, seed : as in `on`
+            What is measured, and how its words are found.
         **options : object
             Options of the metric, for this call.
 
@@ -577,12 +532,12 @@ class Metric:
         query: Query | str,
         embedding: EmbeddingLike,
         *,
-        draws: int = 1000,
-        seed: Seed = None,
-        prob: float = 0.89,
-        kind: Kind = "eti",
         matching: Matching | None = None,
         normalize: bool = False,
+        seed: Seed = None,
+        draws: int = 1000,
+        prob: float = 0.89,
+        kind: Kind = "eti",
         calculate_p_value: bool = False,
         p_value_iterations: int = 10_000,
         p_value_test_type: Test = "two-sided",
@@ -592,28 +547,14 @@ class Metric:
 
         Parameters
         ----------
-        query : Query or str
-            The question, or the name of one, with one attribute set.
-        embedding : Embedding or str
-            Where the vectors are from.
-        draws : int, default 1000
-            How many draws of the target words.
-        seed : int or Generator, optional
-            Same seed, same result; by default that of the metric, or 0 if it has none.
-        prob : float, default 0.89
-            Probability of the intervals.
-        kind : {"hdi", "eti"}, default "eti"
-            The narrowest interval, or one that leaves as much on either side.
-        matching : Matching, optional
-            How words are matched with the vocabulary; by default as the embedding says.
-        normalize : bool, default False
-            Whether vectors are scaled to length one first.
+        query, embedding, matching, normalize, seed : as in `on`
+            What is measured; the query has one attribute set.
+        draws, prob, kind : as in `Measurement.by_word`
+            The number of draws, the probability and the kind of the intervals.
         calculate_p_value : bool, default False
             Whether to test each word by permutation of the targets.
-        p_value_iterations : int, default 10,000
-            How many permutations are drawn where not all are enumerated.
-        p_value_test_type : {"right-sided", "left-sided", "two-sided"}, default "two-sided"
-            Which values count against chance.
+        p_value_iterations, p_value_test_type : as in `Measurement.by_word`
+            Its arguments `iterations` and `test`.
         **options : object
             Options of the metric, for this call.
 

@@ -13,8 +13,9 @@ from bayesbias._core.array_types import Array
 from bayesbias.errors import SpecError
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.query_vectors import WordVectors
-from bayesbias.metrics.weighting import bilinear, cosines, ones, shares, total
-from bayesbias.wordlists.query import Template
+from bayesbias.metrics.weighting import bilinear, cosines, ones, total
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Template
 
 
 @dataclass(frozen=True)
@@ -170,12 +171,12 @@ class IndirectBias(Metric):
         lengths = np.sqrt(np.outer(_positive(1 - v**2), _positive(1 - w**2)))
         with np.errstate(invalid="ignore", divide="ignore"):
             beta = 1 - (close - np.outer(v, w)) / lengths / close
-        found = {
+        biases = {
             f"{first} – {second}": float(beta[i, j])
             for i, first in enumerate(attributes[0].words)
             for j, second in enumerate(attributes[1].words)
         }
-        ordered = dict(sorted(found.items(), key=lambda item: -item[1]))
+        ordered = dict(sorted(biases.items(), key=lambda item: -item[1]))
         return self.value(targets, attributes), {"pairs": ordered}
 
 

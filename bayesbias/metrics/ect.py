@@ -12,8 +12,9 @@ import numpy as np
 from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.query_vectors import WordVectors
-from bayesbias.metrics.weighting import centres, correlation, directions, ones, ranks, size
-from bayesbias.wordlists.query import Template
+from bayesbias.metrics.weighting import centres, directions, ones, size
+from bayesbias.numerics.weighted import correlation, ranks
+from bayesbias.wordlists import Template
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,8 @@ from bayesbias._core.array_types import Array
 from bayesbias.errors import SpecError
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.query_vectors import WordVectors
-from bayesbias.metrics.weighting import shares
-from bayesbias.wordlists import Query
-from bayesbias.wordlists.query import Template
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Query, Template
 
 
 @dataclass(frozen=True)

@@ -133,10 +133,20 @@ class Measurement:
     def posterior(self, *, draws: int = 4000, prob: float = 0.89, kind: Kind = "eti") -> Score:
         """Return the value with the uncertainty that comes from how few words there are.
 
+        The words of each set are taken as a sample of words that could have been listed: a
+        Bayesian bootstrap gives them Dirichlet weights, draw by draw (an ordinary bootstrap, for
+        metrics without `weighted`). The same seed gives a list the same weights in all embeddings
+        and in all queries that hold it, so that draws can be compared and averaged.
+
+        The draws are corrected: their median is moved to the value, as a bootstrap of a metric
+        that is not linear is biased; and they are stretched, as those of short lists vary too
+        little. So the interval always holds the value. Where no correction helps, there is no
+        interval, and `Score.no_interval` says why.
+
         Parameters
         ----------
         draws : int, default 4000
-            How many draws of the words' weights; see `Metric.posterior`.
+            How many draws of the words' weights.
         prob : float, default 0.89
             Probability of the interval.
         kind : {"hdi", "eti"}, default "eti"

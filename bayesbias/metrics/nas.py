@@ -11,8 +11,9 @@ import numpy as np
 from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.query_vectors import WordVectors
-from bayesbias.metrics.weighting import check_ddof, cosines, ones, shares, total
-from bayesbias.wordlists.query import Template
+from bayesbias.metrics.weighting import check_ddof, cosines, ones, total
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Template
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ from bayesbias.metrics.shared_neighbours import (
     surround,
     surroundings,
 )
-from bayesbias.metrics.weighting import correlation, directions, ones, shares
-from bayesbias.wordlists.query import Template
+from bayesbias.metrics.weighting import directions, ones
+from bayesbias.numerics.weighted import correlation, shares
+from bayesbias.wordlists import Template
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,9 @@ from bayesbias.metrics.shared_neighbours import (
     surround,
     surroundings,
 )
-from bayesbias.metrics.weighting import cosines, ones, shares, total
-from bayesbias.wordlists.query import Template
+from bayesbias.metrics.weighting import cosines, ones, total
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Template
 
 
 @dataclass(frozen=True)
@@ -203,15 +204,15 @@ def _proximity(
     targets: Sequence[WordVectors], weights: Array, words: Surrounded, theta: float
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
     """Return the share of illicit neighbours, draws × words, and which neighbours these are."""
-    own = projections(targets, weights, words)
+    along_words = projections(targets, weights, words)
     others = projections(targets, weights, words.crowd)
     close = np.take_along_axis(cosines(words, words.crowd), words.near, axis=1)
     # β > θ is v·w (1 − θ) > cos(v⊥, w⊥), with cos(v⊥, w⊥) = (v·w − g·v g·w) / (|v⊥| |w⊥|).
-    lengths = [np.sqrt(np.maximum(1 - along**2, 0)) for along in (own, others)]
-    rest = close - own[:, :, None] * others[:, words.near]
+    lengths = [np.sqrt(np.maximum(1 - along**2, 0)) for along in (along_words, others)]
+    rest = close - along_words[:, :, None] * others[:, words.near]
     bound = close * (1 - theta) * lengths[0][:, :, None] * lengths[1][:, words.near]
-    illicit = (close > 0) & words.known & (bound > rest)
-    return np.where(np.isnan(own), np.nan, words.share(illicit)), illicit
+    illicit = (close > 0) & words.is_shared & (bound > rest)
+    return np.where(np.isnan(along_words), np.nan, words.share(illicit)), illicit
 
 
 def _importance(words: Surrounded, illicit: npt.NDArray[np.bool_], weights: Array) -> Array:
@@ -231,7 +232,7 @@ def _edges(words: Surrounded) -> tuple[Codes, Codes, Codes]:
     """Return the edges among the words: from which, by its which neighbour, to which."""
     order = np.argsort(words.rows, kind="stable")
     near = words.crowd.rows[words.near]
-    found = np.minimum(np.searchsorted(words.rows, near, sorter=order), len(words) - 1)
-    into = order[found]
-    source, place = np.nonzero((words.rows[into] == near) & words.known)
+    nearest = np.minimum(np.searchsorted(words.rows, near, sorter=order), len(words) - 1)
+    into = order[nearest]
+    source, place = np.nonzero((words.rows[into] == near) & words.is_shared)
     return source, place, into[source, place]

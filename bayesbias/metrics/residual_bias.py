@@ -15,9 +15,10 @@ from bayesbias.errors import SpecError
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.shared_neighbours import UNTESTED, check_original, in_original
-from bayesbias.metrics.weighting import ones, shares
+from bayesbias.metrics.weighting import ones
 from bayesbias.numerics.two_means import Flags, Floats, two_means
-from bayesbias.wordlists.query import Template
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Template
 
 Classifier = Literal["svm", "logistic"]
 
@@ -59,8 +60,8 @@ class ClusterTest(Metric):
     n_words : int, default 500
         How many words of each side are clustered; at most a quarter of the vocabulary.
     vocabulary : int, default 50,000
-        The words are chosen among so many first ones of the original; in most files these are the
-        most frequent words. Words of the groups are left out.
+        The words are chosen among this many first words of the original, which in most files are
+        the most frequent words. Words of the groups are left out.
     original : Embedding, optional
         The embedding before debiasing; by default the tested one itself.
     seed : int, default 0
@@ -171,12 +172,12 @@ class ClassificationTest(Metric):
     classifier : {"svm", "logistic"}, default "svm"
         A support vector machine with radial kernel, as in the paper, or a logistic regression.
     vocabulary : int, default 50,000
-        The words are chosen among so many first ones of the original; in most files these are the
-        most frequent words. Words of the groups are left out.
+        The words are chosen among this many first words of the original, which in most files are
+        the most frequent words. Words of the groups are left out.
     original : Embedding, optional
         The embedding before debiasing; by default the tested one itself.
     seed : int, default 0
-        Of the split into words to learn from and words to be told; calls fill it in.
+        Of the split into training words and held-out words; calls fill it in.
 
     Notes
     -----
@@ -257,11 +258,14 @@ class ClassificationTest(Metric):
             number = len(sides[0])
             part = min(max(round(number * self.n_train / self.n_words), 1), number - 1)
             ordered = [side[np.argsort(place[side])] for side in sides]
-            learnt, told = [side[:part] for side in ordered], [side[part:] for side in ordered]
+            training, held_out = (
+                [side[:part] for side in ordered],
+                [side[part:] for side in ordered],
+            )
             model = _classifier(self.classifier)
-            model.fit(tested[np.concatenate(learnt)], _labels(learnt))
-            said = model.predict(tested[np.concatenate(told)])
-            values.append((said == _labels(told)).mean())
+            model.fit(tested[np.concatenate(training)], _labels(training))
+            predicted = model.predict(tested[np.concatenate(held_out)])
+            values.append((predicted == _labels(held_out)).mean())
         return np.array(values)
 
     def measure(
@@ -288,10 +292,10 @@ def _groups(
     groups = [in_original(words, embedding, original) for words in targets]
     words = original.words[:vocabulary]
     rows = np.array([embedding.index.get(word, -1) for word in words], dtype=np.intp)
-    there = (rows >= 0) & ~np.isin(rows, np.concatenate([words.rows for words in targets]))
+    in_vocabulary = (rows >= 0) & ~np.isin(rows, np.concatenate([words.rows for words in targets]))
     first, ours = _unit(original.vectors[: len(words)])
     second, theirs = _unit(embedding.vectors[rows])
-    chosen = np.flatnonzero(there & ours & theirs)
+    chosen = np.flatnonzero(in_vocabulary & ours & theirs)
     if len(chosen) < 4 * _LEAST_SIDE:
         raise SpecError(
             f"embedding {embedding.name!r} and its original share {len(chosen)} words besides "

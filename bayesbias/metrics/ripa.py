@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.query_vectors import WordVectors
-from bayesbias.metrics.weighting import bilinear, directions, shares
-from bayesbias.wordlists.query import Template
+from bayesbias.metrics.weighting import bilinear, directions
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Template
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from bayesbias._core.array_types import Array
 from bayesbias._core.validation import one_of
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.query_vectors import WordVectors
-from bayesbias.metrics.weighting import centres, directions, ones, shares, size, total
-from bayesbias.wordlists.query import Query, Template
+from bayesbias.metrics.weighting import centres, directions, ones, size, total
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Query, Template
 
 
 @dataclass(frozen=True)

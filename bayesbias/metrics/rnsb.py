@@ -15,9 +15,10 @@ from bayesbias._core.validation import at_least
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.nested_subsets import NestedSubsets
 from bayesbias.metrics.query_vectors import WordVectors
-from bayesbias.metrics.weighting import ones, shares, total
+from bayesbias.metrics.weighting import ones, total
 from bayesbias.numerics.logistic import Classifier
-from bayesbias.wordlists.query import Query, Template
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Query, Template
 
 Mask = npt.NDArray[np.bool_]
 

@@ -12,8 +12,9 @@ import numpy as np
 from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.query_vectors import WordVectors
-from bayesbias.metrics.weighting import directions, ones, shares, total
-from bayesbias.wordlists.query import Template
+from bayesbias.metrics.weighting import directions, ones, total
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Template
 
 # Differences of means of unit vectors that are shorter than this are rounding.
 _NOTHING = 1e-10
@@ -92,16 +93,16 @@ def _means(targets: Sequence[WordVectors], weights: Sequence[Array]) -> list[Arr
 
 def _lengths(means: Sequence[Array], words: WordVectors) -> Array:
     """Return the length of each word's projection on the differences of the means."""
-    found: list[Array] = []
+    basis: list[Array] = []
     projected: Array = np.zeros((1, len(words)))
     for mean in means[1:]:
         # What the earlier directions have said already is not said again.
         rest = mean - means[0]
-        for direction in found:
+        for direction in basis:
             rest = rest - (rest * direction).sum(axis=1, keepdims=True) * direction
         length = np.linalg.norm(rest, axis=1, keepdims=True)
         # A mean between others adds no direction; rounding would make one up.
-        found.append(rest / np.where(length < _NOTHING, np.inf, length))
-        projected = projected + (found[-1] @ words.unit.T) ** 2
-    nowhere = sum((direction**2).sum(axis=1, keepdims=True) for direction in found) == 0
+        basis.append(rest / np.where(length < _NOTHING, np.inf, length))
+        projected = projected + (basis[-1] @ words.unit.T) ** 2
+    nowhere = sum((direction**2).sum(axis=1, keepdims=True) for direction in basis) == 0
     return np.where(nowhere, np.nan, np.sqrt(projected))

@@ -13,8 +13,9 @@ from bayesbias._core.validation import at_least
 from bayesbias.embeddings import Embedding, nearest, unit_vectors
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.query_vectors import WordVectors
-from bayesbias.metrics.weighting import centres, directions, ones, shares, size
-from bayesbias.wordlists.query import Template
+from bayesbias.metrics.weighting import centres, directions, ones, size
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Template
 
 
 @dataclass(frozen=True)

@@ -27,19 +27,19 @@ class Surrounded(WordVectors):
     #: For each word, the places of its neighbours in the crowd.
     near: Codes = field(kw_only=True)
     #: Whether the original has the neighbour.
-    known: npt.NDArray[np.bool_] = field(kw_only=True)
+    is_shared: npt.NDArray[np.bool_] = field(kw_only=True)
 
     def take(self, rows: Sequence[int] | Codes) -> Surrounded:
         """Return these words only, with their neighbours."""
         places = np.asarray(rows, dtype=np.intp)
         words = super().take(places)
         assert isinstance(words, Surrounded)
-        return replace(words, near=self.near[places], known=self.known[places])
+        return replace(words, near=self.near[places], is_shared=self.is_shared[places])
 
     def share(self, marked: npt.NDArray[np.bool_]) -> Array:
         """Return the share of marked neighbours, for marks of draws × words × neighbours."""
         with np.errstate(invalid="ignore"):  # a word none of whose neighbours is known
-            result: Array = (marked & self.known).sum(axis=2) / self.known.sum(axis=1)
+            result: Array = (marked & self.is_shared).sum(axis=2) / self.is_shared.sum(axis=1)
         return result
 
 
@@ -99,7 +99,7 @@ def surround(
         )
     crowd = WordVectors(
         "neighbours",
-        tuple(word for word, known in zip(spelling, in_both, strict=True) if known),
+        tuple(word for word, is_shared in zip(spelling, in_both, strict=True) if is_shared),
         vectors[in_both],
         original.name,
         crowd_rows[in_both],
@@ -113,5 +113,5 @@ def surround(
         moved.rows,
         crowd=crowd,
         near=(np.cumsum(in_both) - 1)[near],
-        known=in_both[near],
+        is_shared=in_both[near],
     )

@@ -12,8 +12,9 @@ from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.nested_subsets import NestedSubsets
 from bayesbias.metrics.query_vectors import WordVectors
-from bayesbias.metrics.weighting import check_ddof, cosines, ones, shares, total
-from bayesbias.wordlists.query import Query, Template
+from bayesbias.metrics.weighting import check_ddof, cosines, ones, total
+from bayesbias.numerics.weighted import shares
+from bayesbias.wordlists import Query, Template
 
 
 @dataclass(frozen=True)

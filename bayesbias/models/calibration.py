@@ -30,7 +30,7 @@ from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.contrasts import contrast_weights, flat
 from bayesbias.models.exact.engine import sample_exactly
 from bayesbias.models.fitted_model import Fit
-from bayesbias.models.fitting import fit_rows, table_hash
+from bayesbias.models.fitting import Sampling, fit_rows, table_hash
 from bayesbias.models.model_data import dataset, model_data, prepare_table
 from bayesbias.models.prior_draws import _parameter, outcome_draws
 from bayesbias.models.spec import ModelSpec, load_model
@@ -500,15 +500,8 @@ def _posterior(
     engine: Engine = "exact" if spec.likelihood == "normal" else "nuts"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = fit_rows(
-            spec,
-            table,
-            engine=engine,
-            draws=_TRUTH_DRAWS // 4,
-            chains=4,
-            seed=seed,
-            progress=progress,
-        )
+        sampling = Sampling(engine, _TRUTH_DRAWS // 4, chains=4, seed=seed, progress=progress)
+        fit = fit_rows(spec, table, sampling)
     values: dict[str, Any] = {name: fit.draws(name).reshape(_TRUTH_DRAWS, -1) for name in names}
     if path is not None:
         with atomic(path) as (temporary,), temporary.open("wb") as file:
@@ -608,8 +601,8 @@ class _Simulated:
             drawn = flat(array)
             parts.append(drawn.reshape(len(drawn), -1))
             levels = [array[d].to_numpy().astype(str) for d in dims]
-            for own in pd.MultiIndex.from_product(levels) if dims else [()]:
-                text = ", ".join(own)
+            for labels in pd.MultiIndex.from_product(levels) if dims else [()]:
+                text = ", ".join(labels)
                 if level == "parameter":
                     names.append((f"{quantity}[{text}]" if text else quantity, level, ""))
                 else:

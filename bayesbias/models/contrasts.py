@@ -93,11 +93,11 @@ def expected(
 
     def value(name: str, lost: set[str]) -> xr.DataArray:
         parameter = spec[name]
-        own = [factor for factor in parameter.by if factor in lost]
-        if not own:
+        averaged = [factor for factor in parameter.by if factor in lost]
+        if not averaged:
             return posterior[name]
         if parameter.prior.sd is None:
-            return posterior[name].mean(own)
+            return posterior[name].mean(averaged)
         start: xr.DataArray = xr.zeros_like(posterior[spec.scale]) + parameter.prior.arguments[0]
         start = start.isel({d: 0 for d in start.dims if d not in ("chain", "draw")}, drop=True)
         return sum((value(parent, lost) for parent in parameter.prior.mean), start=start)

@@ -337,8 +337,10 @@ class Fit:
         over = ["word_to_compare", *(["protected_word"] if words == "population" else [])]
         parts = []
         for group in groups:
-            own = pairs[(pairs["protected_group"] == group) & (pairs["connection"] == "associated")]
-            lists = set(own["word_class"])
+            associated = pairs[
+                (pairs["protected_group"] == group) & (pairs["connection"] == "associated")
+            ]
+            lists = set(associated["word_class"])
             others = pairs[(pairs["connection"] == "different") & pairs["word_class"].isin(lists)]
             if not lists or others.empty:
                 raise DataError(
@@ -347,7 +349,7 @@ class Fit:
                 )
             # The means of this group's lists alone, for every group that is compared with them.
             share = self._layers.lists * 0
-            for row in [*own.itertuples(index=False), *others.itertuples(index=False)]:
+            for row in [*associated.itertuples(index=False), *others.itertuples(index=False)]:
                 share.loc[row.protected_group, row.connection, row.word_class] = 1.0
             share = share / share.sum("word_class").clip(min=1.0)
             layers = replace(self._layers, lists=share)
@@ -393,11 +395,11 @@ class Fit:
             return array
         if "protected_word" in over:
             return array
-        own = self.groups()
+        group_of = self.groups()
         if "protected_word" in array.dims:
-            array = array.sel(protected_word=own["protected_word"], protected_group=own)
+            array = array.sel(protected_word=group_of["protected_word"], protected_group=group_of)
         else:
-            array = array.sel(protected_group=own)
+            array = array.sel(protected_group=group_of)
         array = array.drop_vars("protected_group")
         rest = [d for d in array.dims if d not in ("chain", "draw", "protected_word")]
         return array.transpose("chain", "draw", "protected_word", *rest)

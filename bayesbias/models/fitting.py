@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
@@ -30,6 +31,33 @@ from bayesbias.models.spec import Likelihood, ModelSpec, Residual, load_model
 Engine = Literal["auto", "exact", "nuts"]
 ENGINES: tuple[Engine, ...] = ("auto", "exact", "nuts")
 _PACKAGES = ("bayesbias", "numpy", "scipy", "pandas", "xarray", "pymc", "pytensor", "arviz")
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a posterior is sampled: the options of `fit` that are not about the model."""
+
+    engine: Engine
+    draws: int
+    chains: int
+    seed: Seed
+    sampler: str = "nutpie"
+    tune: int = 1000
+    target_accept: float = 0.95
+    cores: int | None = None
+    progress: bool = True
+
+    def check(self) -> None:
+        """Refuse an option that is wrong."""
+        one_of("engine", self.engine, ENGINES)
+        one_of("sampler", self.sampler, SAMPLERS)
+        if not 0 < self.target_accept < 1:
+            raise SpecError(
+                f"'target_accept' is {self.target_accept!r}; expected a number in (0, 1)."
+            )
+        at_least("draws", self.draws, 1)
+        at_least("chains", self.chains, 1)
+        at_least("tune", self.tune, 1)
 
 
 def fit(
@@ -124,34 +152,18 @@ def fit(
                 contrast  mean
     0  associated - none  -0.1
     """
-    one_of("engine", engine, ENGINES)
-    one_of("sampler", sampler, SAMPLERS)
-    if not 0 < target_accept < 1:
-        raise SpecError(f"'target_accept' is {target_accept!r}; expected a number in (0, 1).")
+    sampling = Sampling(engine, draws, chains, seed, sampler, tune, target_accept, cores, progress)
+    sampling.check()
     if not isinstance(model, str | PathLike | ModelSpec):
         raise SpecError(
             f"'model' is a {type(model).__name__}; expected one model: a name such as "
             "'interaction', a TOML file or a ModelSpec. To fit several, call fit once for each: "
             "{name: fit(table, name) for name in ['crossed', 'interaction']}."
         )
-    at_least("draws", draws, 1)
-    at_least("chains", chains, 1)
     spec = load_model(model).vary(
         priors=priors, likelihood=likelihood, residual=residual, covariates=covariates
     )
-    return fit_rows(
-        spec,
-        prepare_table(table, duplicates=duplicates),
-        engine=engine,
-        draws=draws,
-        chains=chains,
-        seed=seed,
-        sampler=sampler,
-        tune=tune,
-        target_accept=target_accept,
-        cores=cores,
-        progress=progress,
-    )
+    return fit_rows(spec, prepare_table(table, duplicates=duplicates), sampling)
 
 
 def as_fit(fit_or_model: Fit | str | PathLike[str] | ModelSpec, table: pd.DataFrame | None) -> Fit:
@@ -172,24 +184,11 @@ def as_fit(fit_or_model: Fit | str | PathLike[str] | ModelSpec, table: pd.DataFr
     return fit(table, spec)
 
 
-def fit_rows(
-    spec: ModelSpec,
-    table: pd.DataFrame,
-    *,
-    engine: Engine,
-    draws: int,
-    chains: int,
-    seed: Seed,
-    sampler: str = "nutpie",
-    tune: int = 1000,
-    target_accept: float = 0.95,
-    cores: int | None = None,
-    progress: bool = True,
-) -> Fit:
+def fit_rows(spec: ModelSpec, table: pd.DataFrame, sampling: Sampling) -> Fit:
     """Fit a model to rows that are checked already."""
-    seed = as_seed(seed)
+    draws, chains, seed = sampling.draws, sampling.chains, as_seed(sampling.seed)
     data = model_data(spec, table)
-    chosen, exact = _draw_exactly(spec, data, engine, draws * chains, seed, progress)
+    chosen, exact = _draw_exactly(spec, data, sampling, seed)
     provenance: dict[str, Any] = {"engine": chosen, "seed": seed, "draws": draws, "chains": chains}
     if exact is not None:
         values, quality = exact
@@ -199,26 +198,24 @@ def fit_rows(
     else:
         from bayesbias.models.nuts.sampling import check_sampler, sample_nuts
 
-        if not 0 < target_accept < 1:
-            raise SpecError(f"'target_accept' is {target_accept!r}; expected a number in (0, 1).")
-        check_sampler(sampler)
+        check_sampler(sampling.sampler)
         done = sample_nuts(
             spec,
             data,
             draws=draws,
-            tune=at_least("tune", tune, 1),
+            tune=sampling.tune,
             chains=chains,
-            cores=cores,
+            cores=sampling.cores,
             seed=seed,
-            sampler=sampler,
-            target_accept=target_accept,
-            progress=progress,
+            sampler=sampling.sampler,
+            target_accept=sampling.target_accept,
+            progress=sampling.progress,
         )
         posterior, stats = done.posterior, done.sample_stats
         provenance |= {
-            "sampler": sampler,
-            "tune": tune,
-            "target_accept": target_accept,
+            "sampler": sampling.sampler,
+            "tune": sampling.tune,
+            "target_accept": sampling.target_accept,
             "interrupted": done.interrupted,
         }
     provenance |= {
@@ -233,18 +230,19 @@ def fit_rows(
 
 
 def _draw_exactly(
-    spec: ModelSpec, data: ModelData, engine: Engine, draws: int, seed: int, progress: bool
+    spec: ModelSpec, data: ModelData, sampling: Sampling, seed: int
 ) -> tuple[Engine, tuple[dict[str, Array], dict[str, float | str]] | None]:
     """Return the engine to use, and the draws if it is the exact one."""
-    if engine == "nuts":
+    if sampling.engine == "nuts":
         return "nuts", None
-    if engine == "auto" and exact_supports(spec) is not None:
+    if sampling.engine == "auto" and exact_supports(spec) is not None:
         return "nuts", None
     try:
         rng = np.random.default_rng(seed)
-        return "exact", sample_exactly(spec, data, draws, rng, progress=progress)
+        draws = sampling.draws * sampling.chains
+        return "exact", sample_exactly(spec, data, draws, rng, progress=sampling.progress)
     except EngineError as err:
-        if engine == "exact":
+        if sampling.engine == "exact":
             raise
         warn(f"{err} So NUTS was used.")
         return "nuts", None

@@ -14,7 +14,7 @@ from bayesbias._core.latex import frame_to_latex
 from bayesbias.errors import SpecError
 from bayesbias.models.contrasts import flat
 from bayesbias.models.fitted_model import Fit
-from bayesbias.models.fitting import as_fit, fit_rows
+from bayesbias.models.fitting import Sampling, as_fit, fit_rows
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.numerics.intervals import Kind, check_interval, interval
 
@@ -251,14 +251,8 @@ def _connection_fit(fit: Fit) -> Fit:
     if fit.spec.name == "connection":
         return fit
     sizes = fit.posterior.sizes
-    return fit_rows(
-        load_model("connection"),
-        fit.table,
-        engine="exact",
-        draws=sizes["draw"],
-        chains=sizes["chain"],
-        seed=fit.provenance["seed"],
-    )
+    sampling = Sampling("exact", sizes["draw"], sizes["chain"], fit.provenance["seed"])
+    return fit_rows(load_model("connection"), fit.table, sampling)
 
 
 def _yes(value: bool) -> str:

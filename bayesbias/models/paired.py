@@ -20,7 +20,7 @@ from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.contrasts import flat
 from bayesbias.models.fitted_model import Fit
-from bayesbias.models.fitting import ENGINES, Engine, fit_rows
+from bayesbias.models.fitting import ENGINES, Engine, Sampling, fit_rows
 from bayesbias.models.model_data import prepare_table
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.numerics.intervals import Kind, check_interval, describe, interval
@@ -433,12 +433,7 @@ def fit_paired(
         fit_rows(
             which,
             table,
-            engine=engine,
-            draws=draws,
-            chains=chains,
-            seed=first_seed + offset,
-            sampler=sampler,
-            progress=progress,
+            Sampling(engine, draws, chains, first_seed + offset, sampler, progress=progress),
         )
         for offset, (which, table) in enumerate(
             [(spec, tables[0]), (alone, tables[1]), (alone, tables[2])]
@@ -461,11 +456,7 @@ def fit_difference(
     return fit_rows(
         load_model("paired"),
         _match(prepare_table(before), prepare_table(after))[0],
-        engine=engine,
-        draws=draws,
-        chains=chains,
-        seed=seed,
-        progress=progress,
+        Sampling(engine, draws, chains, seed, progress=progress),
     )
 
 

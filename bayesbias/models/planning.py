@@ -293,8 +293,8 @@ class _Design:
             raise DataError("the table of the fit has no associated attributes to plan for.")
         lists = table[["word_class", "connection", "protected_group"]].astype("str")
         lists = lists.drop_duplicates()
-        own = lists[lists["connection"] == "associated"].drop_duplicates("protected_group")
-        list_of = dict(zip(own["protected_group"], own["word_class"], strict=True))
+        associated = lists[lists["connection"] == "associated"].drop_duplicates("protected_group")
+        list_of = dict(zip(associated["protected_group"], associated["word_class"], strict=True))
         for kind in wanted:
             list_of[kind] = str(lists.loc[lists["connection"] == kind, "word_class"].iloc[0])
         levels = {
@@ -315,13 +315,13 @@ class _Design:
         of = np.repeat(np.arange(len(groups)), n)
         lists = [self.list_of[group] for group in groups for _ in range(n)]
         names = self.levels["connection"]
-        own = np.array([groups.index(self.group_of[w]) for w in self.levels["protected_word"]])
+        group_of = np.array([groups.index(self.group_of[w]) for w in self.levels["protected_word"]])
         different = names.index("different") if "different" in names else -1
-        kind = np.where(own[:, None] == of, names.index("associated"), different)
+        kind = np.where(group_of[:, None] == of, names.index("associated"), different)
         for connection, count in self.controls.items():
             words += [f"{connection} {i}" for i in range(count)]
             lists += [self.list_of[connection]] * count
-            kind = np.hstack([kind, np.full((len(own), count), names.index(connection))])
+            kind = np.hstack([kind, np.full((len(group_of), count), names.index(connection))])
         rows, columns = np.nonzero(kind >= 0)
         of_connection = [
             self.levels["attribute_kind"].index(KIND_OF_CONNECTION[name]) for name in names
@@ -332,7 +332,7 @@ class _Design:
             "protected_word": rows,
             "connection": kind[rows, columns],
             "word_to_compare": columns,
-            "protected_group": np.array(of_group)[own[rows]],
+            "protected_group": np.array(of_group)[group_of[rows]],
             "word_class": np.array(of_list)[columns],
             "attribute_kind": np.array(of_connection)[kind[rows, columns]],
         }
@@ -351,9 +351,9 @@ def _widths(
     for functional in _functionals(spec, data, compiled, weights, by):
         total = np.zeros(len(log_scales))
         for block in compiled.blocks:
-            own = functional[block.coefficients]
-            if own.any():
-                total += block.variance(log_scales[:, block.scales], own)
+            block_weights = functional[block.coefficients]
+            if block_weights.any():
+                total += block.variance(log_scales[:, block.scales], block_weights)
         per_word.append(reach * np.sqrt(total))
     result: Array = np.mean(per_word, axis=0)
     return result
@@ -383,8 +383,8 @@ def _functionals(
         np.add.at(design, (has, term[first[has]]), times)
     if by == "protected_word":
         for word in range(len(data.levels["protected_word"])):
-            own = cells[:, 0] == word
-            yield share[own] @ design[own]
+            of_word = cells[:, 0] == word
+            yield share[of_word] @ design[of_word]
         return
     words = [len(np.unique(cells[group == g, 0])) for g in range(group.max() + 1)]
     yield (share / np.array(words)[group] / len(words)) @ design
@@ -460,15 +460,15 @@ def _contrast(
     array = expected(spec, posterior, ["word_to_compare"], layers)
     groups = frame.drop_duplicates("protected_word").set_index("protected_word")["protected_group"]
     words = list(data.levels["protected_word"])
-    own = xr.DataArray(groups[words].to_numpy(), coords={"protected_word": words})
-    own = own.rename("protected_group")
+    group_of = xr.DataArray(groups[words].to_numpy(), coords={"protected_word": words})
+    group_of = group_of.rename("protected_group")
     if "protected_group" in array.dims:
-        array = array.sel(protected_group=own)
+        array = array.sel(protected_group=group_of)
         array = array.drop_vars("protected_group")
     weights = contrast_weights(contrast, data.levels["connection"])
     result: xr.DataArray = (array * xr.DataArray(weights, dims="connection")).sum("connection")
     if "protected_word" not in result.dims:
-        result = result * xr.ones_like(own, dtype=float)
+        result = result * xr.ones_like(group_of, dtype=float)
     if by is None:
-        result = group_means(result, own).mean("protected_group")
+        result = group_means(result, group_of).mean("protected_group")
     return flat(result)

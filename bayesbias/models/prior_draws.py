@@ -170,8 +170,8 @@ def _correlated(pairs: Array, levels: int, index: Codes, noise: Array, member: C
     """Correlate independent noise, draws × cells × members, by the matrix of each cell."""
     flat = pairs.reshape(len(pairs), -1, levels * (levels - 1) // 2)
     matrices = matrices_of_pairs(flat, levels)
-    own = matrices[:, index[:, None, None], member[:, :, None], member[:, None, :]]
-    result: Array = (np.linalg.cholesky(own) @ noise[..., None])[..., 0]
+    correlations = matrices[:, index[:, None, None], member[:, :, None], member[:, None, :]]
+    result: Array = (np.linalg.cholesky(correlations) @ noise[..., None])[..., 0]
     return result
 
 
@@ -195,8 +195,8 @@ def outcome_draws(
         for rows in together(data, over):
             if rows.shape[1] > 1:
                 member = data.codes[over][rows]
-                own = _correlated(pairs, levels, index[rows[:, 0]], result[:, rows], member)
-                result[:, rows] = own
+                correlated = _correlated(pairs, levels, index[rows[:, 0]], result[:, rows], member)
+                result[:, rows] = correlated
     scale = values[spec.scale][:, data.index(spec[spec.scale].by)]
     if data.error is not None and not spec.correlation:
         np.hypot(scale, data.error, out=scale)

@@ -59,10 +59,10 @@ class RowDensity:
     def variance(self, rows: Codes) -> Array:
         """Return rows × draws, or one row for all: the squared scale of the likelihood."""
         values, index = self.scale
-        own = index[rows]
-        if self.data.error is None and (own == own[0]).all():
-            own = own[:1]
-        squared: Array = np.take(values, own, axis=0) ** 2
+        scale_index = index[rows]
+        if self.data.error is None and (scale_index == scale_index[0]).all():
+            scale_index = scale_index[:1]
+        squared: Array = np.take(values, scale_index, axis=0) ** 2
         if self.data.error is not None:
             squared += self.data.error[rows, None] ** 2
         return squared
@@ -94,9 +94,9 @@ class RowDensity:
         scale = self.scale[1][rows]
         order = rows[np.argsort(scale, kind="stable")]
         starts = np.flatnonzero(np.diff(np.sort(scale), prepend=-1))
-        for own in np.split(order, starts[1:]) if len(rows) else []:
-            for start in range(0, len(own), step):
-                yield own[start : start + step]
+        for group in np.split(order, starts[1:]) if len(rows) else []:
+            for start in range(0, len(group), step):
+                yield group[start : start + step]
 
     def cells(self) -> list[Codes]:
         """Return the rows that share mean and scale."""

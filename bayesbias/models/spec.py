@@ -434,11 +434,11 @@ class ModelSpec:
         ModelSpec
             The model, checked.
         """
-        known = ("name", "title", "mean", "scale", "likelihood", "outcome", "mathematics",
+        keys = ("name", "title", "mean", "scale", "likelihood", "outcome", "mathematics",
                  "reference", "correlation", "parameters")  # fmt: skip
         name = data.get("name", "")
         for key in data:
-            one_of(f"key of model {name}", str(key), known)
+            one_of(f"key of model {name}", str(key), keys)
         for key in ("name", "mean", "scale", "parameters"):
             if not data.get(key):
                 raise SpecError(f"model {name!r} has no {key!r}.")

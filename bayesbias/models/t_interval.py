@@ -223,8 +223,8 @@ class _Layout:
 
     def of_group(self, group: str) -> Array:
         """Return the weights of protected words that make a group's mean."""
-        own = (self.group_of == group).astype(np.float64)
-        return np.asarray(own / own.sum())
+        weights = (self.group_of == group).astype(np.float64)
+        return np.asarray(weights / weights.sum())
 
     def lists(self, group: str, connection: str) -> list[str]:
         return [of for (g, of), kind in self.connection.items() if (g, kind) == (group, connection)]
@@ -232,14 +232,14 @@ class _Layout:
     def units(self, weights: dict[str, float], by: By | None) -> Iterator[_Unit]:
         if by == "attribute_group":
             parts = {
-                (group, own): self._against_others(group, own)
+                (group, attribute_list): self._against_others(group, attribute_list)
                 for group in self.groups
-                for own in self.lists(group, "associated")
-                if any(self.connection.get((g, own)) == "different" for g in self.groups)
+                for attribute_list in self.lists(group, "associated")
+                if any(self.connection.get((g, attribute_list)) == "different" for g in self.groups)
             }
-            pool = {own: part for (_, own), part in parts.items()}
-            for (group, own), part in parts.items():
-                yield _Unit(group, {own: part}, pool)
+            pool = {attribute_list: part for (_, attribute_list), part in parts.items()}
+            for (group, attribute_list), part in parts.items():
+                yield _Unit(group, {attribute_list: part}, pool)
         elif by is None:
             unit = self._average(weights)
             if unit is not None:
@@ -264,9 +264,9 @@ class _Layout:
             for place, word in enumerate(self.words):
                 yield word, str(self.group_of[place]), np.eye(len(self.words))[place]
 
-    def _against_others(self, group: str, own: str) -> Array:
+    def _against_others(self, group: str, attribute_list: str) -> Array:
         """Return the weights of a group's words against those of the other groups."""
-        rest = [g for g in self.groups if self.connection.get((g, own)) == "different"]
+        rest = [g for g in self.groups if self.connection.get((g, attribute_list)) == "different"]
         others = np.mean([self.of_group(other) for other in rest], axis=0)
         return np.asarray(self.of_group(group) - others)
 
@@ -330,8 +330,10 @@ def _lists(table: pd.DataFrame) -> pd.Series[str]:
     by_word = of_word.groupby("word_to_compare", sort=False)
     kinds = by_word["connection"].agg(frozenset)
     controls = frozenset(_CONTROLS)
-    own = of_word[of_word["connection"] == "associated"].groupby("word_to_compare", sort=False)
-    owners = own["protected_group"].agg(" and ".join).to_dict()
+    associated = of_word[of_word["connection"] == "associated"].groupby(
+        "word_to_compare", sort=False
+    )
+    owners = associated["protected_group"].agg(" and ".join).to_dict()
     result = by_word["word_class"].first().to_dict()
     for word, connections in kinds.items():
         if connections <= controls and len(connections) == 1:

@@ -1,5 +1,6 @@
 """Figures: functions that take a result and an optional Axes, and return the Axes."""
 
+# Names that are not in __all__ are for other rooms.
 from bayesbias.plots.before_after_plot import plot_before_after
 from bayesbias.plots.calibration_plot import plot_calibration
 from bayesbias.plots.coefficients_plot import plot_coefficients
@@ -12,6 +13,7 @@ from bayesbias.plots.predictive_plot import plot_predictive_check
 from bayesbias.plots.priors_plot import plot_priors
 from bayesbias.plots.scores_plot import plot_scores
 from bayesbias.plots.silhouettes_plot import plot_silhouette_grid, plot_silhouettes
+from bayesbias.plots.style import CONNECTION_STYLES as CONNECTION_STYLES
 from bayesbias.plots.word_plot import plot_word
 
 __all__ = [

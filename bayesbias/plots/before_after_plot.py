@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from bayesbias._core.validation import one_of
 from bayesbias.debias_effects import BeforeAfter
 from bayesbias.errors import SpecError
-from bayesbias.models import PairedFit
-from bayesbias.models.paired import By
+from bayesbias.models import By, PairedFit
 from bayesbias.numerics.intervals import check_interval
 from bayesbias.plots.interval_rows import MANY, Rows, by_group, means_of
 from bayesbias.plots.style import (

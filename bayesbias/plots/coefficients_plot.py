@@ -8,9 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias.errors import SpecError
-from bayesbias.models import Fit
-from bayesbias.models.contrasts import tidy_draws
-from bayesbias.models.spec import Parameter
+from bayesbias.models import Fit, Parameter, tidy_draws
 from bayesbias.numerics.intervals import check_interval
 from bayesbias.plots.interval_rows import Rows, draw_intervals
 from bayesbias.plots.plot_checks import check_fit
@@ -108,7 +106,7 @@ def plot_coefficients(fit: Fit, *, prob: float = 0.89, ax: Axes | None = None) -
 
 
 def _is_of_connections(parameter: Parameter) -> bool:
-    """Tell whether a parameter is a coefficient of each connection, but of no single word."""
+    """Return whether a parameter is a coefficient of each connection, but of no single word."""
     by = parameter.by
     return "connection" in by and not _WORDS & set(by) and not parameter.prior.is_positive
 

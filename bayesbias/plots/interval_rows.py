@@ -12,10 +12,7 @@ import pandas as pd
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias._core.validation import one_of
 from bayesbias.errors import SpecError
-from bayesbias.models import Fit
-from bayesbias.models.contrasts import tidy_draws
-from bayesbias.models.fitted_model import group_means
-from bayesbias.models.paired import By
+from bayesbias.models import By, Fit, group_means, tidy_draws
 from bayesbias.plots.plot_checks import choose
 from bayesbias.plots.style import BAND, INK, RULE, Style, settle
 
@@ -56,7 +53,7 @@ class Rows:
         headed: bool,
         lane: float = _LANE,
     ) -> Rows:
-        """Lay out rows by heading, with so many lanes, each of so many inches."""
+        """Lay out rows by heading, with the given number of lanes and inches per lane."""
         names: list[str] = []
         places: list[float] = []
         headings: dict[str, float] = {}

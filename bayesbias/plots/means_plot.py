@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayesbias._core.validation import one_of
-from bayesbias.models import Fit
-from bayesbias.models.paired import By
+from bayesbias.models import By, Fit
 from bayesbias.numerics.intervals import check_interval
 from bayesbias.plots.interval_rows import MANY, Rows, by_group, draw_intervals, means_of
 from bayesbias.plots.plot_checks import check_fit

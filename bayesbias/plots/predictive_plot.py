@@ -13,8 +13,7 @@ from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.blocks import blocks
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, one_of
-from bayesbias.models import Fit
-from bayesbias.models.prior_draws import outcome_draws
+from bayesbias.models import Fit, outcome_draws
 from bayesbias.numerics.intervals import check_interval
 from bayesbias.plots.plot_checks import check_fit
 from bayesbias.plots.style import (

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bayesbias._core.array_types import Array
 from bayesbias._core.wording import counted, enumerated
 from bayesbias.errors import SpecError
-from bayesbias.models.spec import ModelSpec, Parameter, load_model
+from bayesbias.models import ModelSpec, Parameter, load_model
 from bayesbias.plots.style import INK, OUTCOMES, tidy, wrapped
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _POINTS = 400  # of a curve; an even number, so that none lies on the peak of a pooled parameter
 _DRAWS = 20_000  # of the scales that a pooled parameter depends on,
-_QUANTILES = 1000  # of which so many are averaged over
+_QUANTILES = 1000  # of these draws, which stand for them
 _SHOWN = 0.99  # the part of a distribution that its axis shows,
 _SHOWN_OF_HEAVY = 0.9  # or this, if the other needs an axis more than _HEAVY times as long
 _HEAVY = 3.0

@@ -87,7 +87,7 @@ def reference(axes: Axes, value: float) -> None:
 
 
 def write_above(axes: Axes, text: str, point: tuple[float, float], points: float) -> None:
-    """Write a number so many points above its mark."""
+    """Write a number a few points above its mark."""
     halo(
         axes.annotate(
             text,
@@ -166,5 +166,5 @@ def number(value: float, digits: int) -> str:
 
 
 def wrapped(text: str, width: int) -> str:
-    """Return a label in lines of so many characters at most."""
+    """Return a label in lines of at most this many characters."""
     return textwrap.fill(text, width) or text

@@ -17,8 +17,7 @@ from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embeddin
 from bayesbias.errors import BayesBiasWarning, NotFoundError, SpecError
 from bayesbias.metrics import TESTS, Metric, Score, Test, as_query
 from bayesbias.numerics.intervals import Kind, check_interval
-from bayesbias.wordlists import Query, load_query, query_set
-from bayesbias.wordlists.catalogue import QUERY_SETS
+from bayesbias.wordlists import QUERY_SETS, Query, load_query, query_set
 
 #: One query, several, or their names; also the name of a published set.
 Queries: TypeAlias = str | Query | Iterable[Query | str]
@@ -127,7 +126,7 @@ def measure(
 
     scores = []
     with (
-        # Around all of it, as filters are not safe in threads, where joblib may be told to work.
+        # Around all of it, as filters are not safe in threads, where joblib may work.
         warnings.catch_warnings(),
         progress_bar("Measuring", total=total, show=progress, unit="steps") as advance,
     ):
@@ -154,7 +153,7 @@ def _score(
     metric: Metric, name: str, query: Query, embedding: Embedding, settings: Settings
 ) -> Score:
     with warnings.catch_warnings():
-        # What they say is told once for all, by the caller.
+        # The caller reports their warnings once for all.
         warnings.simplefilter("ignore", BayesBiasWarning)
         measurement = metric.on(
             query,

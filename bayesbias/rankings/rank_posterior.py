@@ -17,7 +17,7 @@ from bayesbias._core.validation import at_least, one_of
 from bayesbias._core.wording import counted, quoted
 from bayesbias.embeddings import EmbeddingLike, Matching, as_embeddings
 from bayesbias.errors import DataError, SpecError, warn
-from bayesbias.metrics import MetricLike, as_metrics
+from bayesbias.metrics import Metric, MetricLike, as_metrics
 from bayesbias.numerics.intervals import centred, interval_around
 from bayesbias.rankings.parallel_scores import (
     Queries,
@@ -349,16 +349,8 @@ def rank_posterior(
         notes.append(f"{int((~defined).sum())} of {draws} draws are not defined and left out")
     if notes:
         warn(f"{'; '.join(notes)}.")
-    combine = AGGREGATES[aggregate]
-    neutral = chosen.neutral_value
+    points, combined = _aggregated(kept.to_numpy(), drawn[defined], aggregate, chosen)
     names = [embedding.name for embedding in several]
-    points = combine(kept.to_numpy() - neutral)
-    combined = combine(drawn[defined].transpose(0, 2, 1) - neutral)
-    combined = np.column_stack(
-        [centred(of_one, point) for of_one, point in zip(combined.T, points, strict=True)]
-    )
-    if aggregate.startswith("abs_"):
-        combined = np.maximum(combined, 0.0)
     return RankPosterior(
         metric=chosen.name,
         aggregate=aggregate,
@@ -372,3 +364,21 @@ def rank_posterior(
         ),
         prob=prob,
     )
+
+
+def _aggregated(
+    values: Array, draws: Array, aggregate: Aggregate, metric: Metric
+) -> tuple[Array, Array]:
+    """Return the aggregated score of each embedding, and its draws around it.
+
+    `values` are embeddings × queries, `draws` are draws × queries × embeddings.
+    """
+    combine = AGGREGATES[aggregate]
+    points = combine(values - metric.neutral_value)
+    combined = combine(draws.transpose(0, 2, 1) - metric.neutral_value)
+    combined = np.column_stack(
+        [centred(of_one, point) for of_one, point in zip(combined.T, points, strict=True)]
+    )
+    if aggregate.startswith("abs_"):
+        combined = np.maximum(combined, 0.0)
+    return points, combined

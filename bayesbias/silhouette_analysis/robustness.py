@@ -48,7 +48,7 @@ def null_share(sizes: Codes, runs: int) -> float:
 
 
 def _normal_range(number: int) -> float:
-    """Return the expected distance of the largest from the smallest of so many normal numbers."""
+    """Return the expected range of a sample of this size from a normal distribution."""
     x = np.linspace(-10, 10, 4001)
     below = ndtr(x)
     return float(np.trapezoid(1 - below**number - (1 - below) ** number, x))

@@ -307,10 +307,10 @@ class Silhouettes:
             raise SpecError("give both 'biased' and 'unbiased', or neither.")
         table = self.robustness_table
         if biased is not None and unbiased is not None:
-            found = self.accuracy(biased, unbiased, normalisation=normalisation)
+            accuracy = self.accuracy(biased, unbiased, normalisation=normalisation)
             last = (
-                f"Accuracy: {found:.2f} [{found.lower:.2f}, {found.upper:.2f}], where 0.5 is a "
-                "metric that cannot tell the embedding with bias from the one without."
+                f"Accuracy: {accuracy:.2f} [{accuracy.lower:.2f}, {accuracy.upper:.2f}], where 0.5 "
+                "is a metric that cannot tell the embedding with bias from the one without."
             )
             references = [self.embeddings[self._place("biased", x)] for x in (biased, unbiased)]
             others = table[~table["embedding"].isin(references)]
@@ -336,7 +336,7 @@ class Silhouettes:
         return "\n".join(lines)
 
     def _half(self) -> str:
-        """Say what half of the words would have told."""
+        """Describe the value with half of the words."""
         place = int(np.abs(self.sizes - self.sizes[-1] / 2).argmin())
         values, full = self.values[:, :, place], self.values[:, :, -1]
         lower, upper = quantile_band(self.values, self.prob)
@@ -373,6 +373,38 @@ class Silhouettes:
         )
         lines = "<br>".join(html.escape(line) for line in self.verdict().splitlines())
         return f"{table}<p>{lines}</p>"
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The options of `silhouettes` that say what is measured."""
+
+    side: Side
+    runs: int
+    seed: Seed
+    growth: Growth
+    step: int | None
+    start: int | None
+    normalize: bool
+    matching: Matching | None
+
+    def check(self, metric: Metric) -> None:
+        """Refuse an option that is wrong."""
+        at_least("runs", self.runs, 2)
+        one_of("side", self.side, ("targets", "attributes"))
+        one_of("growth", self.growth, ("proportional", "prefix"))
+        if self.start is not None:
+            at_least("start", self.start, self._least(metric))
+        if self.step is not None:
+            at_least("step", self.step, 1)
+
+    def first(self, metric: Metric) -> int:
+        """Return how many words of each list the first part has."""
+        # With the fewest words possible effect sizes and correlations are always at their bounds.
+        return self._least(metric) + 1 if self.start is None else self.start
+
+    def _least(self, metric: Metric) -> int:
+        return metric.least_words[self.side == "attributes"]
 
 
 def silhouettes(
@@ -512,42 +544,18 @@ def silhouettes(
     [chosen] = as_metrics([metric], options)
     asked = as_query(query)
     chosen.check_query(asked)
-    at_least("runs", runs, 2)
-    one_of("side", side, ("targets", "attributes"))
-    one_of("growth", growth, ("proportional", "prefix"))
+    how = _Options(side, runs, seed, growth, step, start, normalize, matching)
+    how.check(chosen)
     check_interval(prob, "eti")
     check_jobs(n_jobs)
     several = as_embeddings(embeddings)
-    least = chosen.least_words[side == "attributes"]
-    # With the fewest words possible effect sizes and correlations are always at their bounds.
-    first = least + 1 if start is None else at_least("start", start, least)
-    by = _STEPS[side] if step is None else at_least("step", step, 1)
-    grown = _growing_sets(asked, side)
-    needed = _words_needed(chosen, asked, side, first)
+    needed = _words_needed(chosen, asked, side, how.first(chosen))
     common = common_words(chosen, asked, several, matching=matching, needed=needed)
     span = _range_of(chosen, common.query, value_range)
-    number = None if seed is None else as_seed(seed)  # once: the same in all embeddings
-    measurements = [
-        chosen.on(
-            common.query,
-            embedding,
-            matching=as_matching(matching, embedding).changed(threshold=1.0),
-            normalize=normalize,
-            seed=number,
-        )
-        for embedding in several
-    ]
+    measurements = _measurements(chosen, common, several, how)
     used_seed = measurements[0].seed
-    listed = list(asked.word_sets().values())
-    shuffled = [orders(listed[i], common.places[i], runs, used_seed) for i in grown]
-    if chosen.paired and side == "targets":
-        shuffled[1] = shuffled[0]
-    sizes = counts([len(common.places[i]) for i in grown], start=first, step=by, growth=growth)
+    lists, sizes = _growing_lists(asked, common, measurements, how)
     complete = np.array([_complete_value(measurement) for measurement in measurements])
-    in_runs = tuple(shuffled)
-    lists = [
-        Growing(measurement, tuple(grown), in_runs, sizes[:-1]) for measurement in measurements
-    ]
     folder = None if resume is None else Path(resume)
     values = measure_runs(lists, n_jobs=n_jobs, progress=progress, folder=folder)
     # All runs end with the same words, if not with the same rounding of their sums.
@@ -577,6 +585,47 @@ def silhouettes(
         dropped=common.dropped,
         lists=tuple(replace(growing, counts=sizes[defined]) for growing in lists),
     )
+
+
+def _measurements(
+    metric: Metric, common: CommonWords, embeddings: Iterable[Embedding], options: _Options
+) -> list[Measurement]:
+    """Return the metric on the common words in each embedding."""
+    # Once: the same in all embeddings.
+    seed = None if options.seed is None else as_seed(options.seed)
+    return [
+        metric.on(
+            common.query,
+            embedding,
+            matching=as_matching(options.matching, embedding).changed(threshold=1.0),
+            normalize=options.normalize,
+            seed=seed,
+        )
+        for embedding in embeddings
+    ]
+
+
+def _growing_lists(
+    query: Query, common: CommonWords, measurements: list[Measurement], options: _Options
+) -> tuple[list[Growing], Codes]:
+    """Return the lists of each embedding that grow, and their sizes, the complete ones last."""
+    metric, seed = measurements[0].metric, measurements[0].seed
+    grown = _growing_sets(query, options.side)
+    listed = list(query.word_sets().values())
+    shuffled = [orders(listed[i], common.places[i], options.runs, seed) for i in grown]
+    if metric.paired and options.side == "targets":
+        shuffled[1] = shuffled[0]
+    sizes = counts(
+        [len(common.places[i]) for i in grown],
+        start=options.first(metric),
+        step=_STEPS[options.side] if options.step is None else options.step,
+        growth=options.growth,
+    )
+    lists = [
+        Growing(measurement, tuple(grown), tuple(shuffled), sizes[:-1])
+        for measurement in measurements
+    ]
+    return lists, sizes
 
 
 def _growing_sets(query: Query, side: Side) -> range:

@@ -252,7 +252,7 @@ def load_lists(source: str) -> Study | Query:
     return _build(source, data, Study.from_dict)
 
 
-def describe(collection: str) -> dict[str, Any]:
+def describe_collection(collection: str) -> dict[str, Any]:
     """Return title, source, licence and notes of a collection, and the description of its sets."""
     data = _collection(collection)
     about = {key: value for key, value in data.items() if key not in ("sets", "tuples")}

@@ -20,8 +20,8 @@ from bayesbias.wordlists.check.word_usage import (
     HasCounts,
     as_counts,
     in_order,
-    known,
     read_frequencies,
+    values_of_words,
 )
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ Unknown = Literal["error", "lowest"]
 _Floats: TypeAlias = npt.NDArray[np.float64]
 _RANK = "rank"
 _WORDFREQ = "wordfreq"
-# An order is compared with that of English if it has so many of its words ...
+# An order is compared with that of English if it has this many of its words ...
 _ENOUGH_SHARED = 100
 # ... and is not one of frequency if the rank correlation is below this. Novels of 200 years ago
 # have 0.46 with newswire; words at random have 0 with a standard error of at most 0.1.
 _LEAST_CORRELATION = 0.2
-# So few words cannot be told to be in alphabetical order.
+# The order of so few words cannot be judged.
 _ENOUGH_LETTERS = 20
 _ALPHABETICAL = 0.9
 
@@ -172,7 +172,7 @@ def _count_source(
 
     def find(embedding: Embedding, words: Sequence[str], rows: Codes) -> _Floats:
         fallbacks = as_matching(matching, embedding).fallbacks
-        return np.log(_values(known(words, positive, fallbacks), words))
+        return np.log(_values(values_of_words(words, positive, fallbacks), words))
 
     lowest = float(np.log(min(positive.values())))
     return FrequencySource(f"{label}, log(count)", find, lambda _: lowest, _no_check)
@@ -195,8 +195,8 @@ def _wordfreq_source(language: str, matching: Matching | None) -> FrequencySourc
     return _count_source(wordfreq.get_frequency_dict(language), f"wordfreq ({language})", matching)
 
 
-def _values(found: Mapping[str, float], words: Iterable[str]) -> _Floats:
-    return np.array([found.get(word, np.nan) for word in words], dtype=np.float64)
+def _values(frequencies: Mapping[str, float], words: Iterable[str]) -> _Floats:
+    return np.array([frequencies.get(word, np.nan) for word in words], dtype=np.float64)
 
 
 def _no_check(embedding: Embedding) -> None:

@@ -145,7 +145,16 @@ class _Words:
 
     words: Sequence[str]
     value: _Floats
-    own: npt.NDArray[np.bool_]
+    in_study: npt.NDArray[np.bool_]
+
+    def within(self, low: float, high: float, enough: int) -> _Words:
+        """Return the words with a value in the range, or all if these are not enough."""
+        inside = (self.value >= low) & (self.value <= high)
+        # A word beyond the range is taken only if there is nothing nearer, which the report says.
+        if inside.sum() < enough:
+            return self
+        words = [self.words[i] for i in np.flatnonzero(inside).tolist()]
+        return _Words(words, self.value[inside], self.in_study[inside])
 
 
 def match_controls(
@@ -188,14 +197,7 @@ def match_controls(
     neutral = embedding.match(study.controls.get("neutral", ()), how)
     before = _values(source, embedding, neutral.found, neutral.rows, strict=False)
     candidates = _candidates(study, embedding, source, given, how)
-    within = (candidates.value >= wanted.min() - near) & (candidates.value <= wanted.max() + near)
-    # A word beyond the range is taken only if there is nothing nearer, which the report says.
-    if within.sum() >= ratio * len(wanted):
-        candidates = _Words(
-            [candidates.words[i] for i in np.flatnonzero(within).tolist()],
-            candidates.value[within],
-            candidates.own[within],
-        )
+    candidates = candidates.within(wanted.min() - near, wanted.max() + near, ratio * len(wanted))
     if len(candidates.words) < ratio * len(wanted):
         raise SpecError(
             f"study {study.name!r}: {ratio} × {len(wanted)} controls are asked for, but there are "
@@ -205,22 +207,18 @@ def match_controls(
     chosen, of = _draw(wanted, candidates, ratio, near, np.random.default_rng(seed))
     matches = _matches(stereotypes.found, wanted, candidates, chosen, of, near)
     balance = _balance(wanted, before, candidates.value[chosen])
-    words = WordSet(
-        "neutral",
-        [candidates.words[i] for i in np.sort(chosen)],
-        note=f"matched on {on} in the embedding {embedding.name}",
-    )
-    text = _summary(balance, matches, on)
+    words = [candidates.words[i] for i in np.sort(chosen)]
+    where = f"on {on} in the embedding {embedding.name}"
     new = Study(
         name or f"{study.name}_matched",
         study.groups,
         study.stereotypes,
-        {**study.controls, "neutral": words},
+        {**study.controls, "neutral": WordSet("neutral", words, note=f"matched {where}")},
         study.source,
         (
             *study.notes,
-            f"Neutral controls matched to the stereotypes on {on} in the embedding "
-            f"{embedding.name}, {ratio} for each, seed {seed}. {text}",
+            f"Neutral controls matched to the stereotypes {where}, {ratio} for each, seed {seed}. "
+            f"{_summary(balance, matches, on)}",
         ),
     )
     if faults := _faults(balance, matches):
@@ -302,9 +300,9 @@ def _candidates(
     else:
         values = source.find(embedding, words, rows)
     usable = np.isfinite(values) & _has_direction(embedding, rows)
-    is_own = np.arange(len(rows)) < len(neutral)
+    in_study = np.arange(len(rows)) < len(neutral)
     return _Words(
-        [words[i] for i in np.flatnonzero(usable).tolist()], values[usable], is_own[usable]
+        [words[i] for i in np.flatnonzero(usable).tolist()], values[usable], in_study[usable]
     )
 
 
@@ -320,7 +318,7 @@ def _listed_words() -> set[str]:
 
 
 def _plain(word: str) -> bool:
-    """Tell whether a word is of letters, in lower case where there is one, and not a letter."""
+    """Return whether a word is of letters, in lower case where there is one, and not a letter."""
     return word.isalpha() and word == word.lower() and (len(word) > 1 or not word.isascii())
 
 
@@ -347,8 +345,8 @@ def _draw(
         for i in rng.permutation(len(wanted)):
             gap = np.where(free, np.abs(candidates.value - wanted[i]), np.inf)
             close = np.flatnonzero(gap <= near)
-            own = close[candidates.own[close]]
-            options = own if own.size else close
+            from_study = close[candidates.in_study[close]]
+            options = from_study if from_study.size else close
             pick = int(rng.choice(options)) if options.size else int(gap.argmin())
             free[pick] = False
             chosen.append(pick)
@@ -376,7 +374,7 @@ def _matches(
             "value": values,
             "matched_value": wanted[of],
             "within_caliper": np.abs(values - wanted[of]) <= near,
-            "drawn_from": np.where(candidates.own[chosen], "study", "pool"),
+            "drawn_from": np.where(candidates.in_study[chosen], "study", "pool"),
         }
     )
 

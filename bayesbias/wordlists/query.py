@@ -106,16 +106,16 @@ class Query:
         if not isinstance(template, tuple) or len(template) != 2:
             raise SpecError(f"the template is {template!r}; expected two numbers such as (2, 1).")
         sizes = []
-        for side, wanted, there in zip(
+        for side, wanted, available in zip(
             ("target", "attribute"), template, self.template, strict=True
         ):
-            size = there if wanted == "n" else wanted
+            size = available if wanted == "n" else wanted
             if not isinstance(size, int) or size < 0 or (side == "target" and not size):
                 raise SpecError(f"the template {template!r} has no number of {side} sets.")
-            if size > there:
+            if size > available:
                 raise SpecError(
                     f"the template {template!r} needs {size} {side} sets, but the query "
-                    f"{self.name!r} has {there}."
+                    f"{self.name!r} has {available}."
                 )
             sizes.append(size)
         return [

@@ -393,8 +393,8 @@ def _as_sets(
                 f"study {study!r}: {part} {key!r} is empty; give it words or leave it out."
             )
         # A published list keeps its own source and note.
-        known = given_words if isinstance(given_words, WordSet) else None
-        origin, note = (known.source or source, known.note) if known else (source, "")
+        word_set = given_words if isinstance(given_words, WordSet) else None
+        origin, note = (word_set.source or source, word_set.note) if word_set else (source, "")
         sets[str(key)] = WordSet(str(key), words, origin, note)
     return sets
 

@@ -78,9 +78,7 @@ def test_what_is_between_is_inconclusive() -> None:
         if t["verdict"].iloc[0] == "inconclusive" and t["mean"].iloc[0] < -0.03
     )  # fmt: skip
     [first, *_] = bias_text.bias(table, 0.89, 0.05)
-    assert re.search(
-        r"is inconclusive: the estimate is 0\.\d+ closer, and the 89% interval goes from", first
-    )
+    assert re.search(r"inconclusive.* 0\.\d+ closer.* 89% interval", first)
     assert re.search(r"from 0\.\d+ closer to 0\.\d+ farther\.$", first)
 
 

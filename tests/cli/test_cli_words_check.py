@@ -141,7 +141,7 @@ def test_tags_of_a_corpus(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return pd.DataFrame({"word": ["john"], "tag": ["PROPN"], "count": [2]})
 
     monkeypatch.setattr("bayesbias.corpus.tag_words", tag_words)
-    monkeypatch.setattr("bayesbias.corpus.tagging.load_pipeline", str)
+    monkeypatch.setattr("bayesbias.corpus.load_pipeline", str)
     text = tmp_path / "text.txt"
     text.write_text("John has a family.\n")
     out = check(run, "weat_6", "--corpus", text, "--pipeline", "en", "-q").out

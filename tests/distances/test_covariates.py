@@ -107,9 +107,7 @@ def test_gaps_are_named_when_used(table: pd.DataFrame) -> None:
     for bad in (np.nan, np.inf):
         gappy = table.assign(norm=[1.0, 1.0, bad, 1.0, 1.0, bad])
         bb.check_table(gappy)  # it need not be used
-        with pytest.raises(
-            DataError, match=rf"'norm' is {bad} in row 2 \('he', 'clock'\).* 2 of 6 rows"
-        ):
+        with pytest.raises(DataError, match=rf"'norm' is {bad} .*'he', 'clock'.* 2 of 6 rows"):
             covariate_values(gappy, "norm")
     nullable = table.assign(norm=pd.array([1, 2, None, 4, 5, 6], dtype="Int64"))
     with pytest.raises(DataError, match=r"'norm' is nan in row 2"):

@@ -16,7 +16,7 @@ import bayesbias as bb
 from bayesbias.embeddings import Matching
 from bayesbias.errors import BayesBiasWarning, DataError, NotFoundError, SpecError
 from bayesbias.metrics.permutations import Partitions
-from bayesbias.metrics.weighting import ranks
+from bayesbias.numerics.weighted import ranks
 
 # Random attributes teach a classifier nothing, and RNSB says so.
 pytestmark = pytest.mark.filterwarnings("ignore:.*classifier is right for only")
@@ -458,18 +458,13 @@ def test_partitions_are_all_different(emb: bb.Embedding) -> None:
 
 
 def test_template(emb: bb.Embedding) -> None:
-    with pytest.raises(
-        SpecError,
-        match=r"'rnd' takes \(2, 1\) target and attribute sets, and .*"
-        r"has \(2, 2\); query.subqueries\(\(2, 1\)\)",
-    ):
+    with pytest.raises(SpecError, match=r"'rnd' takes \(2, 1\) .*\(2, 2\).*subqueries\(\(2, 1\)\)"):
         bb.metrics.RND().run_query(query((2, 2)), emb)
     with pytest.raises(SpecError, match=r"'weat' takes \(2, 2\) .* has \(2, 1\); add word sets"):
         bb.metrics.WEAT().run_query(query((2, 1)), emb)
     with pytest.raises(
         SpecError,
-        match="'ripa' pairs the words of the target sets by their "
-        "places, but 'Target set 0' has 3 words and 'Target set 1' 4; give pairs",
+        match="'ripa' .*'Target set 0' has 3 .*'Target set 1' 4.*pairs",
     ):
         bb.metrics.RIPA().run_query(bb.Query(sets((3, 4), "pq"), sets((6,), "a")), emb)
     for metric in (bb.metrics.ECT(), bb.metrics.SAME()):
@@ -497,8 +492,7 @@ def test_arguments(emb: bb.Embedding) -> None:
         bb.metrics.WEAT().run_query(q, 3)  # type: ignore[arg-type]
     with pytest.raises(
         SpecError,
-        match="no option 'retun_effect_size'; its options are "
-        "'return_effect_size', 'ddof'. Did you mean 'return_effect_size'?",
+        match="'retun_effect_size'.*'ddof'.*mean 'return_effect_size'",
     ):
         bb.metrics.WEAT().run_query(q, emb, retun_effect_size=True)
     with pytest.raises(SpecError, match="'mac' has no option 'ddof'; it has none of its own"):
@@ -560,8 +554,7 @@ def test_lost_words(emb: bb.Embedding) -> None:
     q = bb.Query([["p0", "p1", "p2", "lost"], ["q0", "q1"]], sets((6, 6), "ab"))
     with pytest.warns(
         BayesBiasWarning,
-        match="weat of .* is NaN: embedding 'random' lacks 1 of "
-        "4 words of 'target: Target set 0' .'lost'., more than thr",
+        match="weat .*'random' lacks 1 of 4 .*Target set 0.*'lost'.*thr",
     ):
         score = bb.metrics.WEAT().run_query(q, emb)
     assert np.isnan(score.value)
@@ -594,10 +587,7 @@ def test_lost_words(emb: bb.Embedding) -> None:
 
 def test_a_set_left_with_one_word_where_two_are_needed(emb: bb.Embedding) -> None:
     q = bb.Query(sets((3, 3), "pq"), [["a0", "gone"]])
-    with pytest.warns(
-        BayesBiasWarning,
-        match="'attribute: Attribute set 0' is left with 1 of the 2 words needed",
-    ):
+    with pytest.warns(BayesBiasWarning, match="'attribute: Attribute set 0' .*1 of the 2 words"):
         score = bb.metrics.ECT().run_query(q, emb, matching=Matching(threshold=0.5))
     assert np.isnan(score.value)
 

@@ -408,13 +408,12 @@ def test_too_few_words(demo: bb.Embedding) -> None:
     five = {**bb.load_labelled("gender"), "female": words}
     with pytest.raises(
         SpecError,
-        match=r"the group 'female' has 5 words; a classifier needs at least 10 for each group\.",
+        match=r"'female' has 5 words.* at least 10",
     ):
         bb.wordlists.GroupClassifier().fit(demo, five)
     with pytest.raises(
         SpecError,
-        match=r"the group 'female' has 5 different words that embedding 'demo' knows, of 11 given; "
-        r"a classifier needs at least 10 for each group \(forms of one word",
+        match=r"'female' has 5 .*'demo' .* 11 .* at least 10 .*forms",
     ):
         bb.wordlists.GroupClassifier().fit(
             demo, {**five, "female": words + [f"qq{i}" for i in range(6)]}

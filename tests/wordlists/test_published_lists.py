@@ -31,7 +31,7 @@ def test_weat_sizes(name: str, sizes: tuple[int, ...]) -> None:
 
 def test_every_list_is_well_formed() -> None:
     for collection in catalogue.COLLECTIONS:
-        about = catalogue.describe(collection)
+        about = catalogue.describe_collection(collection)
         assert about["source"]
         assert about["licence"]
         for name, words in bb.word_sets(collection).items():

@@ -22,7 +22,7 @@ from bayesbias.auditing.report.difference_text import (
 
 
 def bias(contrasts: pd.DataFrame, prob: float, rope: float) -> Iterator[str]:
-    """Tell whether own stereotypes are closer than neutral words, over the whole data set."""
+    """Describe whether own stereotypes are closer than neutral words, over the whole data set."""
     first = records(contrasts[contrasts["level"] == "data set"])[0]
     other = OTHERS[first["contrast"]]
     if first["verdict"] == "inconclusive":
@@ -46,7 +46,7 @@ def bias(contrasts: pd.DataFrame, prob: float, rope: float) -> Iterator[str]:
 
 
 def _at_equal_frequency(row: Mapping[Hashable, Any], prob: float) -> Iterator[str]:
-    """Tell what is left of a contrast if all attributes were equally frequent."""
+    """Describe what is left of a contrast if all attributes were equally frequent."""
     if pd.isna(row.get("equal_mean")):
         return
     equal: dict[Hashable, Any] = {n: row[f"equal_{n}"] for n in ("mean", "lower", "upper")}
@@ -63,7 +63,7 @@ def _at_equal_frequency(row: Mapping[Hashable, Any], prob: float) -> Iterator[st
 
 
 def beside(contrasts: pd.DataFrame) -> Iterator[str]:
-    """Tell whether they are closer than human words and stereotypes of other groups."""
+    """Describe whether they are closer than human words and stereotypes of other groups."""
     first, *others = records(contrasts[contrasts["level"] == "data set"])
     for row in others:
         if row["verdict"] == "inconclusive":
@@ -76,7 +76,7 @@ def beside(contrasts: pd.DataFrame) -> Iterator[str]:
 
 
 def same_attributes(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:
-    """Tell whether stereotypes are closer to their own group than to the other groups."""
+    """Describe whether stereotypes are closer to their own group than to the other groups."""
     rows = records(contrasts[contrasts["level"] == "same attributes"])
     if not rows:
         return
@@ -156,7 +156,7 @@ def _extreme(rows: pd.DataFrame, verdict: str) -> pd.DataFrame:
 
 
 def groups(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:
-    """Tell how much closer the words of each group are to their stereotypes, on average."""
+    """Describe how much closer the words of each group are to their stereotypes, on average."""
     chosen = contrasts[(contrasts["level"] == "group") & (contrasts["verdict"] != "")]
     if chosen.empty:
         return
@@ -172,7 +172,7 @@ def groups(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:
 
 
 def hidden(means: pd.DataFrame, scores: pd.DataFrame) -> Iterator[str]:
-    """Tell what a mean of means does not."""
+    """Describe what a mean of means hides."""
     associated = means[(means["connection"] == "associated") & (means["rows"] > 0)]
     if associated.empty:
         return

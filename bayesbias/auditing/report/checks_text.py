@@ -17,9 +17,9 @@ from bayesbias.auditing.report.difference_text import (
     size,
     span,
 )
-from bayesbias.html.number_format import probability
+from bayesbias.html import probability
 
-# A difference of criteria of so many standard errors is clear, if it is not small: below 4 units of
+# A difference of criteria of 2 standard errors is clear, if it is not small: below 4 units of
 # log density, 8 of deviance, standard errors cannot be trusted (Sivula et al. 2020).
 _CLEAR, _SMALL = 2.0, 8.0
 
@@ -27,7 +27,7 @@ _CLEAR, _SMALL = 2.0, 8.0
 def models(
     waic: pd.DataFrame, loo: pd.DataFrame, lead: str, doubts: Sequence[str] = ()
 ) -> Iterator[str]:
-    """Tell which model the data prefer, and how clearly."""
+    """Describe which model the data prefer, and how clearly."""
     if len(waic) == 1:
         yield f"Only the model {waic.index[0]} was fitted."
         return
@@ -59,7 +59,7 @@ def models(
 
 
 def confirmed(checks: Mapping[str, Any] | None) -> Iterator[str]:
-    """Tell whether the exact draws of the leading model stood all checks."""
+    """Describe whether the exact draws of the leading model stood all checks."""
     if checks is None:
         return
     density = checks["density"]
@@ -128,14 +128,14 @@ def metrics(scores: pd.DataFrame, skipped: Mapping[str, str], prob: float) -> It
 
 
 def excludes(scores: pd.DataFrame) -> pd.Series[bool]:
-    """Tell for each score whether its interval excludes the value without bias."""
+    """Describe for each score whether its interval excludes the value without bias."""
     return (scores["lower"] > scores["neutral"]) | (scores["upper"] < scores["neutral"])
 
 
 def lists(
     table: pd.DataFrame, warned: Sequence[str], robustness: pd.DataFrame | None
 ) -> Iterator[str]:
-    """Tell how many things are wrong with the word lists."""
+    """Describe how many things are wrong with the word lists."""
     lost = int((table["n_words"] - table["n_found"]).sum())
     if lost:
         words = [word for missing in table["missing"] for word in missing]
@@ -158,7 +158,7 @@ def lists(
 
 
 def debiased(table: pd.DataFrame) -> Iterator[str]:
-    """Tell what a method of debiasing did to the distances, in short."""
+    """Describe the effect of a debiasing method on the distances, in short."""
     over_all = table[(table["group"] == "") & (table["word"] == "")]
     gaps = over_all[(over_all["what"] == "gap") & (over_all["measure"] == "associated - none")]
     for row in records(gaps[gaps["change"].notna()]):

@@ -17,8 +17,7 @@ from bayesbias.auditing.second_sampler import HMC
 from bayesbias.debias import DEBIASERS, Debiaser
 from bayesbias.html import Code, Definitions, Fold, literal
 from bayesbias.metrics import METRICS, Metric
-from bayesbias.models import ModelSpec
-from bayesbias.models.diagnostics import ESS_MIN, R_HAT_MAX
+from bayesbias.models import ESS_MIN, R_HAT_MAX, ModelSpec
 
 
 def methods(audit: Audit) -> SectionBlocks:

@@ -65,25 +65,25 @@ def diagnostics(part: AuditPart) -> SectionBlocks:
         )
 
 
-def _confirmation(found: Mapping[str, Any]) -> SectionBlocks:
+def _confirmation(check: Mapping[str, Any]) -> SectionBlocks:
     """Write what the checks of the leading model's exact draws found."""
-    density, noise = found["density"], found["coefficients"]
-    largest, limits = found["largest"], found["noticeable"]
+    density, noise = check["density"], check["coefficients"]
+    largest, limits = check["largest"], check["noticeable"]
     rows = [
         f"- {literal(name)}: {largest[key]:.2f} ({limits[key]:.2f})"
         for key, name in STATISTICS.items()
     ]
     text = (
-        f"The log density of {literal(found['model'])}, computed row by row, and that which "
+        f"The log density of {literal(check['model'])}, computed row by row, and that which "
         f"the exact engine draws from were compared at {density['points']} points, "
         f"{density['far']} of them far from the draws: apart from a constant they differ by "
         f"at most {density['relative']:.0e} of the log density. Given the "
         f"scales, the standardised draws of the coefficients have means of at most "
         f"{noise['mean']:.3f} and standard deviations of 1 up to "
         f"{abs(noise['sd'] - 1):.3f}.\n\n"
-        f"Hamiltonian Monte Carlo drew the scales again in {found['chains']} chains of "
-        f"{found['draws']:,} draws (largest R-hat {found['r_hat']:.3f}, smallest effective "
-        f"sample size {found['ess']:,.0f}). Compared were {found['quantities']} quantities: "
+        f"Hamiltonian Monte Carlo drew the scales again in {check['chains']} chains of "
+        f"{check['draws']:,} draws (largest R-hat {check['r_hat']:.3f}, smallest effective "
+        f"sample size {check['ess']:,.0f}). Compared were {check['quantities']} quantities: "
         "contrasts of the data set and of groups, and all parameters that belong to no single "
         "word. Largest difference from the exact draws in posterior standard deviations, and "
         "in parentheses the difference that would have counted as a disagreement:\n\n"
@@ -91,9 +91,9 @@ def _confirmation(found: Mapping[str, Any]) -> SectionBlocks:
     )
     title = (
         "The exact draws passed their checks"
-        if found["agrees"]
-        else f"The exact draws fail checks of: {', '.join(found['disagree'])}"
+        if check["agrees"]
+        else f"The exact draws fail checks of: {', '.join(check['disagree'])}"
     )
-    yield Notice(text, "note" if found["agrees"] and found["sampler_ok"] else "warning", title)
-    for problem in found["problems"]:
+    yield Notice(text, "note" if check["agrees"] and check["sampler_ok"] else "warning", title)
+    for problem in check["problems"]:
         yield Notice(literal(problem), "warning", "Problems of the second sampler")

@@ -32,6 +32,6 @@ def figure(files: FigureFiles, caption: str, alt: str) -> Figure:
 def with_data(contrasts: pd.DataFrame) -> pd.DataFrame:
     """Return contrasts without the numbers that rest on no distance, but on other words alone."""
     numbers = ["mean", "lower", "upper", "prob_negative", "prob_in_rope"]
-    known = contrasts.copy()
-    known.loc[known["verdict"] == "", numbers] = float("nan")
-    return known
+    shown = contrasts.copy()
+    shown.loc[shown["verdict"] == "", numbers] = float("nan")
+    return shown

@@ -10,7 +10,7 @@ from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.report.difference_text import OTHERS, difference
 from bayesbias.auditing.report.section_blocks import SectionBlocks, figure, with_data
 from bayesbias.html import Column, Table, literal
-from bayesbias.plots.style import CONNECTION_STYLES
+from bayesbias.plots import CONNECTION_STYLES
 
 # Attributes of each kind that the detail of a word shows, the closest first.
 _CLOSEST = 6

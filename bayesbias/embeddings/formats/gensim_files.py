@@ -73,8 +73,8 @@ def read_fasttext(
         return wanted.select(list(keyed.index_to_key), keyed.vectors)
     words = []
     for word in dict.fromkeys(subwords):
-        known = (s for s in candidates(word, fallbacks) if s in keyed.key_to_index)
-        words.append(next(known, word))
+        forms = (s for s in candidates(word, fallbacks) if s in keyed.key_to_index)
+        words.append(next(forms, word))
     composed = sum(word not in keyed.key_to_index for word in words)
     vectors = np.array([keyed.get_vector(word) for word in words], dtype=np.float32)
     notes = [f"{composed} of {len(words)} words composed from subwords"] if composed else []

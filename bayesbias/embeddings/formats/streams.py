@@ -202,11 +202,11 @@ def open_for_writing(path: Path) -> Iterator[IO[bytes]]:
 def check_separable(words: Iterable[str], separators: str) -> None:
     """Refuse words that a format cannot hold, since they contain what separates words there."""
     for word in words:
-        found = next((char for char in separators if char in word), None)
-        if found is not None:
+        separator = next((char for char in separators if char in word), None)
+        if separator is not None:
             raise DataError(
-                f"the word {word!r} cannot be written in this format, where {found!r} separates "
-                "words; save as .npz or .safetensors instead."
+                f"the word {word!r} cannot be written in this format, where {separator!r} "
+                "separates words; save as .npz or .safetensors instead."
             )
 
 

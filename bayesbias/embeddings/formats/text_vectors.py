@@ -70,7 +70,7 @@ def read_text(path: Path, wanted: Wanted, *, header: bool) -> Rows:
 
 
 def uses_tabs(head: bytes) -> bool:
-    """Tell whether in most of the first lines a tab stands before a number."""
+    """Return whether in most of the first lines a tab stands before a number."""
     lines = [line for line in head.split(b"\n", 100)[:100] if line.strip()]
     return 2 * sum(bool(_TAB.search(line)) for line in lines) > len(lines)
 
@@ -80,7 +80,7 @@ def _with_spaces(block: bytes) -> bytes:
 
 
 def is_vector_line(line: bytes, dim: int | None = None) -> bool:
-    """Tell whether a line is a word and then numbers (`dim` of them, where that is known)."""
+    """Return whether a line is a word and then numbers (`dim` of them, where that is known)."""
     separator = b"\t" if uses_tabs(line) else b" "
     fields = line.rstrip(b" \t\r\n").replace(separator, b" ").split(b" ")
     values = fields[-dim:] if dim else fields[1:]

@@ -13,7 +13,7 @@ from scipy.sparse import csgraph
 from bayesbias._core.array_types import Array, Codes
 from bayesbias.errors import DataError, EngineError
 from bayesbias.models.exact.factor_sums import Pattern, Records, Scatter, collapse, merge
-from bayesbias.models.exact.gaussian_block import FLOOR, Block
+from bayesbias.models.exact.gaussian_block import FLOOR, Block, BlockSums
 from bayesbias.models.exact.precisions import ClassGroup, correlation_matrix, lkj_exponents
 from bayesbias.models.model_data import ModelData
 from bayesbias.models.priors import Prior
@@ -71,8 +71,8 @@ class Residuals:
             for start in np.unique(self.correlation[rows]).tolist():
                 here = np.flatnonzero(self.correlation[rows] == start)
                 matrix = correlation_matrix(at[:, start : start + n_partial], self.levels)
-                own = self.member[rows[here]]
-                part = matrix[:, own[:, None], own] * same[np.ix_(here, here)]
+                member = self.member[rows[here]]
+                part = matrix[:, member[:, None], member] * same[np.ix_(here, here)]
                 result[:, here[:, None], here] = part * sd[:, here, None] * sd[:, None, here]
         else:
             result[:, diagonal, diagonal] = sd**2
@@ -349,16 +349,16 @@ def _number_classes(drafts: list[_Draft]) -> tuple[dict[int, ClassGroup], list[R
         start = 0
         square = np.arange(width * width).reshape(width, width)
         for d in some:
-            own = number[start : start + len(d.scale)]
+            numbers = number[start : start + len(d.scale)]
             start += len(d.scale)
             records.append(
                 Records(
-                    first_class + own,
-                    first_entry + own[:, None, None] * width**2 + square,
+                    first_class + numbers,
+                    first_entry + numbers[:, None, None] * width**2 + square,
                     d.terms,
                     d.times,
                     d.columns,
-                    np.ones(len(own)),
+                    np.ones(len(numbers)),
                 )
             )
         first_class += len(first)
@@ -461,23 +461,23 @@ def _prior_records(
         if p.prior.is_hyper:
             continue
         place = where.coefficients[p.name]
-        own = np.arange(place.start, place.stop)
+        coefficients = np.arange(place.start, place.stop)
         if p.prior.sd is None:
-            scale = np.full(len(own), -1)
-            variance = np.full(len(own), p.prior.arguments[1] ** 2)
+            scale = np.full(len(coefficients), -1)
+            variance = np.full(len(coefficients), p.prior.arguments[1] ** 2)
         else:
             scale = where.scales[p.prior.sd].start + parent_index(spec, data, p.name, p.prior.sd)
-            variance = np.zeros(len(own))
-        columns = np.zeros((len(own), n_columns))
-        columns[:, -1] = p.prior.arguments[0] - shift[own]
-        terms = own
+            variance = np.zeros(len(coefficients))
+        columns = np.zeros((len(coefficients), n_columns))
+        columns[:, -1] = p.prior.arguments[0] - shift[coefficients]
+        terms = coefficients
         if p.name in spec.slopes:
-            columns[np.arange(len(own)), np.searchsorted(slopes, own)] = 1
-            terms = np.full(len(own), -1)
+            columns[np.arange(len(coefficients)), np.searchsorted(slopes, coefficients)] = 1
+            terms = np.full(len(coefficients), -1)
         one = np.ones(1)
         if p.correlation is None:
-            ones = np.full(len(own), -1)
-            zeros = np.zeros((len(own), 1), int)
+            ones = np.full(len(coefficients), -1)
+            zeros = np.zeros((len(coefficients), 1), int)
             yield _Draft(
                 scale[:, None],
                 variance[:, None],
@@ -492,7 +492,7 @@ def _prior_records(
         over = spec.over(p.correlation)
         levels = len(data.levels[over])
         axis = p.by.index(over)
-        grid = np.moveaxis(np.arange(len(own)).reshape(data.shape(p.by)), axis, -1)
+        grid = np.moveaxis(np.arange(len(coefficients)).reshape(data.shape(p.by)), axis, -1)
         rows = grid.reshape(-1, levels)
         start = where.scales[p.correlation].start
         matrix = parent_index(spec, data, p.name, p.correlation) * (levels * (levels - 1) // 2)
@@ -587,33 +587,34 @@ def _split(
             for number in np.unique(block[pattern.ids[0]]):
                 split[0].append(pattern.take(np.flatnonzero(block[pattern.ids[0]] == number)))
     for number in np.unique(block[:n][~merged]).tolist():
-        own = np.flatnonzero(block[:n] == number)
+        coefficients = np.flatnonzero(block[:n] == number)
         scales = np.flatnonzero(block[n:] == number)
-        own_records: list[Records] = []
+        block_records: list[Records] = []
         for r in records:
             flat = r.terms.reshape(len(r), -1).max(axis=1, initial=-1)
             if len(slopes):
                 used = np.asarray(r.columns[:, :, :-1].any(axis=1))
                 flat = np.where(flat < 0, slopes[used.argmax(axis=1)], flat)
-            own_records.append(r.take(block[flat] == number))
-        own_patterns = [[p for p in side if block[p.ids[0, 0]] == number] for side in split]
-        yield Block.build(
+            block_records.append(r.take(block[flat] == number))
+        block_patterns = [[p for p in side if block[p.ids[0, 0]] == number] for side in split]
+        sums = BlockSums(
             groups=groups,
             counts=counts,
-            records=own_records,
+            records=block_records,
             scatter=scatter,
-            patterns=own_patterns,
+            patterns=block_patterns,
             units=[unit for unit, _ in sides],
-            coefficients=own,
+            coefficients=coefficients,
             scales=scales,
             slopes=slopes[block[slopes] == number],
             all_slopes=slopes,
-            shift=shift[own],
+            shift=shift[coefficients],
             floor=floor,
             priors=[where.priors[s] for s in scales],
             exponents=where.exponents[scales],
             n_scales=k,
         )
+        yield Block.build(sums)
 
 
 def _unknowns_of_classes(groups: dict[int, ClassGroup]) -> Codes:

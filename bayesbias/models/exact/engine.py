@@ -233,12 +233,12 @@ def _put(
         here = (which >= place.start) & (which < place.stop)
         if not here.any():
             continue
-        own = which[here] - place.start
+        offset = which[here] - place.start
         # A range is copied much faster than a list of places.
-        whole = own[-1] - own[0] + 1 == len(own) and bool((np.diff(own) == 1).all())
-        source = slice(int(here.argmax()), int(here.argmax()) + len(own))
+        whole = offset[-1] - offset[0] + 1 == len(offset) and bool((np.diff(offset) == 1).all())
+        source = slice(int(here.argmax()), int(here.argmax()) + len(offset))
         if whole and here[source].all():
-            result[name][numbers, own[0] : own[-1] + 1] = values[:, source]
+            result[name][numbers, offset[0] : offset[-1] + 1] = values[:, source]
         else:
             rows = numbers if isinstance(numbers, slice) else numbers[:, None]
-            result[name][rows, own] = values[:, here]
+            result[name][rows, offset] = values[:, here]

@@ -24,6 +24,7 @@ from scipy import sparse
 from bayesbias._core.array_types import Array, Codes
 
 _Hash = npt.NDArray[np.uint64]
+_Term = tuple[Codes, Codes, Array]  # row and column of a sparse matrix, and the value to add
 
 
 @dataclass(frozen=True)
@@ -174,23 +175,23 @@ def merge(
         owner = np.where(local, unit[part.terms], -1).max(axis=(1, 2), initial=-1)
         code = np.where(local, -2 - slot[part.terms], part.terms)
         shape = [part.class_, part.weight.view(np.int64)]
-        own = _mixed([*shape, *code.reshape(len(part), -1).T])
+        record_hash = _mixed([*shape, *code.reshape(len(part), -1).T])
         has = owner >= 0
-        np.add.at(signature, owner[has], own[has])
+        np.add.at(signature, owner[has], record_hash[has])
         owners.append(owner)
-        hashes.append(own)
+        hashes.append(record_hash)
     _, pattern_of, counts = np.unique(signature, return_inverse=True, return_counts=True)
     several = np.flatnonzero(counts > 1)
     if not len(several):
         return parts, []
     kept: list[list[Records]] = []
     by_pattern: dict[int, list[tuple[Records, Codes]]] = {int(f): [] for f in several}
-    for part, owner, own in zip(parts, owners, hashes, strict=True):
+    for part, owner, record_hash in zip(parts, owners, hashes, strict=True):
         of_pattern = np.where(owner >= 0, pattern_of[owner], -1)
         merged = np.isin(of_pattern, several)
         kept.append([part.take(~merged)])
         which = np.flatnonzero(merged)
-        order = which[np.lexsort((own[which], owner[which], of_pattern[which]))]
+        order = which[np.lexsort((record_hash[which], owner[which], of_pattern[which]))]
         starts = np.flatnonzero(np.diff(of_pattern[order], prepend=-2))
         for rows in np.split(order, starts[1:]) if len(order) else []:
             f = int(of_pattern[rows[0]])
@@ -217,11 +218,10 @@ def _joined(some: list[Records]) -> Records:
     )
 
 
-def _pattern(
-    members: list[tuple[Records, Codes]], unit: Codes, slot: Codes, scatter: Scatter
-) -> Pattern:
-    """Sum what the deviations of a pattern's units need."""
-    # Where each of a unit's coefficients occurs, by its slot.
+def _coefficients_by_slot(
+    members: list[tuple[Records, Codes]], unit: Codes, slot: Codes
+) -> dict[int, Codes]:
+    """Return, for each slot of a unit, the coefficients of the units that stand there."""
     ids: dict[int, Codes] = {}
     for part, grid in members:
         terms = part.terms[grid[0]]
@@ -230,46 +230,77 @@ def _pattern(
             code = int(slot[terms[r, i, t]])
             if code not in ids:
                 ids[code] = part.terms[grid[:, r], i, t]
+    return ids
+
+
+def _add_scatter(part: Records, grid: Codes, centred: Array, scatter: Scatter) -> None:
+    """Add the products of centred columns to the scatter."""
+    n, records = grid.shape
+    weight, entry = part.weight[grid[0]], part.entry[grid[0]]
+    for i in range(part.width):
+        for j in range(part.width):
+            scatter.add(
+                np.tile(entry[:, i, j], n),
+                centred[:, :, i].reshape(n * records, -1),
+                centred[:, :, j].reshape(n * records, -1),
+                np.tile(weight, n),
+            )
+
+
+def _add_terms(
+    part: Records,
+    first: Codes,
+    at: Codes,
+    sizes: tuple[int, int, int],
+    squares: list[_Term],
+    linear: list[_Term],
+) -> None:
+    """Add the terms of the first unit's records to the precision and to the linear part.
+
+    `at` is the place of each record's terms among the unit's coefficients, -1 for others; `sizes`
+    are the number of these coefficients, that of entries, and that of the columns before.
+    """
+    k, n_entries, offset = sizes
+    weight, entry = part.weight[first], part.entry[first]
+    for i, j, t in np.ndindex(part.width, part.width, at.shape[2]):
+        has = np.flatnonzero(at[:, i, t] >= 0)
+        if not len(has):
+            continue
+        factor = weight[has] * part.times[t]
+        pair = at[has, i, t] * n_entries + entry[has, i, j]
+        linear.append((pair, offset + has * part.width + j, factor))
+        for other in range(at.shape[2]):
+            both = has[at[has, j, other] >= 0]
+            if len(both):
+                cell = at[both, i, t] * k + at[both, j, other]
+                value = weight[both] * part.times[t] * part.times[other]
+                squares.append((entry[both, i, j], cell, value))
+
+
+def _pattern(
+    members: list[tuple[Records, Codes]], unit: Codes, slot: Codes, scatter: Scatter
+) -> Pattern:
+    """Sum what the deviations of a pattern's units need."""
+    ids = _coefficients_by_slot(members, unit, slot)
     place = {code: a for a, code in enumerate(ids)}
     k, n_entries = len(place), len(scatter.total)
-    squares: list[tuple[Codes, Codes, Array]] = []
-    linear: list[tuple[Codes, Codes, Array]] = []  # pair, place among all columns, factor
+    squares: list[_Term] = []  # entry, cell of the precision, value
+    linear: list[_Term] = []  # pair, place among all columns, factor
     values: list[Array] = []
     offset = 0
     for part, grid in members:
+        centred = part.columns[grid]
+        centred = centred - centred.mean(axis=0)
+        _add_scatter(part, grid, centred, scatter)
         terms = part.terms[grid[0]]
         local = (terms >= 0) & (unit[terms] >= 0)
         slots = np.where(local, slot[terms], -1)
         codes, inverse = np.unique(slots, return_inverse=True)
         at = np.array([place.get(int(c), -1) for c in codes])[inverse].reshape(slots.shape)
-        weight, entry = part.weight[grid[0]], part.entry[grid[0]]
-        centred = part.columns[grid]
-        centred = centred - centred.mean(axis=0)
-        b, records = part.width, grid.shape[1]
-        n = len(grid)
-        for i in range(b):
-            for j in range(b):
-                scatter.add(
-                    np.tile(entry[:, i, j], n),
-                    centred[:, :, i].reshape(n * records, -1),
-                    centred[:, :, j].reshape(n * records, -1),
-                    np.tile(weight, n),
-                )
-                for t in range(terms.shape[2]):
-                    has = np.flatnonzero(at[:, i, t] >= 0)
-                    if not len(has):
-                        continue
-                    factor = weight[has] * part.times[t]
-                    pair = at[has, i, t] * n_entries + entry[has, i, j]
-                    linear.append((pair, offset + has * b + j, factor))
-                    for other in range(terms.shape[2]):
-                        both = has[at[has, j, other] >= 0]
-                        if len(both):
-                            cell = at[both, i, t] * k + at[both, j, other]
-                            value = weight[both] * part.times[t] * part.times[other]
-                            squares.append((entry[both, i, j], cell, value))
-        values.append(centred.reshape(n, records * b, -1))
-        offset += records * b
+        _add_terms(part, grid[0], at, (k, n_entries, offset), squares, linear)
+        n, records = grid.shape
+        values.append(centred.reshape(n, records * part.width, -1))
+        offset += records * part.width
     pairs, rows = np.unique(np.concatenate([p for p, _, _ in linear]), return_inverse=True)
     summing = sparse.csr_matrix(
         (

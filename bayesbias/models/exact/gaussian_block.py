@@ -98,7 +98,7 @@ class _Cluster:
     coordinates: Codes  # units × size, of the block
     support: Codes  # dense coordinates; the slopes and the outcome come last
     column: Codes  # of each of them
-    own: Linear  # units · size · size
+    precision: Linear  # units · size · size
     coupling: Linear  # units · size · columns
     parts: list[_Slots]  # all slots, by what they are tied to
     runs: list[tuple[slice, slice]]  # of dense coordinates and their columns
@@ -178,12 +178,12 @@ class _Patterns:
     free: Array  # units of each, minus one
     size: int
     columns: Codes  # dense coordinates of the slopes and the outcome
-    own: Linear  # patterns · size · size
+    precision: Linear  # patterns · size · size
     rows: Linear  # patterns · size · rows · columns
 
-    def of_own(self, entries: Array) -> Array:
+    def unit_precisions(self, entries: Array) -> Array:
         """Return draws × patterns × size × size."""
-        return self.own(entries).reshape(len(entries), len(self.which), self.size, self.size)
+        return self.precision(entries).reshape(len(entries), len(self.which), self.size, self.size)
 
     def of_rows(self, entries: Array) -> Array:
         """Return draws × patterns × size × the columns of all rows."""
@@ -228,6 +228,68 @@ class DrawOrder:
 
 
 @dataclass(frozen=True)
+class BlockSums:
+    """What a block is built from: sums of the table, and where the block's unknowns stand.
+
+    Attributes
+    ----------
+    groups, counts : dict, array
+        The classes of rows of the whole model, and the number of rows of each.
+    records, scatter, patterns : list, Scatter, list of list
+        The sums of the block's rows, within and between merged units; patterns by side.
+    units : list of array
+        The unit of each coefficient of the model, by side.
+    coefficients, scales, slopes : array of int
+        The block's places among all coefficients and all unknowns.
+    all_slopes : array of int
+        The slopes of the whole model, in the order of the columns of the sums.
+    shift, floor, priors, exponents : array, float, list, array
+        As in `Block`.
+    n_scales : int
+        The number of unknowns of the whole model.
+    """
+
+    groups: dict[int, ClassGroup]
+    counts: Array
+    records: list[Records]
+    scatter: Scatter
+    patterns: list[list[Pattern]]
+    units: list[Codes]
+    coefficients: Codes
+    scales: Codes
+    slopes: Codes
+    all_slopes: Codes
+    shift: Array
+    floor: float
+    priors: list[Prior]
+    exponents: Array
+    n_scales: int
+
+    @property
+    def n_coefficients(self) -> int:
+        """The number of coefficients of the whole model, or at least of those that occur."""
+        most = int(max((unit.size for unit in self.units), default=0))
+        return most or int(self.coefficients.max()) + 1
+
+    @cached_property
+    def local(self) -> Codes:
+        """The place in the block of each coefficient of the model; -1 for others."""
+        places = np.full(self.n_coefficients + 1, -1)
+        places[self.coefficients] = np.arange(len(self.coefficients))
+        return places
+
+    @cached_property
+    def remaining(self) -> Codes:
+        """The block's coefficients that are neither slopes nor deviations of merged units."""
+        gone = np.zeros(self.n_coefficients + 1, dtype=bool)
+        for side in self.patterns:
+            for pattern in side:
+                gone[pattern.ids[1:]] = True
+        gone[self.all_slopes] = True
+        return self.coefficients[~gone[self.coefficients]]
+
+
+@dataclass(frozen=True)
 class Block:
     """A part of a model that is independent of the rest.
 
@@ -251,50 +313,26 @@ class Block:
     patterns: list[_Patterns]  # of all deviations, by the size of their units
 
     @classmethod
-    def build(
-        cls,
-        *,
-        groups: dict[int, ClassGroup],
-        counts: Array,
-        records: list[Records],
-        scatter: Scatter,
-        patterns: list[list[Pattern]],
-        units: list[Codes],
-        coefficients: Codes,
-        scales: Codes,
-        slopes: Codes,
-        all_slopes: Codes,
-        shift: Array,
-        floor: float,
-        priors: list[Prior],
-        exponents: Array,
-        n_scales: int,
-    ) -> Block:
+    def build(cls, sums: BlockSums) -> Block:
         """Arrange the sums of a block so that it is cheap to solve again and again."""
-        own_groups, own_count, entry_of = _own_classes(groups, counts, records, scales, n_scales)
-        n_entries = sum(len(g) * g.width**2 for g in own_groups.values())
-        n_coefficients = int(max((u.size for u in units), default=0)) or int(coefficients.max()) + 1
-        local = np.full(n_coefficients + 1, -1)
-        local[coefficients] = np.arange(len(coefficients))
-        gone = np.zeros(n_coefficients + 1, dtype=bool)
-        for side in patterns:
-            for pattern in side:
-                gone[pattern.ids[1:]] = True
-        gone[all_slopes] = True
-        left = coefficients[~gone[coefficients]]
-        eliminated = _eliminated(left, units)
+        groups, count, entry_of = _block_classes(
+            sums.groups, sums.counts, sums.records, sums.scales, sums.n_scales
+        )
+        n_entries = sum(len(g) * g.width**2 for g in groups.values())
+        local, left = sums.local, sums.remaining
+        eliminated = _eliminated(left, sums.units)
         is_dense = np.ones(len(left), dtype=bool) if eliminated is None else eliminated[left] < 0
-        dense = np.concatenate([left[is_dense], slopes])
+        dense = np.concatenate([left[is_dense], sums.slopes])
         d = len(dense)
-        position = np.full(n_coefficients + 1, -1)
+        position = np.full(sums.n_coefficients + 1, -1)
         position[dense] = np.arange(d)
-        columns = np.append(position[slopes], d)
-        keep = np.append(np.isin(all_slopes, slopes), True)
+        columns = np.append(position[sums.slopes], d)
+        keep = np.append(np.isin(sums.all_slopes, sums.slopes), True)
 
         entries = _Entries(n_entries)
-        for r in records:
+        for r in sums.records:
             entries.add(r, entry_of, keep)
-        entries.add_scatter(scatter.total[:, keep][:, :, keep], entry_of)
+        entries.add_scatter(sums.scatter.total[:, keep][:, :, keep], entry_of)
         rows, cols, e, value = entries.finish(position, columns, eliminated)
         clusters = []
         if eliminated is not None:
@@ -309,34 +347,23 @@ class Block:
             (value[inside], (e[inside], rows[inside] * size + cols[inside])),
             shape=(n_entries, size * size),
         )
-        merged = [(p, side == 0) for side in reversed(range(len(patterns))) for p in patterns[side]]
-        deviations = [
-            _deviations(pattern, local, columns, keep, entry_of, n_entries, first_side)
-            for pattern, first_side in merged
-        ]
-        by_size: dict[int, list[int]] = {}
-        for place, (pattern, _) in enumerate(merged):
-            by_size.setdefault(pattern.ids.shape[1], []).append(place)
-        by_unit_size = [
-            _patterns([merged[i][0] for i in which], which, columns, keep, entry_of, n_entries)
-            for which in by_size.values()
-        ]
+        deviations, patterns = _merged_units(sums, columns, keep, entry_of, n_entries)
         return cls(
-            groups=own_groups,
-            count=own_count,
-            coefficients=coefficients,
-            scales=scales,
-            slopes=local[slopes],
-            shift=shift,
-            floor=floor,
-            priors=priors,
-            exponents=exponents,
+            groups=groups,
+            count=count,
+            coefficients=sums.coefficients,
+            scales=sums.scales,
+            slopes=local[sums.slopes],
+            shift=sums.shift,
+            floor=sums.floor,
+            priors=sums.priors,
+            exponents=sums.exponents,
             dense=local[dense],
             matrix=Linear(matrix),
             n_entries=n_entries,
             clusters=clusters,
             deviations=deviations,
-            patterns=by_unit_size,
+            patterns=patterns,
         )
 
     @property
@@ -348,7 +375,7 @@ class Block:
             n, k, m = cluster.shape
             size += 2 * n * k * (k + m)
         for patterns in self.patterns:
-            size += 2 * patterns.rows.width + patterns.own.width
+            size += 2 * patterns.rows.width + patterns.precision.width
         return max(1, _BUDGET // size)
 
     @property
@@ -375,12 +402,12 @@ class Block:
         h = self.matrix(entries).reshape(draws, d + 1, d + 1)
         roots: list[Array] = []
         halves: list[Array] = []
-        own: Array
+        precision: Array
         half: Array
         for cluster in self.clusters:
             n, k, m = cluster.shape
-            own = cluster.own(entries).reshape(draws, n, k, k)
-            root = _inverse_cholesky(own)
+            precision = cluster.precision(entries).reshape(draws, n, k, k)
+            root = _inverse_cholesky(precision)
             half = root @ cluster.coupling(entries).reshape(draws, n, k, m)
             log_density += np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=(1, 2))
             cluster.subtract(h, _squares(cluster, half))
@@ -389,7 +416,7 @@ class Block:
         pattern_roots: list[Array] = []
         deviation_roots: list[Array] = [np.zeros(0)] * len(self.deviations)
         for patterns in self.patterns:
-            root = _inverse_cholesky(patterns.of_own(entries))
+            root = _inverse_cholesky(patterns.unit_precisions(entries))
             log_density += np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=2) @ patterns.free
             flat = (root @ patterns.of_rows(entries)).reshape(draws, -1, len(patterns.columns))
             h[:, patterns.columns[:, None], patterns.columns] -= flat.transpose(0, 2, 1) @ flat
@@ -486,17 +513,17 @@ class Block:
             # triangle has all of its terms, and the upper one may not.
             lower = np.tril(by_half @ half.transpose(0, 1, 3, 2))
             symmetric = lower + np.tril(lower, -1).transpose(0, 1, 3, 2)
-            own = transposed @ (symmetric - 0.5 * np.eye(symmetric.shape[-1])) @ root
-            by_entry += cluster.own.pull_back(own.reshape(draws, -1))
+            by_precision = transposed @ (symmetric - 0.5 * np.eye(symmetric.shape[-1])) @ root
+            by_entry += cluster.precision.pull_back(by_precision.reshape(draws, -1))
         for patterns, root in zip(self.patterns, solved.pattern_roots, strict=True):
             here = adjoint[:, patterns.columns[:, None], patterns.columns]
-            inverse_own = root.transpose(0, 1, 3, 2) @ root
-            solution = inverse_own @ patterns.of_rows(solved.entries)
+            covariance = root.transpose(0, 1, 3, 2) @ root
+            solution = covariance @ patterns.of_rows(solved.entries)
             weighted = solution.reshape(draws, -1, len(patterns.columns)) @ here
             by_entry += patterns.rows.pull_back(-2 * weighted.reshape(draws, -1))
-            own = weighted.reshape(solution.shape) @ solution.transpose(0, 1, 3, 2)
-            own -= 0.5 * patterns.free[:, None, None] * inverse_own
-            by_entry += patterns.own.pull_back(own.reshape(draws, -1))
+            by_precision = weighted.reshape(solution.shape) @ solution.transpose(0, 1, 3, 2)
+            by_precision -= 0.5 * patterns.free[:, None, None] * covariance
+            by_entry += patterns.precision.pull_back(by_precision.reshape(draws, -1))
         result = self._prior_gradient(at)
         first_entry, first_class = 0, 0
         for _, group in sorted(self.groups.items()):
@@ -557,20 +584,20 @@ class Block:
             target = columns @ half.reshape(draws, n * k, m).transpose(0, 2, 1)
             target += rng.standard_normal(target.shape)
             # Unit by unit, the repeats at once.
-            own = target.reshape(draws, repeats, n, k).transpose(0, 2, 1, 3) @ root
-            own = own.transpose(0, 2, 1, 3).reshape(draws, repeats, n * k)
-            result[:, :, cluster.coordinates.ravel()] = own
+            drawn = target.reshape(draws, repeats, n, k).transpose(0, 2, 1, 3) @ root
+            drawn = drawn.transpose(0, 2, 1, 3).reshape(draws, repeats, n * k)
+            result[:, :, cluster.coordinates.ravel()] = drawn
         for deviation, root in zip(self.deviations, at.deviation_roots, strict=True):
             n, k, v = deviation.shape
             ties = deviation.ties(at.entries).reshape(draws, n * k, v)
             target = augmented[:, :, deviation.columns] @ ties.transpose(0, 2, 1)
-            own = target.reshape(draws, repeats * n, k) @ root.transpose(0, 2, 1)
-            own += rng.standard_normal(target.shape).reshape(own.shape)
-            own = (own @ root).reshape(draws, repeats, n, k)
+            drawn = target.reshape(draws, repeats * n, k) @ root.transpose(0, 2, 1)
+            drawn += rng.standard_normal(target.shape).reshape(drawn.shape)
+            drawn = (drawn @ root).reshape(draws, repeats, n, k)
             # A product is quicker than a mean over an axis that is not the last.
             shift = result[:, :, None, deviation.coefficients[0]]
-            own += shift - np.full((1, n), 1 / n) @ own
-            result[:, :, deviation.coefficients.ravel()] = own.reshape(draws, repeats, n * k)
+            drawn += shift - np.full((1, n), 1 / n) @ drawn
+            result[:, :, deviation.coefficients.ravel()] = drawn.reshape(draws, repeats, n * k)
         result += self.shift
         return result
 
@@ -599,30 +626,30 @@ class Block:
         apart = []
         # The mean of merged units is among the coordinates that come before it.
         for deviation in reversed(self.deviations):
-            own = left[:, deviation.coefficients]
-            mean = own.mean(axis=1, keepdims=True)
+            part = left[:, deviation.coefficients]
+            mean = part.mean(axis=1, keepdims=True)
             left[:, deviation.coefficients[0]] = mean[:, 0]
-            apart.append(own - mean)
+            apart.append(part - mean)
         dense = left[:, self.dense]
         upper = at.cholesky.transpose(0, 2, 1)
         noise[:, self.dense] = (upper @ (dense - at.mean)[..., None])[..., 0]
         augmented = np.concatenate([-dense, np.ones((draws, 1))], axis=1)
         for cluster, root, half in zip(self.clusters, at.roots, at.halves, strict=True):
             n, k, _ = cluster.shape
-            own = left[:, cluster.coordinates.ravel()].reshape(draws, n, k)
+            part = left[:, cluster.coordinates.ravel()].reshape(draws, n, k)
             columns = augmented[:, cluster.support] @ cluster.onto_columns
             target = (half @ columns[:, None, :, None])[..., 0]
             lower = np.linalg.inv(root)
-            z = (lower.transpose(0, 1, 3, 2) @ own[..., None])[..., 0] - target
+            z = (lower.transpose(0, 1, 3, 2) @ part[..., None])[..., 0] - target
             noise[:, cluster.coordinates.ravel()] = z.reshape(draws, -1)
             total -= np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=(1, 2))
-        for deviation, root, own in zip(
+        for deviation, root, part in zip(
             self.deviations, at.deviation_roots, reversed(apart), strict=True
         ):
             n, k, _ = deviation.shape
             ties = deviation.ties(at.entries)
             target = (ties @ augmented[:, None, deviation.columns, None])[..., 0]
-            z = own @ np.linalg.inv(root) - target @ root.transpose(0, 2, 1)
+            z = part @ np.linalg.inv(root) - target @ root.transpose(0, 2, 1)
             # Deviations from a mean: one fewer is free. The first unit's noise is that of the mean.
             free = linalg.helmert(n) @ z
             noise[:, deviation.coefficients[1:].ravel()] = free.reshape(draws, -1)
@@ -793,28 +820,48 @@ def _solve_one_by_one(cholesky: Array, b: Array, trans: int) -> Array:
     return x
 
 
-def _own_classes(
+def _merged_units(
+    sums: BlockSums, columns: Codes, keep: npt.NDArray[np.bool_], entry_of: Codes, n_entries: int
+) -> tuple[list[_Deviations], list[_Patterns]]:
+    """Return the deviations of merged units, those merged last first, and by the units' size."""
+    patterns = sums.patterns
+    merged = [(p, side == 0) for side in reversed(range(len(patterns))) for p in patterns[side]]
+    deviations = [
+        _deviations(pattern, sums.local, columns, keep, entry_of, n_entries, first_side)
+        for pattern, first_side in merged
+    ]
+    by_size: dict[int, list[int]] = {}
+    for place, (pattern, _) in enumerate(merged):
+        by_size.setdefault(pattern.ids.shape[1], []).append(place)
+    by_unit_size = [
+        _patterns([merged[i][0] for i in which], which, columns, keep, entry_of, n_entries)
+        for which in by_size.values()
+    ]
+    return deviations, by_unit_size
+
+
+def _block_classes(
     groups: dict[int, ClassGroup], counts: Array, records: list[Records], scales: Codes, n: int
 ) -> tuple[dict[int, ClassGroup], Array, Codes]:
     """Return the classes of a block, how often each occurs, and the new number of each entry."""
     used = np.unique(np.concatenate([r.class_ for r in records]))
     renumber = np.full(n + 1, -1)
     renumber[scales] = np.arange(len(scales))
-    own, own_count, entry_of = {}, [], []
+    classes, class_counts, entry_of = {}, [], []
     first_class, first_entry = 0, 0
     for width, group in sorted(groups.items()):
         which = used[(used >= first_class) & (used < first_class + len(group))] - first_class
         place = np.full(len(group), -1)
         square = width**2
         if len(which):
-            own[width] = group.take(which, renumber)
-            own_count.append(counts[first_class + which])
+            classes[width] = group.take(which, renumber)
+            class_counts.append(counts[first_class + which])
             place[which] = first_entry + np.arange(len(which)) * square
             first_entry += len(which) * square
         numbers = np.where(place[:, None] >= 0, place[:, None] + np.arange(square), -1)
         entry_of.append(numbers.ravel())
         first_class += len(group)
-    return own, np.concatenate(own_count), np.concatenate(entry_of)
+    return classes, np.concatenate(class_counts), np.concatenate(entry_of)
 
 
 def _eliminated(left: Codes, units: list[Codes]) -> Codes | None:
@@ -823,9 +870,9 @@ def _eliminated(left: Codes, units: list[Codes]) -> Codes | None:
         return None
     costs = []
     for unit in units:
-        own = unit[left]
-        sizes = np.bincount(own[own >= 0]).astype(float)
-        dense = float((own < 0).sum()) + 1
+        unit_of = unit[left]
+        sizes = np.bincount(unit_of[unit_of >= 0]).astype(float)
+        dense = float((unit_of < 0).sum()) + 1
         costs.append(float((sizes**3).sum() + sizes.sum() * dense**2 + dense**3))
     best = int(np.argmin(costs))
     return units[best] if costs[best] < float(len(left)) ** 3 else None
@@ -930,7 +977,7 @@ class _Draft:
 
     members: Codes  # units × size: coefficients
     ties: npt.NDArray[np.bool_]  # size × dense coordinates
-    own: tuple[Codes, Codes, Array]  # entry, units · size · size, value
+    precision: tuple[Codes, Codes, Array]  # entry, units · size · size, value
     coupling: tuple[Codes, Codes, Codes, Array]  # entry, units · size, dense coordinate, value
 
     def cluster(self, rank: Codes, local: Codes, columns: Codes, n_entries: int) -> _Cluster:
@@ -950,8 +997,8 @@ class _Draft:
             (value[once], (entry[once], at[once] * m + place[rank[tied[once]]])),
             shape=(n_entries, n * k * m),
         )
-        entry, at, value = self.own
-        own = sparse.csr_matrix((value, (entry, at)), shape=(n_entries, n * k * k))
+        entry, at, value = self.precision
+        precision = sparse.csr_matrix((value, (entry, at)), shape=(n_entries, n * k * k))
         kinds, kind = np.unique(self.ties[:, back[support[first]]], axis=0, return_inverse=True)
         by_width = np.argsort(kinds.sum(axis=1), kind="stable")
         parts = [
@@ -963,7 +1010,7 @@ class _Draft:
             for s, c in zip(np.split(support, cuts), np.split(column, cuts), strict=True)
         ]
         return _Cluster(
-            local[self.members], support, column, Linear(own), Linear(coupling), parts, runs
+            local[self.members], support, column, Linear(precision), Linear(coupling), parts, runs
         )
 
 
@@ -1020,8 +1067,8 @@ def _drafts(
     sizes = np.bincount(number[unit[coefficients]])
     members = np.split(coefficients[order], np.cumsum(sizes)[:-1])
     slot = np.full(int(coefficients.max()) + 1, -1)
-    for own in members:
-        slot[own] = np.arange(len(own))
+    for unit_members in members:
+        slot[unit_members] = np.arange(len(unit_members))
     of_unit = number[unit[-2 - rows[tied]]]
     ties = sparse.csr_matrix(
         (np.ones(len(tied), dtype=bool), (of_unit, cols[tied])), shape=(len(units), d + 1)
@@ -1131,11 +1178,11 @@ def _similar(width: Array, k: Array) -> Codes:
 
 
 def _filled(
-    own: Codes, slots: Codes, tied: Codes, columns: Codes, k: int, d: int, n: int
+    linked_cells: Codes, slots: Codes, tied: Codes, columns: Codes, k: int, d: int, n: int
 ) -> npt.NDArray[np.bool_]:
     """Return what each slot is tied to when those before it are eliminated."""
     linked = np.zeros((k, k), dtype=bool)
-    linked.ravel()[own] = True
+    linked.ravel()[linked_cells] = True
     ties = np.zeros((k, d + 1), dtype=bool)
     ties[slots, tied] = True
     ties[:, columns] = True
@@ -1186,10 +1233,10 @@ def _patterns(
             flat = np.asarray(np.linalg.qr(flat, mode="r"))
         reduced.append(flat.reshape(len(flat), pairs, v))
     n_rows = max(len(rows) for rows in reduced)
-    own, ties = [], []
+    precisions, ties = [], []
     for pattern, rows in zip(patterns, reduced, strict=True):
         picked = pattern.precision.tocoo()
-        own.append(
+        precisions.append(
             sparse.csr_matrix(
                 (picked.data, (entry_of[picked.row], picked.col)), shape=(n_entries, k * k)
             )
@@ -1201,7 +1248,7 @@ def _patterns(
         free=np.array([len(pattern.ids) - 1.0 for pattern in patterns]),
         size=k,
         columns=columns,
-        own=Linear(sparse.csr_matrix(sparse.hstack(own))),
+        precision=Linear(sparse.csr_matrix(sparse.hstack(precisions))),
         rows=Linear(sparse.csr_matrix(sparse.hstack(ties))),
     )
 

@@ -98,15 +98,17 @@ def _equal_levels(
     order = np.lexsort((*keys.T[::-1], level))
     starts = np.flatnonzero(np.diff(level[order], prepend=-1))
     by_pattern: dict[bytes, list[Codes]] = {}
-    for own in np.split(order, starts[1:]):
+    for level_rows in np.split(order, starts[1:]):
         # Units that differ within a level must do so in the same places.
-        pattern = which[terms[own]]
-        same = np.unique(np.where(pattern >= 0, unit[terms[own]], -1), return_inverse=True)[1]
+        pattern = which[terms[level_rows]]
+        same = np.unique(np.where(pattern >= 0, unit[terms[level_rows]], -1), return_inverse=True)[
+            1
+        ]
         distinct = np.unique(same, return_index=True)[1].argsort().argsort()[same]
-        key = keys[own].tobytes() + np.ascontiguousarray(distinct).tobytes()
+        key = keys[level_rows].tobytes() + np.ascontiguousarray(distinct).tobytes()
         if len(block.slopes):
             key = str(len(by_pattern)).encode()
-        by_pattern.setdefault(key, []).append(own)
+        by_pattern.setdefault(key, []).append(level_rows)
     result = []
     for members in by_pattern.values():
         grid = np.stack(members)

@@ -90,8 +90,8 @@ class ClassGroup:
         for start in np.unique(self.correlation[self.correlation >= 0]).tolist():
             here = np.flatnonzero(self.correlation == start)
             matrix = correlation_matrix(at[:, start : start + self.n_partial], self.levels)
-            own = self.member[here]
-            part = matrix[:, own[:, :, None], own[:, None, :]]
+            member = self.member[here]
+            part = matrix[:, member[:, :, None], member[:, None, :]]
             result[:, here] = part * sd[:, here, :, None] * sd[:, here, None, :]
         result[..., np.arange(b), np.arange(b)] += self.variance
         return result
@@ -114,8 +114,8 @@ class ClassGroup:
             squared = np.exp(2 * at[:, place])
             precision = 1 / (squared + self.variance[has, 0])
             slope = -2 * squared * precision
-            own = slope * (precision * by_entry[:, has, 0] + by_determinant[:, has])
-            np.add.at(result, place, own.T)
+            by_scale = slope * (precision * by_entry[:, has, 0] + by_determinant[:, has])
+            np.add.at(result, place, by_scale.T)
             return result.T
         b = self.width
         sd = self._sd(at)
@@ -133,8 +133,8 @@ class ClassGroup:
         for start in np.unique(self.correlation[self.correlation >= 0]).tolist():
             here = np.flatnonzero(self.correlation == start)
             part = slope[:, here] * sd[:, here, :, None] * sd[:, here, None, :]
-            own = self.member[here]
-            places = (own[:, :, None] * self.levels + own[:, None, :]).ravel()
+            member = self.member[here]
+            places = (member[:, :, None] * self.levels + member[:, None, :]).ravel()
             total = np.zeros((self.levels**2, len(at)))
             np.add.at(total, places, part.reshape(len(at), -1).T)
             z = at[:, start : start + self.n_partial]

@@ -464,10 +464,10 @@ def _hamiltonian(
     centre = weight @ x
     spread = (x - centre).T @ ((x - centre) * weight[:, None])
     # With few effective points the spread is rough; a little of the proposal's own helps.
-    own = np.cov(x.T).reshape(spread.shape)
+    covariance = np.cov(x.T).reshape(spread.shape)
     effective = 1 / (weight**2).sum()
     mix = x.shape[1] / (x.shape[1] + effective)
-    root = _root((1 - mix) * spread + mix * own)
+    root = _root((1 - mix) * spread + mix * covariance)
     which = rng.choice(len(x), n_chains, p=weight)
     chains = _Chains(x[which], *target.slope(x[which]), log_weight[which])
     step = 0.7 / x.shape[1] ** 0.25
@@ -521,12 +521,12 @@ def _trajectory(
     steps = int(np.clip(round(rng.uniform(0.5, 2.5) * np.pi / 2 / step), 1, _HMC_STEPS))
     at, value, slope = chains.at, chains.value, chains.slope
     # Steps of many sizes: where the density is narrow only small ones are accepted.
-    own = step * np.exp(rng.uniform(-1.5, 0.2, (len(at), 1)))
+    step_sizes = step * np.exp(rng.uniform(-1.5, 0.2, (len(at), 1)))
     for _ in range(steps):
-        momentum = momentum + 0.5 * own * (slope @ root)
-        at = at + own * (momentum @ root.T)
+        momentum = momentum + 0.5 * step_sizes * (slope @ root)
+        at = at + step_sizes * (momentum @ root.T)
         value, slope = target.slope(at)
-        momentum = momentum + 0.5 * own * (slope @ root)
+        momentum = momentum + 0.5 * step_sizes * (slope @ root)
     energy = value - 0.5 * (momentum**2).sum(axis=1)
     chance = np.exp(np.minimum(0.0, np.where(np.isnan(energy), -np.inf, energy) - before))
     new = _Chains(at, value, slope, value - proposal.log_density(at))
@@ -737,7 +737,8 @@ def _adapted(
         of_part = np.exp(by_part - np.logaddexp.reduce(by_part, axis=0)) * weight
         share = 0.9 * of_part.sum(axis=1) + 0.1 / len(of_part)
         parts = [
-            _moved(part, points, own) for part, own in zip(proposal.parts, of_part, strict=True)
+            _moved(part, points, part_weight)
+            for part, part_weight in zip(proposal.parts, of_part, strict=True)
         ]
         proposal = _Mixture(parts, share / share.sum())
         if is_close and done > 1:

@@ -59,7 +59,7 @@ def _explain(
     A term that is part of some rows only has a one for those in `parts`.
     """
     one = np.ones(len(outcomes))
-    times = {name: one if (own := parts[name]) is None else own for name in terms}
+    times = {name: one if (part := parts[name]) is None else part for name in terms}
     counts = {
         name: np.bincount(i, times[name], minlength=_size(spec, data, name))
         for name, i in terms.items()
@@ -80,15 +80,17 @@ def _explain(
         if not prior.parents:
             continue
         shape = data.shape(spec[name].by)
-        own = np.bincount(index, precision * times[name], len(counts[name])).astype(np.float64)
+        term_precision = np.bincount(index, precision * times[name], len(counts[name])).astype(
+            np.float64
+        )
         finer = [f for f in terms if set(spec[f].by) > set(spec[name].by)]
         for other in finer:
             # Only the mean of the finer values is known; they count as its outcomes.
             cells = np.unique(np.column_stack([index, terms[other]])[times[name] > 0], axis=0)
             spread = float(np.var(means[other][cells[:, 1]])) + 1e-12
-            limit = np.bincount(cells[:, 0], minlength=len(own)) / spread
-            own = own * limit / np.maximum(own + limit, 1e-300)
-        guesses[name] = Guess(means[name].reshape(shape), own.reshape(shape))
+            limit = np.bincount(cells[:, 0], minlength=len(term_precision)) / spread
+            term_precision = term_precision * limit / np.maximum(term_precision + limit, 1e-300)
+        guesses[name] = Guess(means[name].reshape(shape), term_precision.reshape(shape))
         seen = counts[name] > 0
         parents = {of: parent_index(spec, data, name, of)[seen] for of in prior.parents}
         _explain(

@@ -95,14 +95,14 @@ class LogPosterior:
         return np.asarray(stats.norm.logpdf(self.data.y, mean, sd).sum(axis=1))
 
     def _prior(self, name: str, values: Mapping[str, Array]) -> Array:
-        prior, index, own = self.spec[name].prior, self._parents[name], values[name]
+        prior, index, value = self.spec[name].prior, self._parents[name], values[name]
         if not prior.parents:
-            density = _PRIORS[prior.family](*prior.arguments).logpdf(own)
+            density = _PRIORS[prior.family](*prior.arguments).logpdf(value)
             if prior.is_positive:
-                density = density + np.log(own)  # the density of its logarithm
+                density = density + np.log(value)  # the density of its logarithm
             return np.asarray(density.sum(axis=1))
         mean: Array | float = prior.arguments[0]
         for of in prior.mean:
             mean = mean + values[of][:, index[of]]
         sd = prior.arguments[1] if prior.sd is None else values[prior.sd][:, index[prior.sd]]
-        return np.asarray(stats.norm.logpdf(own, mean, sd).sum(axis=1))
+        return np.asarray(stats.norm.logpdf(value, mean, sd).sum(axis=1))

@@ -45,8 +45,8 @@ def build_pymc_model(spec: ModelSpec, data: ModelData) -> pm.Model:
             value = values[name][tuple(rows[factor] for factor in by)] if by else values[name]
             if only is not None:
                 kinds = data.levels[ATTRIBUTE_KIND]
-                own = kinds.index(only) if only in kinds else -1
-                value = value * pm.math.eq(rows[ATTRIBUTE_KIND], own)
+                number = kinds.index(only) if only in kinds else -1
+                value = value * pm.math.eq(rows[ATTRIBUTE_KIND], number)
             return value * covariates[covariate] if covariate is not None else value
 
         mean = reduce(add, map(of_row, spec.mean))
@@ -91,13 +91,13 @@ def _parameter(
 
     def parent(of: str) -> Any:
         """Return a parent's values, laid out like the child's."""
-        own = spec[of].by
-        if not own:
+        parent_by = spec[of].by
+        if not parent_by:
             return values[of]
-        if set(own) <= set(by):
+        if set(parent_by) <= set(by):
             # With dims of length one for the factors it lacks.
-            kept = [factor for factor in by if factor in own]
-            value = values[of].transpose(*[own.index(factor) for factor in kept])
+            kept = [factor for factor in by if factor in parent_by]
+            value = values[of].transpose(*[parent_by.index(factor) for factor in kept])
             return value.dimshuffle(*[kept.index(f) if f in kept else "x" for f in by])
         index = parent_index(spec, data, name, of).reshape(shape)
         places = np.unravel_index(index, data.shape(spec[of].by))
@@ -113,14 +113,27 @@ def _parameter(
         transform = _Standardised(guess)
         return pm.Normal(name, mean, sd, dims=dims, transform=transform, initval=guess.value)
 
-    # One level of the factor after the other, each given those before it.
-    over = spec.over(parameter.correlation)
+    factors = values[parameter.correlation]
+    return _correlated_levels(spec, data, parameter, factors, mean, sd, guess)
+
+
+def _correlated_levels(
+    spec: ModelSpec,
+    data: ModelData,
+    parameter: Parameter,
+    cholesky_factors: Any,
+    mean: Any,
+    sd: Any,
+    guess: Guess,
+) -> Any:
+    """Add a parameter whose levels of one factor are correlated, each given those before it."""
+    name, by, correlation = parameter.name, parameter.by, str(parameter.correlation)
+    shape = data.shape(by)
+    over = spec.over(correlation)
     axis, levels = by.index(over), data.levels[over]
     rest = tuple(factor for factor in by if factor != over)
-    index = np.moveaxis(
-        parent_index(spec, data, name, parameter.correlation).reshape(shape), axis, 0
-    )
-    own = values[parameter.correlation].reshape((-1, len(levels), len(levels)))
+    index = np.moveaxis(parent_index(spec, data, name, correlation).reshape(shape), axis, 0)
+    factors = cholesky_factors.reshape((-1, len(levels), len(levels)))
     full_mean = pt.moveaxis(pt.broadcast_to(mean, shape), axis, 0)
     full_sd = pt.moveaxis(pt.broadcast_to(sd, shape), axis, 0)
     value, precision = (np.moveaxis(np.broadcast_to(g, shape), axis, 0) for g in guess)
@@ -128,7 +141,7 @@ def _parameter(
     noise: list[Any] = []
     for i, level in enumerate(levels):
         # The row of the Cholesky factor of each value's own correlation matrix.
-        row = [own[index[i], i, j] for j in range(i + 1)]
+        row = [factors[index[i], i, j] for j in range(i + 1)]
         centre = full_mean[i]
         for j in range(i):
             centre = centre + full_sd[i] * row[j] * noise[j]
@@ -144,7 +157,7 @@ def _parameter(
         )
         parts.append(part)
         noise.append((part - centre) / width)
-    return pm.Deterministic(name, pt.moveaxis(pt.stack(parts), 0, axis), dims=dims)
+    return pm.Deterministic(name, pt.moveaxis(pt.stack(parts), 0, axis), dims=by)
 
 
 def _correlations(data: ModelData, parameter: Parameter) -> Any:
@@ -241,9 +254,9 @@ class _Standardised(Transform):  # type: ignore[misc]
 
     def _middle_and_width(self, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
         mean, sd = inputs[-2:]
-        known = self.guess.precision * sd**2
-        middle = mean + known / (1 + known) * (self.guess.value - mean)
-        return middle, sd / pm.math.sqrt(1 + known)
+        ratio = self.guess.precision * sd**2
+        middle = mean + ratio / (1 + ratio) * (self.guess.value - mean)
+        return middle, sd / pm.math.sqrt(1 + ratio)
 
     def forward(self, value: Any, *inputs: Any) -> Any:
         middle, width = self._middle_and_width(inputs)

@@ -1,4 +1,4 @@
-"""Taking so many words of each group, the same number from each class if there are classes."""
+"""Choosing a number of words of each group, the same from each class if there are classes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def shares(size: int, available: Sequence[int]) -> list[int]:
     given = [0] * len(available)
     left = size
     while left:
-        able = [i for i, there in enumerate(available) if there > given[i]]
+        able = [i for i, number in enumerate(available) if number > given[i]]
         if not able:
             break
         # A round goes no further than the scarcest class, so that the next round shares anew.
@@ -55,8 +55,8 @@ def take(
     parts = [candidates[candidates[column] == name] for name in classes] or [candidates]
     if caliper is not None:
         tuples = [matched(part, groups, caliper) for part in parts]
-        counts = shares(size, [len(found) for found in tuples])
-        rows = np.concatenate([found[:n] for found, n in zip(tuples, counts, strict=True)])
+        counts = shares(size, [len(rows_of) for rows_of in tuples])
+        rows = np.concatenate([rows_of[:n] for rows_of, n in zip(tuples, counts, strict=True)])
         chosen = candidates.loc[rows.T.ravel()].copy()
         chosen["pair"] = np.tile(np.arange(1, len(rows) + 1), len(groups))
         return chosen
@@ -84,7 +84,7 @@ def matched(candidates: pd.DataFrame, groups: Sequence[str], caliper: float) -> 
         for i, pool in enumerate(pools)
         if i != anchor
     }
-    found = []
+    tuples = []
     for label, value in pools[anchor]["log_frequency"].items():
         places = {i: pool.place(value) for i, pool in partners.items()}
         near = {i: place for i, place in places.items() if place is not None}
@@ -92,8 +92,8 @@ def matched(candidates: pd.DataFrame, groups: Sequence[str], caliper: float) -> 
             row = [label] * len(groups)
             for i, place in near.items():
                 row[i] = partners[i].take(place, value)
-            found.append(row)
-    return np.array(found, dtype=np.intp).reshape(-1, len(groups))
+            tuples.append(row)
+    return np.array(tuples, dtype=np.intp).reshape(-1, len(groups))
 
 
 class _Partners:

@@ -41,18 +41,18 @@ def evaluate(
     predicted = probabilities.argmax(axis=1)
     certain = probabilities.max(axis=1)
     counts = _confusion(true, predicted, np.ones((1, len(true))), n)[0]
-    hits, given, found = counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)
+    hits, n_true, n_predicted = counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)
     f1 = _f1(counts[None])[0]
     table = pd.DataFrame(
         {
             "group": list(names),
-            "precision": _ratio(hits, found),
-            "recall": _ratio(hits, given),
+            "precision": _ratio(hits, n_predicted),
+            "recall": _ratio(hits, n_true),
             "f1": f1,
-            "fpr": _ratio(found - hits, len(true) - given),
-            "fnr": _ratio(given - hits, given),
+            "fpr": _ratio(n_predicted - hits, len(true) - n_true),
+            "fnr": _ratio(n_true - hits, n_true),
             "unsure": [float((certain[true == k] < threshold).mean()) for k in range(n)],
-            "support": given.astype(int),
+            "support": n_true.astype(int),
         }
     )
     # The Bayesian bootstrap over lemmas: forms of one word are no independent evidence.
@@ -61,7 +61,7 @@ def evaluate(
     draws = _f1(_confusion(true, predicted, weights, n)).mean(axis=1)
     lower, upper = interval(draws)
     # The probabilities are those of groups that are equally frequent, and so are judged as such.
-    balance = (len(true) / n / given)[true]
+    balance = (len(true) / n / n_true)[true]
     return Evaluation(
         table,
         pd.DataFrame(

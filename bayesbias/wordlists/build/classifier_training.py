@@ -62,7 +62,7 @@ def search(
     scoring = make_scorer(
         f1_score, average="macro", labels=np.unique(codes).tolist(), zero_division=0
     )
-    found = []
+    choices = []
     for method in methods:
         grid = GridSearchCV(
             _estimator(method, seed),
@@ -73,11 +73,11 @@ def search(
             n_jobs=n_jobs,
         ).fit(vectors, codes)
         columns = ("params", "mean_test_score", "std_test_score")
-        found += [
+        choices += [
             Choice(method, dict(options), float(mean), float(sd))
             for options, mean, sd in zip(*map(grid.cv_results_.get, columns), strict=True)
         ]
-    return sorted(found, key=lambda choice: -choice.macro_f1)
+    return sorted(choices, key=lambda choice: -choice.macro_f1)
 
 
 def learn(choice: Choice, vectors: Array, codes: Codes, folds: Splits, seed: int) -> Calibrated:

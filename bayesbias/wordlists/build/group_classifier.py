@@ -43,7 +43,7 @@ from bayesbias.wordlists.build.lemmas import group_of_lemma, lemma_parts, lemmas
 if TYPE_CHECKING:
     import pandas as pd
 
-# One of so many lemmas is held out; folds of the cross-validation.
+# One of this many lemmas is held out; folds of the cross-validation.
 _HELD_OUT = 4
 _FOLDS = 5
 # Numbers in a block of vectors that is classified at once: small enough for the caches.

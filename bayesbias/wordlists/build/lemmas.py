@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesbias._core.array_types import Codes
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings.matching import candidates
+from bayesbias.embeddings import candidates
 from bayesbias.errors import SpecError
 
 # English endings and what stands in their place. Of each step the first that fits is replaced.
@@ -37,8 +37,8 @@ def stem(word: str) -> str:
     result = list(candidates(word.lower(), ("exact", "strip_accents")))[-1]
     for step in _STEPS:
         for ending, instead in step:
-            shorter, found = re.subn(ending, instead, result)
-            if found:
+            shorter, replaced = re.subn(ending, instead, result)
+            if replaced:
                 result = shorter
                 break
     return result

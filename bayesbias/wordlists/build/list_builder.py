@@ -277,14 +277,14 @@ def _fitted(
     return GroupClassifier().fit(embedding, labelled, matching=matching), names
 
 
-def _wanted(groups: Iterable[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+def _wanted(groups: Iterable[str] | None, all_groups: tuple[str, ...]) -> tuple[str, ...]:
     if groups is None:
-        return tuple(name for name in known if name != NEUTRAL)
+        return tuple(name for name in all_groups if name != NEUTRAL)
     names = tuple(dict.fromkeys(word_list("groups", groups)))
     for name in names:
-        one_of("groups", name, known)
+        one_of("groups", name, all_groups)
     if not names:
-        raise SpecError(f"'groups' is empty; give some of {quoted(known)}.")
+        raise SpecError(f"'groups' is empty; give some of {quoted(all_groups)}.")
     return names
 
 

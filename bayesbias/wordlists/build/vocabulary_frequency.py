@@ -13,8 +13,8 @@ from bayesbias.embeddings import Embedding
 
 def counts_of(embedding: Embedding, counts: Mapping[str, float]) -> npt.NDArray[np.float64]:
     """Return the count of each word, if need be in lower case; NaN where there is none, or zero."""
-    found = (counts.get(word, counts.get(word.lower(), 0.0)) for word in embedding.words)
-    result = np.fromiter(found, np.float64, len(embedding))
+    values = (counts.get(word, counts.get(word.lower(), 0.0)) for word in embedding.words)
+    result = np.fromiter(values, np.float64, len(embedding))
     result[result == 0] = np.nan
     return result
 

@@ -23,7 +23,7 @@ _MEANINGFUL = frozenset((
 
 
 def is_word(text: str) -> bool:
-    """Tell numbers, punctuation, single letters and fragments such as ``'s`` from words."""
+    """Return whether this is a word, not a number, punctuation, a letter or part such as ``'s``."""
     return _WORD.fullmatch(text) is not None
 
 

@@ -126,12 +126,12 @@ def coherences(vocabulary: Vocabulary, pairs: Sequence[tuple[Array, Array]]) -> 
     if not pairs:
         return np.empty(0)
     directions = np.stack([_direction(*pair) for pair in pairs])
-    own = [
+    cosines_of = [
         (np.concatenate(pair) @ direction).round(_DIGITS)
         for pair, direction in zip(pairs, directions, strict=True)
     ]
-    ordered = [np.sort(cosines) for cosines in own]
-    below = [np.zeros(len(cosines) + 1) for cosines in own]  # twice their number, ties once
+    ordered = [np.sort(cosines) for cosines in cosines_of]
+    below = [np.zeros(len(cosines) + 1) for cosines in cosines_of]  # twice their number, ties once
     rows = np.sort(vocabulary.rows)  # read as they lie in the file
     step = max(min(_NUMBERS // len(pairs), _ROWS), 1)
     for start in range(0, len(rows), step):
@@ -143,7 +143,7 @@ def coherences(vocabulary: Vocabulary, pairs: Sequence[tuple[Array, Array]]) -> 
     result = np.zeros(len(pairs))
     for i, (first, _) in enumerate(pairs):
         if directions[i].any():
-            counted = np.cumsum(below[i])[np.searchsorted(ordered[i], own[i])]
+            counted = np.cumsum(below[i])[np.searchsorted(ordered[i], cosines_of[i])]
             ranks = (counted + 1) / 2
             result[i] = abs(ranks[: len(first)].mean() - ranks[len(first) :].mean()) / len(rows)
     return result
@@ -173,9 +173,11 @@ def shuffled_coherences(
         signs = _contrasts(places < n, len(shared))
         directions = signs @ unit
         among = np.sort((directions @ reference.T).round(_DIGITS), axis=1)
-        own = (directions @ unit.T).round(_DIGITS)
+        cosines = (directions @ unit.T).round(_DIGITS)
         for i, limits in enumerate(among):
-            ranks = np.searchsorted(limits, own[i]) + np.searchsorted(limits, own[i], "right")
+            ranks = np.searchsorted(limits, cosines[i]) + np.searchsorted(
+                limits, cosines[i], "right"
+            )
             values[start + i] = abs(signs[i] @ ranks) / (2 * size)
     return float(values[0]), values[1:]
 

@@ -50,7 +50,7 @@ def advise(
 
     `across` holds lists on different sides and the words they share, `mixed` the lists whose words
     need have nothing in common, `sizes` the number of words of each embedding. What is wrong in
-    several embeddings is told once, of the worst.
+    several embeddings is reported once, for the worst.
     """
     warned = [
         *_of_words(lists),

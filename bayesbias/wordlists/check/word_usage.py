@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings.matching import candidates
+from bayesbias.embeddings import candidates
 from bayesbias.errors import DataError, NotFoundError, SpecError
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def usage_of(
     median = frequency = np.nan
     uncounted: list[str] = []
     if counts is not None:
-        counted = known(words, counts, fallbacks)
+        counted = values_of_words(words, counts, fallbacks)
         uncounted = [word for word in words if word not in counted]
         if words:
             median = float(np.median([counted.get(word, 0.0) for word in words]))
@@ -111,7 +111,7 @@ def usage_of(
     elif ranks is not None and (ranks > 0).any():
         median = float(np.median(ranks[ranks > 0]))
         frequency = 1 / median  # Zipf's law
-    tagged = known(words, tags or {}, fallbacks)
+    tagged = values_of_words(words, tags or {}, fallbacks)
     mix: dict[str, float] = {}
     for shares in tagged.values():
         for tag, share in shares.items():
@@ -123,7 +123,7 @@ def usage_of(
 
 
 def in_order(words: tuple[str, ...]) -> bool:
-    """Tell whether a vocabulary seems to have its most frequent words first.
+    """Return whether a vocabulary seems to have its most frequent words first.
 
     Frequent words are short, in all languages (Zipf's law of abbreviation), so the first words
     are shorter than the rest. They are so in an alphabet too, where "a" and "aa" come first.
@@ -166,7 +166,7 @@ def read_frequencies(path: str | PathLike[str]) -> pd.DataFrame:
     return frame
 
 
-def known(
+def values_of_words(
     words: Iterable[str], table: Mapping[str, _T], fallbacks: tuple[str, ...]
 ) -> dict[str, _T]:
     """Return the table's value of each word, by the first of its forms that the table has."""
