@@ -621,9 +621,9 @@ def _growing_lists(
         step=_STEPS[options.side] if options.step is None else options.step,
         growth=options.growth,
     )
+    in_runs = tuple(shuffled)  # once: all embeddings share it
     lists = [
-        Growing(measurement, tuple(grown), tuple(shuffled), sizes[:-1])
-        for measurement in measurements
+        Growing(measurement, tuple(grown), in_runs, sizes[:-1]) for measurement in measurements
     ]
     return lists, sizes
 
