@@ -289,7 +289,7 @@ def _print(built: BuiltLists, output: str, quiet: bool) -> None:
     if output in ("csv", "json"):
         print_frame(built.words, output)
         return
-    print_frame(built.classifier.evaluation, output, digits=2)
+    print_frame(built.classifier.evaluation_, output, digits=2)
     lists = built.word_sets.items()
     rows = [{"list": name, "size": len(words), "words": words.preview(10)} for name, words in lists]
     print_frame(pd.DataFrame(rows), output)

@@ -44,7 +44,7 @@ class BuiltLists:
     method : str
         How words were chosen.
     classifier : GroupClassifier
-        What estimated the groups of words; see its `evaluation`.
+        What estimated the groups of words; see its `evaluation_`.
     attributes : tuple of WordSet
         The attribute words, which are in no list.
 
