@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from bayesbias._core.rounded_table import rounded_table
@@ -35,6 +35,8 @@ _SPECIAL = str.maketrans(
         "…": r"\dots{}",
     }
 )
+#: The format of a column of long texts.
+_PARAGRAPH = r"p{0.6\linewidth}"
 #: Numbers with a sign, and infinity.
 _SIGNED = re.compile(r"[−<>]\d+(?:,\d{3})*(?:\.\d+)?|−?∞")
 _SIGNS = str.maketrans({"−": "-", "∞": r"\infty"})
@@ -57,6 +59,7 @@ def frame_to_latex(
     titles: Mapping[str, str] | None = None,
     decimals: Mapping[str, int] | None = None,
     by_row: bool = False,
+    paragraphs: Collection[str] = (),
 ) -> str:
     r"""Return a table as LaTeX, for a document with ``\usepackage{booktabs}``.
 
@@ -79,6 +82,8 @@ def frame_to_latex(
         three digits of the largest number.
     by_row : bool, default False
         Whether each row is rounded by its own interval, as rows are of different measures.
+    paragraphs : collection of str, default ()
+        Headings of columns with texts so long that lines have to be broken.
 
     Returns
     -------
@@ -116,7 +121,10 @@ def frame_to_latex(
         escape=False,
         caption=escape(caption) or None,
         label=label or None,
-        column_format="".join("r" if is_number else "l" for is_number in rounded.is_number),
+        column_format="".join(
+            _PARAGRAPH if heading in paragraphs else "r" if is_number else "l"
+            for heading, is_number in zip(rounded.headings, rounded.is_number, strict=True)
+        ),
     )
 
 
