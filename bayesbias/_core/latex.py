@@ -23,6 +23,9 @@ _SPECIAL = str.maketrans(
         "}": r"\}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        # At the start of a row these would belong to the end of the row before.
+        "[": "{[}",
+        "*": "{*}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "−": "$-$",

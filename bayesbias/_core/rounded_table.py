@@ -99,7 +99,7 @@ def rounded_table(
     intervals = _intervals(names)
     ends = {end for pair in intervals.values() for end in pair}
     main = next((name for name, pair in intervals.items() if pair == ("lower", "upper")), None)
-    of_rows = _row_decimals(table, intervals, main) if by_row else None
+    of_rows = _row_decimals(table, intervals, main) if by_row and intervals else None
     shown = [name for name in names if name not in ends]
     columns = []
     for name in shown:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesbias.cli.common import (
+    SUFFIXES,
     check_figure,
     fallback_option,
     format_option,
     frame_format,
+    is_for_programs,
     load_embeddings,
     loading_options,
     matching_option_values,
@@ -121,7 +123,7 @@ _ROBUSTNESS = ("robustness", "band_robustness", "length_adjusted")
     metavar="NAME=VALUE",
     help="Option of a metric, such as distance=cos; may be given several times.",
 )
-@click.option("-o", "--out", metavar="FILE", help="Write the bands: .csv, .json or .md.")
+@click.option("-o", "--out", metavar="FILE", help=f"Write the bands: {SUFFIXES}.")
 @click.option("--figure", metavar="FILE", help="Draw the silhouettes: .png, .svg or .pdf.")
 @click.option(
     "--resume",
@@ -239,14 +241,19 @@ def silhouette(
             say(f"{heading}\n{verdict}", quiet)
     # Printed first: it is not lost if a file cannot be written.
     if influence:
-        print_frame(_stacked(results, [found.influence() for found in results]), output)
+        frame = _stacked(results, [found.influence() for found in results])
+        print_frame(frame, output, caption="Influence of single words.")
     else:
         tables = [_robustness(found, biased, unbiased, normalisation) for found in results]
         table = _stacked(results, tables)
-        print_frame(_readable(table) if output in ("table", "markdown") else table, output)
+        if not is_for_programs(output):
+            table = _readable(table)
+        text = f"Robustness of word lists, with {prob:.0%} intervals, from {runs} runs."
+        print_frame(_bracketed(table) if output == "text" else table, output, caption=text)
     if out is not None:
         bands = _stacked(results, [found.table for found in results])
-        write_frame(bands, out)
+        text = f"Bands of {runs} runs, with {prob:.0%} of the runs in brackets."
+        write_frame(bands, out, caption=text)
         say(f"{len(bands):,} rows written to {out}", quiet)
     if figure is not None:
         from bayesbias.plots import plot_silhouette_grid, plot_silhouettes
@@ -355,16 +362,20 @@ def _stacked(results: Sequence[Silhouettes], tables: Sequence[pd.DataFrame]) -> 
 
 
 def _readable(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with intervals in brackets, and the query only where there are several."""
-    labels = ["metric", "query", "side", "embedding", "words", "value"]
-    if len(set(table["query"])) == 1:
-        labels.remove("query")
-    shown = table[labels].copy()
+    """Return the table with the query only where there are several."""
+    return table.drop(columns="query") if len(set(table["query"])) == 1 else table
+
+
+def _bracketed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with intervals in brackets."""
+    shown = table.copy()
     for name in (*_ROBUSTNESS, "accuracy"):
         if name in table:
-            ends = table[[name, f"{name}_lower", f"{name}_upper"]].itertuples(index=False)
+            columns = [name, f"{name}_lower", f"{name}_upper"]
+            ends = table[columns].itertuples(index=False)
             shown[name] = [
                 "" if value != value else f"{value:.2f} [{lower:.2f}, {upper:.2f}]"
                 for value, lower, upper in ends
             ]
+            shown = shown.drop(columns=columns[1:])
     return shown

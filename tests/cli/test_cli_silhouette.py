@@ -51,6 +51,7 @@ def test_table_and_verdict(capsys: pytest.CaptureFixture[str], both: list[bb.Emb
     assert run(*command, "-q", "--format", "markdown") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("| metric | side | embedding | words | value | robustness |")
+    ends = [f"{first[f'robustness{end}']:.3f}" for end in ("", "_lower", "_upper")]
     assert "| {} [{}, {}] |".format(*ends) in lines[2]
     assert run(*command, "-q", "--format", "csv") == 0
     frame = pd.read_csv(io.StringIO(capsys.readouterr().out))
