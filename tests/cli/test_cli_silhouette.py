@@ -146,7 +146,7 @@ def test_words_with_a_prefix_beside_planted_ones(
 def test_the_table_is_printed_before_files_are_written(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise DataError("the disk is full.")
 
     monkeypatch.setattr("bayesbias.cli.silhouette.write_frame", full)
