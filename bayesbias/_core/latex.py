@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
-import numpy as np
-import pandas as pd
+from bayesbias._core.rounded_table import rounded_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _SPECIAL = str.maketrans(
     {
@@ -20,16 +23,26 @@ _SPECIAL = str.maketrans(
         "}": r"\}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        # At the start of a row these would belong to the end of the row before.
+        "[": "{[}",
+        "*": "{*}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
         "−": "$-$",
         "–": "--",
         "×": r"$\times$",
+        "→": r"$\to$",
+        "≤": r"$\le$",
+        "≥": r"$\ge$",
+        "∞": r"$\infty$",
+        "…": r"\dots{}",
     }
 )
-_MOST_DECIMALS = 6
-#: Names of columns that hold probabilities; none of them is shown as 0 or 1.
-_PROBABILITIES = ("prob_", "p_")
+#: The format of a column of long texts.
+_PARAGRAPH = r"p{0.6\linewidth}"
+#: Numbers with a sign, and infinity.
+_SIGNED = re.compile(r"[−<>]\d+(?:,\d{3})*(?:\.\d+)?|−?∞")
+_SIGNS = str.maketrans({"−": "-", "∞": r"\infty"})
 
 
 def escape(text: object) -> str:
@@ -41,19 +54,6 @@ def escape(text: object) -> str:
     return str(text).translate(_SPECIAL)
 
 
-def decimals_of_interval(lower: pd.Series, upper: pd.Series) -> int:
-    """Return the decimals that show two digits of the narrowest interval.
-
-    >>> decimals_of_interval(pd.Series([-0.27]), pd.Series([-0.04]))
-    2
-    """
-    widths = (upper - lower).to_numpy(dtype=np.float64)
-    widths = widths[np.isfinite(widths) & (widths > 0)]
-    if not len(widths):
-        return 2
-    return int(np.clip(1 - math.floor(math.log10(widths.min())), 0, _MOST_DECIMALS))
-
-
 def frame_to_latex(
     frame: pd.DataFrame,
     caption: str = "",
@@ -61,6 +61,8 @@ def frame_to_latex(
     label: str = "",
     titles: Mapping[str, str] | None = None,
     decimals: Mapping[str, int] | None = None,
+    by_row: bool = False,
+    paragraphs: Collection[str] = (),
 ) -> str:
     r"""Return a table as LaTeX, for a document with ``\usepackage{booktabs}``.
 
@@ -81,6 +83,10 @@ def frame_to_latex(
     decimals : mapping of str to int, optional
         Digits after the point of columns; by default those of the interval, or else enough for
         three digits of the largest number.
+    by_row : bool, default False
+        Whether each row is rounded by its own interval, as rows are of different measures.
+    paragraphs : collection of str, default ()
+        Headings of columns with texts so long that lines have to be broken.
 
     Returns
     -------
@@ -104,94 +110,27 @@ def frame_to_latex(
     \end{table}
     <BLANKLINE>
     """
-    titles, decimals = titles or {}, decimals or {}
-    names = [str(name) for name in frame.columns]
-    table = frame.set_axis(names, axis=1)
-    intervals = _intervals(names)
-    ends = {end for pair in intervals.values() for end in pair}
-    columns: dict[str, list[str]] = {}
-    alignment = ""
-    for name in names:
-        if name in ends:
-            continue
-        places = decimals.get(name)
-        if name in intervals:
-            lower, upper = (table[end] for end in intervals[name])
-            places = decimals_of_interval(lower, upper) if places is None else places
-            cells = [
-                _with_interval(*values, places)
-                for values in zip(table[name], lower, upper, strict=True)
-            ]
-        else:
-            same = "mean" if name == "sd" and "mean" in intervals else ""
-            if places is None and same:
-                places = decimals_of_interval(*(table[end] for end in intervals[same]))
-            cells = _cells(table[name], places, is_probability=name.startswith(_PROBABILITIES))
-        columns[escape(titles.get(name, name.replace("_", " ")))] = cells
-        alignment += "r" if _is_number(table[name]) else "l"
+    import pandas as pd
+
+    rounded = rounded_table(frame, titles=titles, decimals=decimals, by_row=by_row)
+    columns = {
+        escape(heading): list(map(_math if is_number else escape, cells))
+        for heading, cells, is_number in zip(
+            rounded.headings, rounded.columns, rounded.is_number, strict=True
+        )
+    }
     return pd.DataFrame(columns).to_latex(
         index=False,
         escape=False,
         caption=escape(caption) or None,
         label=label or None,
-        column_format=alignment,
+        column_format="".join(
+            _PARAGRAPH if heading in paragraphs else "r" if is_number else "l"
+            for heading, is_number in zip(rounded.headings, rounded.is_number, strict=True)
+        ),
     )
 
 
-def _intervals(names: list[str]) -> dict[str, tuple[str, str]]:
-    """Return the ends of the interval of each column that has one."""
-    pairs = {
-        name: (f"{name}_lower", f"{name}_upper")
-        for name in names
-        if f"{name}_lower" in names and f"{name}_upper" in names
-    }
-    if "lower" in names and "upper" in names:
-        before = [name for name in names[: names.index("lower")] if name != "sd"]
-        if before:
-            pairs["mean" if "mean" in before else before[-1]] = ("lower", "upper")
-    return pairs
-
-
-def _is_number(column: pd.Series) -> bool:
-    return column.dtype.kind in "fiu"
-
-
-def _number(value: float, places: int) -> str:
-    if not math.isfinite(value):
-        return "" if math.isnan(value) else f"${'-' if value < 0 else ''}\\infty$"
-    text = f"{value:,.{places}f}"
-    if not text.strip("-0.,"):
-        return text.lstrip("-")  # minus zero is zero
-    return f"${text}$" if text.startswith("-") else text
-
-
-def _with_interval(value: float, lower: float, upper: float, places: int) -> str:
-    if math.isnan(lower) or math.isnan(upper):
-        return _number(value, places)
-    ends = ", ".join(_number(end, places) for end in (lower, upper))
-    return f"{_number(value, places)} [{ends}]"
-
-
-def _cells(column: pd.Series, places: int | None, *, is_probability: bool) -> list[str]:
-    if not _is_number(column):
-        return ["" if value is None or value is pd.NA or value != value else escape(value)
-                for value in column]  # fmt: skip
-    values = column.to_numpy(dtype=np.float64)
-    if is_probability:
-        return [_probability(value, 2 if places is None else places) for value in values]
-    if places is None:
-        nonzero = np.abs(values[np.isfinite(values) & (values != 0)])
-        whole = column.dtype.kind in "iu" or not len(nonzero) or bool((nonzero % 1 == 0).all())
-        places = 0 if whole else int(np.clip(2 - math.floor(math.log10(nonzero.max())), 0, 4))
-    return [_number(value, places) for value in values]
-
-
-def _probability(value: float, places: int) -> str:
-    if math.isnan(value):
-        return ""
-    smallest = 10.0**-places
-    if value < smallest / 2:
-        return f"$<{smallest:.{places}f}$"
-    if value > 1 - smallest / 2:
-        return f"$>{1 - smallest:.{places}f}$"
-    return _number(value, places)
+def _math(cell: str) -> str:
+    """Return a number with the signs that only the mode of mathematics has."""
+    return _SIGNED.sub(lambda found: f"${found[0].translate(_SIGNS)}$", cell)

@@ -9,6 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesbias._core.latex import frame_to_latex
+from bayesbias._core.wording import counted
 from bayesbias.auditing import artifacts
 from bayesbias.auditing.artifacts import Artifact, Content, FigureFiles, Step
 from bayesbias.auditing.audit_folder import read_record
@@ -255,6 +257,50 @@ class AuditPart:
         """
         return summary_text.paragraphs(self)
 
+    def summary(self) -> str:
+        """Say in plain sentences what was found of this embedding and study.
+
+        Returns
+        -------
+        str
+            A paragraph each on bias, words, groups, models, metrics and lists.
+        """
+        return _as_text(self.paragraphs())
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return the contrasts as a LaTeX table, rounded by their intervals.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of one that names the embedding, the study, the model and the
+            intervals.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        rows = self.contrasts[self.contrasts["level"] != "word"]
+        kept = ["contrast", "level", "group", "mean", "lower", "upper"]
+        kept += ["prob_negative", "prob_in_rope", "rows", "verdict"]
+        text = (
+            f"{self.embedding} on the study {self.study.name} "
+            f"({counted(len(self.study.protected_words), 'protected word')}): contrasts by the "
+            f"model {self.lead}, with {self.prob:.0%} intervals; below 0 is closer."
+        )
+        return frame_to_latex(
+            rows[kept],
+            text if caption is None else caption,
+            titles={"prob_negative": "P(< 0)", "prob_in_rope": "P(in ROPE)", "rows": "n"},
+        )
+
+    def __repr__(self) -> str:
+        return f"<AuditPart {self.embedding} on {self.study.name}, in {self.folder}>"
+
+    def _repr_html_(self) -> str:
+        return _as_html(self.paragraphs())
+
 
 class Audit:
     """What an audit found: a thin object over its folder, made by `audit`.
@@ -396,7 +442,23 @@ class Audit:
         str
             A paragraph each on bias, words, groups, models, metrics and lists.
         """
-        return "\n\n".join(f"{title}: {text}" for title, text in self._paragraphs().items())
+        return _as_text(self._paragraphs())
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return the contrasts of each embedding and study as LaTeX tables.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption of every table, instead of those that name the embedding, the study, the
+            model and the intervals.
+
+        Returns
+        -------
+        str
+            A ``table`` environment per part, for a document with the package booktabs.
+        """
+        return "".join(part.to_latex(caption=caption) for part in self.parts.values())
 
     def _paragraphs(self) -> dict[str, str]:
         if len(self.parts) == 1:
@@ -414,9 +476,17 @@ class Audit:
         return f"<Audit of {', '.join(embeddings)} on {', '.join(studies)}, in {self.folder}>"
 
     def _repr_html_(self) -> str:
-        paragraphs = "".join(
-            f"<p><b>{html.escape(title)}</b>: {html.escape(text)}</p>"
-            for title, text in self._paragraphs().items()
-        )
         link = html.escape(self.report.resolve().as_uri())
-        return f'{paragraphs}<p><a href="{link}">{html.escape(str(self.report))}</a></p>'
+        text = _as_html(self._paragraphs())
+        return f'{text}<p><a href="{link}">{html.escape(str(self.report))}</a></p>'
+
+
+def _as_text(paragraphs: Mapping[str, str]) -> str:
+    return "\n\n".join(f"{title}: {text}" for title, text in paragraphs.items())
+
+
+def _as_html(paragraphs: Mapping[str, str]) -> str:
+    return "".join(
+        f"<p><b>{html.escape(title)}</b>: {html.escape(text)}</p>"
+        for title, text in paragraphs.items()
+    )

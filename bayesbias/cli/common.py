@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from bayesbias._core.rounded_table import RoundedTable
     from bayesbias.embeddings import Embedding, Matching
     from bayesbias.wordlists import Query, Study
 
@@ -29,15 +31,27 @@ def quiet_option(command: F) -> F:
     )(command)
 
 
+#: How results are printed: for reading in a terminal, for programs in full, or for documents.
+FORMATS = ("text", "csv", "json", "markdown", "latex", "html")
+
+
+class _Format(click.Choice):  # type: ignore[type-arg]  # no generic class before click 8.2
+    """A format by its name; ``table`` is another name of ``text``."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return str(super().convert("text" if value == "table" else value, param, ctx))
+
+
 def format_option(command: F) -> F:
     """Add --format for what is printed."""
     return click.option(
         "--format",
         "output",
-        type=click.Choice(["table", "csv", "json", "markdown"]),
-        default="table",
+        type=_Format(FORMATS),
+        default="text",
         show_default=True,
-        help="How to print the result.",
+        help="How to print the result; csv and json are not rounded, latex is for the package "
+        "booktabs.",
     )(command)
 
 
@@ -160,19 +174,45 @@ def say(message: str, quiet: bool) -> None:
         click.echo(message, err=True)
 
 
-def print_frame(frame: pd.DataFrame, output: str, digits: int = 3) -> None:
-    """Print a frame to standard output: for reading, rounded, or for programs, in full."""
-    if output == "table":
+def is_for_programs(output: str) -> bool:
+    """Tell whether a format holds everything in full, and not what a person wants to read."""
+    return output in ("csv", "json")
+
+
+def print_frame(
+    frame: pd.DataFrame,
+    output: str,
+    digits: int = 3,
+    *,
+    caption: str = "",
+    decimals: Mapping[str, int] | None = None,
+    by_row: bool = False,
+) -> None:
+    """Print a frame to standard output.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table; its index is not printed.
+    output : str
+        One of `FORMATS`.
+    digits : int, default 3
+        Digits after the point of the format text.
+    caption, decimals, by_row
+        Of documents, as in `render`.
+    """
+    if output == "text":
         _print_rich(_header(frame), frame.itertuples(index=False), digits)
     else:
-        click.echo(render(frame, output, digits), nl=False)
+        text = render(frame, output, caption=caption, decimals=decimals, by_row=by_row)
+        click.echo(text, nl=False)
 
 
-def print_rows(rows: Sequence[Mapping[str, str | int]], output: str) -> None:
-    """Print rows of the same columns, without pandas, which takes long to import."""
+def print_rows(rows: Sequence[Mapping[str, str | int]], output: str, *, caption: str = "") -> None:
+    """Print rows of the same columns; pandas takes long to import, and only documents need it."""
     header = {name: isinstance(value, int) for name, value in rows[0].items()}
     cells = [tuple(row.values()) for row in rows]
-    if output == "table":
+    if output == "text":
         _print_rich(header, cells, 0)
     elif output == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -180,11 +220,40 @@ def print_rows(rows: Sequence[Mapping[str, str | int]], output: str) -> None:
     elif output == "json":
         click.echo(json.dumps(list(rows), ensure_ascii=False, indent=2))
     else:
-        click.echo(_markdown(header, cells, 0), nl=False)
+        import pandas as pd
+
+        print_frame(pd.DataFrame(rows), output, caption=caption)
 
 
-def render(frame: pd.DataFrame, output: str, digits: int = 3) -> str:
-    """Return a frame as CSV or JSON, in full, or as a Markdown table, rounded."""
+def render(
+    frame: pd.DataFrame,
+    output: str,
+    *,
+    caption: str = "",
+    decimals: Mapping[str, int] | None = None,
+    by_row: bool = False,
+) -> str:
+    """Return a frame in a format other than text.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table; its index is left out.
+    output : {"csv", "json", "markdown", "latex", "html"}
+        CSV and JSON have all digits. In the others numbers are rounded by their intervals, which
+        stand beside them.
+    caption : str, default ""
+        The caption in LaTeX and HTML.
+    decimals : mapping of str to int, optional
+        Digits after the point of columns without an interval.
+    by_row : bool, default False
+        Whether each row is rounded by its own interval, as rows are of different measures.
+
+    Returns
+    -------
+    str
+        The text, with a line break at its end.
+    """
     if output == "csv":
         # Only columns of objects can hold lists; the others are left as they are.
         flat = frame.copy()
@@ -194,7 +263,14 @@ def render(frame: pd.DataFrame, output: str, digits: int = 3) -> str:
         return str(flat.to_csv(index=False))
     if output == "json":
         return json.dumps(records(frame), ensure_ascii=False, indent=2) + "\n"
-    return _markdown(_header(frame), frame.itertuples(index=False), digits)
+    if output == "latex":
+        from bayesbias._core.latex import frame_to_latex
+
+        return frame_to_latex(frame, caption, decimals=decimals, by_row=by_row)
+    from bayesbias._core.rounded_table import rounded_table
+
+    rounded = rounded_table(frame, decimals=decimals, by_row=by_row)
+    return _html(rounded, caption) if output == "html" else _markdown(rounded)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -206,7 +282,15 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 #: What the suffix of a file says about its format.
-_FORMATS = {".csv": "csv", ".json": "json", ".md": "markdown"}
+_SUFFIXES = {
+    ".csv": "csv",
+    ".json": "json",
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+}
+#: The same for the help of commands.
+SUFFIXES = ".csv, .json, .md, .tex or .html"
 
 
 def frame_format(path: str) -> str:
@@ -218,19 +302,19 @@ def frame_format(path: str) -> str:
     from bayesbias.errors import SpecError
 
     suffix = Path(path).suffix.lower()
-    if suffix not in _FORMATS:
-        raise SpecError(f"{path}: the suffix is {suffix!r}; expected one of {quoted(_FORMATS)}.")
+    if suffix not in _SUFFIXES:
+        raise SpecError(f"{path}: the suffix is {suffix!r}; expected one of {quoted(_SUFFIXES)}.")
     check_folder(Path(path))
-    return _FORMATS[suffix]
+    return _SUFFIXES[suffix]
 
 
-def write_frame(frame: pd.DataFrame, path: str) -> None:
+def write_frame(frame: pd.DataFrame, path: str, *, caption: str = "", by_row: bool = False) -> None:
     """Write a frame to a file, in the format of its suffix."""
     from pathlib import Path
 
     from bayesbias._core.files import atomic
 
-    text = render(frame, frame_format(path))
+    text = render(frame, frame_format(path), caption=caption, by_row=by_row)
     with atomic(Path(path)) as (temporary,):
         temporary.write_text(text, "utf-8")
 
@@ -274,12 +358,27 @@ def _header(frame: pd.DataFrame) -> dict[str, bool]:
     return {str(name): dtype.kind in "fiu" for name, dtype in frame.dtypes.items()}
 
 
-def _markdown(header: Mapping[str, bool], rows: Iterable[Iterable[object]], digits: int) -> str:
-    lines = [[name.replace("_", " ") for name in header]]
-    lines.append(["---:" if right else "---" for right in header.values()])
-    lines += [[_text(value, digits) for value in row] for row in rows]
+def _markdown(table: RoundedTable) -> str:
+    lines = [table.headings, ["---:" if right else "---" for right in table.is_number]]
+    lines += table.rows
     bars = [[cell.replace("|", "\\|") for cell in line] for line in lines]
     return "".join(f"| {' | '.join(line)} |\n" for line in bars)
+
+
+def _html(table: RoundedTable, caption: str) -> str:
+    """Return a table for any page; numbers are on the right, as pandas does not put them."""
+    sides = ["right" if right else "left" for right in table.is_number]
+
+    def row(cells: Iterable[str], tag: str) -> str:
+        pairs = zip(cells, sides, strict=True)
+        return "".join(
+            f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>' for cell, side in pairs
+        )
+
+    lines = [f"<caption>{html.escape(caption)}</caption>"] if caption else []
+    lines.append(f"<thead><tr>{row(table.headings, 'th')}</tr></thead>")
+    lines += ["<tbody>", *(f"<tr>{row(cells, 'td')}</tr>" for cells in table.rows), "</tbody>"]
+    return "\n".join(["<table>", *lines, "</table>"]) + "\n"
 
 
 def _print_rich(header: Mapping[str, bool], rows: Iterable[Iterable[object]], digits: int) -> None:

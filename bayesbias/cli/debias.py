@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from bayesbias.cli.common import (
+    SUFFIXES,
     check_figure,
     fallback_option,
     format_option,
     frame_format,
+    is_for_programs,
     load_embeddings,
     loading_options,
     matching_option_values,
     parse_options,
     print_frame,
+    print_rows,
     quiet_option,
     save_figure,
     say,
@@ -97,6 +100,7 @@ def debiasing_options(command: F) -> F:
 @click.option("--to", "kind", metavar="FORMAT", help="Format, if not that of the suffix.")
 @debiasing_options
 @loading_options
+@format_option
 @quiet_option
 def debias(
     source: str | None,
@@ -105,20 +109,25 @@ def debias(
     kind: str | None,
     limit: int | None,
     trust: bool,
+    output: str,
     quiet: bool,
     **chosen: Any,
 ) -> None:
     """Debias an embedding and write it to OUT, in the format of its suffix.
 
     A .npy file is written block by block, so that neither embedding needs to fit into memory, and
-    an interrupted run is resumed. Other suffixes: .npz, .safetensors, .bin, .txt, .vec.
+    an interrupted run is resumed. Other suffixes: .npz, .safetensors, .bin, .txt, .vec. --format is
+    the format of --list.
     """
     from bayesbias.debias import DEBIASERS
     from bayesbias.embeddings import writable_format
 
     if listing:
-        for name, method in DEBIASERS.items():
-            click.echo(f"{name:38}{(method.__doc__ or '').splitlines()[0]}")
+        about = {name: (m.__doc__ or "").splitlines()[0] for name, m in DEBIASERS.items()}
+        if output == "text":
+            click.echo("\n".join(f"{name:38}{text}" for name, text in about.items()))
+        else:
+            print_rows([{"method": name, "about": text} for name, text in about.items()], output)
         return
     if source is None or out is None:
         raise click.UsageError("Missing arguments 'EMBEDDING' and 'OUT'; or use --list.")
@@ -267,7 +276,7 @@ def read_tuples(source: str) -> str | list[list[str]]:
     "--prob", type=float, default=0.89, show_default=True, help="Probability of intervals."
 )
 @click.option("-j", "--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
-@click.option("-o", "--out", metavar="FILE", help="Write the table: .csv, .json or .md.")
+@click.option("-o", "--out", metavar="FILE", help=f"Write the table: {SUFFIXES}.")
 @click.option("--figure", metavar="FILE", help="Draw the distances: .png, .svg or .pdf.")
 @debiasing_options
 @loading_options
@@ -327,8 +336,12 @@ def before_after(
         progress=not quiet,
         **arguments,
     )
+    caption = (
+        f"{result.embedding} before and after debiasing on the study {result.study.name}: changes "
+        f"with {prob:.0%} intervals, and the probability p of the event."
+    )
     if out is not None:
-        write_frame(result.table, out)
+        write_frame(result.table, out, caption=caption, by_row=True)
         say(f"{len(result.table):,} rows written to {out}", quiet)
     if figure is not None:
         from bayesbias.plots import plot_before_after
@@ -338,4 +351,7 @@ def before_after(
     say(result.summary(), quiet)
     # For reading, without the rows of single words; files and programs get all of it.
     shown = result.table[result.table["word"] == ""].drop(columns="word")
-    print_frame(result.table if output in ("csv", "json") else shown, output)
+    if output == "latex":
+        shown = shown.drop(columns="note")
+    table = result.table if is_for_programs(output) else shown
+    print_frame(table, output, caption=caption, by_row=True)

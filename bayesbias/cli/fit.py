@@ -169,7 +169,8 @@ def fit(
         frame = _overview(result, rope, prob)
     else:
         frame = result.parameters(prob=prob).rename_axis("parameter").reset_index()
-    print_frame(frame, output)
+    caption = f"Model {result.spec.name}: {show}, with {prob:.0%} intervals."
+    print_frame(frame, output, caption=caption)
     say(str(result.diagnostics()), quiet)
 
 
@@ -224,7 +225,13 @@ def compare(
     else:
         raise click.UsageError("give one table, or fits (.nc) only.")
     frame = compare_fits(fits, criterion, by=by)  # type: ignore[arg-type]
-    print_frame(frame.rename_axis("model").reset_index(), output, digits=1)
+    print_frame(
+        frame.table,
+        output,
+        digits=1,
+        caption=f"Models compared by {criterion.upper()} (deviance scale: lower is better).",
+        decimals={**dict.fromkeys(map(str, frame.columns), 1), "weight": 2},
+    )
 
 
 def _rows(path: str, options: dict[str, Any]) -> pd.DataFrame:

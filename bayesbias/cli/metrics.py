@@ -9,9 +9,11 @@ import click
 
 from bayesbias._core.constants import LOST_VOCABULARY_THRESHOLD
 from bayesbias.cli.common import (
+    SUFFIXES,
     fallback_option,
     format_option,
     frame_format,
+    is_for_programs,
     load_embeddings,
     loading_options,
     matching_option_values,
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from bayesbias.wordlists import Query
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+_RANKS = "Embeddings ranked by bias; 1 is the least biased."
 
 
 def measuring_options(command: F) -> F:
@@ -64,7 +69,7 @@ def measuring_options(command: F) -> F:
             show_default=True,
             help="Draws of the words' weights; 0 for values without intervals.",
         ),
-        click.option("-o", "--out", metavar="FILE", help="Write the table: .csv, .json or .md."),
+        click.option("-o", "--out", metavar="FILE", help=f"Write the table: {SUFFIXES}."),
     ):
         command = option(command)
     return command
@@ -168,7 +173,8 @@ def metrics(
             n_jobs=jobs,
             progress=not quiet,
         )
-    _show(result, out, output, quiet)
+    text = f"Scores, with {prob:.0%} intervals." if draws else "Scores."
+    _show(result, out, output, quiet, "Influence of single words." if influence else text)
 
 
 @click.command(epilog="Example: bayesbias rank gender demo demo-100d --metric weat_es --metric rnd")
@@ -246,7 +252,8 @@ def rank(
         ranking = rankings.rank(frames)
         result = rankings.rank_correlations(ranking) if correlations else ranking
         result = result.rename_axis("metric" if correlations else "embedding").reset_index()
-        _show(result, out, output, quiet)
+        text = "Rank correlations of the metrics." if correlations else _RANKS
+        _show(result, out, output, quiet, text)
         return
     import pandas as pd
 
@@ -258,7 +265,9 @@ def rank(
         parts.append(posterior.table.assign(metric=metric.name))
         say(posterior.summary(), quiet)
     table = pd.concat(parts, ignore_index=True)
-    _show(table[["metric", *table.columns.drop("metric")]], out, output, quiet)
+    table = table[["metric", *table.columns.drop("metric")]]
+    text = f"{_RANKS} Scores with {prob:.0%} intervals."
+    _show(table, out, output, quiet, text)
 
 
 def _list_metrics() -> pd.DataFrame:
@@ -329,11 +338,11 @@ def _influence(
     return pd.concat(parts, ignore_index=True)
 
 
-def _show(result: pd.DataFrame, out: str | None, output: str, quiet: bool) -> None:
+def _show(result: pd.DataFrame, out: str | None, output: str, quiet: bool, caption: str) -> None:
     """Write the table, and print it without the columns that say nothing."""
     if out is not None:
-        write_frame(result, out)
+        write_frame(result, out, caption=caption, by_row=True)
         say(f"{len(result):,} rows written to {out}", quiet)
     empty = result.isna() | (result == "")
-    shown = result.loc[:, ~empty.all()] if output in ("table", "markdown") else result
-    print_frame(shown, output)
+    shown = result if is_for_programs(output) else result.loc[:, ~empty.all()]
+    print_frame(shown, output, caption=caption, by_row=True)

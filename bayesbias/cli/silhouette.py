@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesbias.cli.common import (
+    SUFFIXES,
     check_figure,
     fallback_option,
     format_option,
     frame_format,
+    is_for_programs,
     load_embeddings,
     loading_options,
     matching_option_values,
@@ -120,7 +122,7 @@ _ROBUSTNESS = ("robustness", "band_robustness", "length_adjusted")
     metavar="NAME=VALUE",
     help="Option of a metric, such as distance=cos; may be given several times.",
 )
-@click.option("-o", "--out", metavar="FILE", help="Write the bands: .csv, .json or .md.")
+@click.option("-o", "--out", metavar="FILE", help=f"Write the bands: {SUFFIXES}.")
 @click.option("--figure", metavar="FILE", help="Draw the silhouettes: .png, .svg or .pdf.")
 @click.option(
     "--resume",
@@ -224,11 +226,14 @@ def silhouette(
             say(f"{result.metric}, {result.side} of {result.query.name}:\n{verdict}", quiet)
     # Printed first: it is not lost if a file cannot be written.
     if influence:
-        print_frame(_stacked(results, [each.influence() for each in results]), output)
+        frame = _stacked(results, [each.influence() for each in results])
+        print_frame(frame, output, caption="Influence of single words.")
     else:
         tables = [_robustness(each, biased, unbiased, normalisation) for each in results]
-        _print(_stacked(results, tables), output)
-    _write(results, out, figure, quiet)
+        text = f"Robustness of word lists, with {prob:.0%} intervals, from {runs} runs."
+        _print(_stacked(results, tables), output, text)
+    text = f"Bands of {runs} runs, with {prob:.0%} of the runs in brackets."
+    _write(results, out, text, figure, quiet)
 
 
 def _check_files(out: str | None, figure: str | None) -> None:
@@ -266,15 +271,19 @@ def _planted(
     return [planted_embedding(query, each, seed=seed) for each in (strength, 0)]
 
 
-def _print(table: pd.DataFrame, output: str) -> None:
-    print_frame(_readable(table) if output in ("table", "markdown") else table, output)
+def _print(table: pd.DataFrame, output: str, caption: str) -> None:
+    if not is_for_programs(output):
+        table = _readable(table)
+    print_frame(_bracketed(table) if output == "text" else table, output, caption=caption)
 
 
-def _write(results: list[Silhouettes], out: str | None, figure: str | None, quiet: bool) -> None:
+def _write(
+    results: list[Silhouettes], out: str | None, caption: str, figure: str | None, quiet: bool
+) -> None:
     """Write the bands and the figure, where they are asked for."""
     if out is not None:
         bands = _stacked(results, [each.table for each in results])
-        write_frame(bands, out)
+        write_frame(bands, out, caption=caption)
         say(f"{len(bands):,} rows written to {out}", quiet)
     if figure is not None:
         from bayesbias.plots import plot_silhouette_grid, plot_silhouettes
@@ -383,16 +392,20 @@ def _stacked(results: Sequence[Silhouettes], tables: Sequence[pd.DataFrame]) -> 
 
 
 def _readable(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with intervals in brackets, and the query only where there are several."""
-    labels = ["metric", "query", "side", "embedding", "words", "value"]
-    if len(set(table["query"])) == 1:
-        labels.remove("query")
-    shown = table[labels].copy()
+    """Return the table with the query only where there are several."""
+    return table.drop(columns="query") if len(set(table["query"])) == 1 else table
+
+
+def _bracketed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with intervals in brackets."""
+    shown = table.copy()
     for name in (*_ROBUSTNESS, "accuracy"):
         if name in table:
-            ends = table[[name, f"{name}_lower", f"{name}_upper"]].itertuples(index=False)
+            columns = [name, f"{name}_lower", f"{name}_upper"]
+            ends = table[columns].itertuples(index=False)
             shown[name] = [
                 "" if value != value else f"{value:.2f} [{lower:.2f}, {upper:.2f}]"
                 for value, lower, upper in ends
             ]
+            shown = shown.drop(columns=columns[1:])
     return shown

@@ -11,6 +11,7 @@ from bayesbias._core.constants import LOST_VOCABULARY_THRESHOLD
 from bayesbias.cli.common import (
     fallback_option,
     format_option,
+    is_for_programs,
     load_embeddings,
     loading_options,
     matching_option_values,
@@ -119,7 +120,7 @@ def table(
         unknown_frequency=unknown_frequency,
     )
     if out == "-":
-        print_frame(result, "json" if output == "json" else "csv")
+        print_frame(result, output if is_for_programs(output) else "csv")
         return
     if out is not None:
         write_table(result, out)
@@ -132,4 +133,5 @@ def table(
         "rows": grouped.size(),
         **{f"mean_{name}": grouped[name].mean() for name in covariates},
     }
-    print_frame(pd.DataFrame(columns).reset_index(), output)
+    caption = f"Cosine distances of the study {lists.name}, by group and connection."
+    print_frame(pd.DataFrame(columns).reset_index(), output, caption=caption)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _TABLES = ("lists", "pairs", "tags", "stability")
 _WIDTH = 100
+_BRACKETS = "In brackets: the percentile among random lists, or shuffled ones."
 
 
 def check_out(out: str) -> None:
@@ -56,12 +57,22 @@ def print_check(check: WordCheck, output: str, quiet: bool) -> None:
         for text in check.warnings:
             say(f"Warning: {text}", quiet)
         return
-    between = "\n/ " if output == "table" else " / "
-    for table in (_lists(check), _pairs(check, between), _tags(check), _stability(check, between)):
+    between = "\n/ " if output == "text" else " / "
+    tables = {
+        f"Word lists. {_BRACKETS}": _lists(check),
+        f"Pairs of word lists. {_BRACKETS}": _pairs(check, between),
+        "Shares of parts of speech.": _tags(check),
+        "Spread of the measures over the embeddings.": _stability(check, between),
+    }
+    for caption, table in tables.items():
         if len(table):
-            print_frame(table, output)
+            print_frame(table, output, caption=caption)
             click.echo()
-    click.echo("In brackets: the percentile among random lists, or shuffled ones.\n")
+    if output in ("latex", "html"):
+        for text in check.warnings:
+            say(f"Warning: {text}", quiet)
+        return
+    click.echo(f"{_BRACKETS}\n")
     for text in check.summary().splitlines():
         click.echo(click.wrap_text(f"- {text}", _WIDTH, subsequent_indent="  "))
 

@@ -46,9 +46,9 @@ def list_(collection: str | None, output: str, quiet: bool) -> None:
             {"list": f"{collection}:{name}", "entries": len(sizes[name]), "about": text}
             for name, text in about["sets"].items()
         ]
-        if output == "table" and not quiet:
+        if output == "text" and not quiet:
             click.echo(f"{about['title']}\n{about['source']}\n{about['licence']}\n")
-        print_rows(rows, output)
+        print_rows(rows, output, caption=str(about["title"]))
         return
     rows = []
     for name in wordlists.COLLECTIONS:
@@ -81,7 +81,7 @@ def show(name: str, quiet: bool) -> None:
     """Print the words of a list (weat:career), a study (religion) or a query (gender_1).
 
     NAME may also be a file with a study or a query. Where both have one name, query:weat_7 is the
-    query. A list is printed one word a line, so that it can be piped on.
+    query. A list is printed one word per line, so that it can be piped on.
     """
     from bayesbias import wordlists
 

@@ -10,6 +10,7 @@ import click
 
 from bayesbias.cli.common import (
     format_option,
+    is_for_programs,
     load_embeddings,
     loading_options,
     print_frame,
@@ -305,12 +306,24 @@ def _print(built: BuiltLists, output: str, quiet: bool) -> None:
     say(built.classifier.summary(), quiet)
     for note in built.notes:
         say(f"Note: {note}", quiet)
-    if output in ("csv", "json"):
+    if is_for_programs(output):
         print_frame(built.words, output)
         return
-    print_frame(built.classifier.evaluation, output, digits=2)
+    two_digits = dict.fromkeys(("precision", "recall", "f1", "fpr", "fnr", "unsure"), 2)
+    evaluation = built.classifier.evaluation_
+    text = "The classifier on held-out words."
+    print_frame(evaluation, output, digits=2, caption=text, decimals=two_digits)
+    _between(output)
     lists = built.word_sets.items()
     rows = [{"list": name, "size": len(words), "words": words.preview(10)} for name, words in lists]
-    print_frame(pd.DataFrame(rows), output)
+    print_frame(pd.DataFrame(rows), output, caption=f"Word lists built by {built.method}.")
+    _between(output)
     reasons = built.left_out["why"].value_counts()
-    print_frame(reasons[reasons > 0].rename_axis("left_out").reset_index(name="words"), output)
+    left_out = reasons[reasons > 0].rename_axis("left_out").reset_index(name="words")
+    print_frame(left_out, output, caption="Words left out, and why.")
+
+
+def _between(output: str) -> None:
+    """Print the empty line that ends a table in a document."""
+    if output != "text":
+        click.echo()

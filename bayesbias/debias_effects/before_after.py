@@ -13,8 +13,10 @@ from typing import TypeAlias
 import pandas as pd
 
 from bayesbias._core.constants import CONNECTIONS
+from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, one_of
+from bayesbias._core.wording import counted
 from bayesbias.debias import Debiaser, method_for
 from bayesbias.debias_effects.benchmarks import Benchmark, analogy_questions, similarity_pairs
 from bayesbias.debias_effects.change_summary import paragraphs
@@ -163,14 +165,39 @@ class BeforeAfter:
         """
         return "\n\n".join(f"{title}: {text}" for title, text in paragraphs(self).items())
 
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return the table as LaTeX, without single words, each row rounded by its interval.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of one that names the embeddings, the study and the intervals.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        shown = self._without_words().drop(columns="note")
+        text = (
+            f"{self.embedding} before and after debiasing ({self.debiased.name}) on the study "
+            f"{self.study.name}, {counted(len(self.study.protected_words), 'protected word')}: "
+            f"changes with {self.prob:.0%} intervals, and the probability of the event."
+        )
+        return frame_to_latex(
+            shown, text if caption is None else caption, titles={"p": "probability"}, by_row=True
+        )
+
+    def _without_words(self) -> pd.DataFrame:
+        """Return the table for reading; words are many, and in the table and in the figure."""
+        return self.table[self.table["word"] == ""].drop(columns="word")
+
     def _repr_html_(self) -> str:
         text = "".join(
             f"<p><b>{html.escape(title)}</b>: {html.escape(text)}</p>"
             for title, text in paragraphs(self).items()
         )
-        # Words are many; they are in the table and in the figure.
-        shown = self.table[self.table["word"] == ""].drop(columns="word")
-        return text + shown.round(3).to_html(index=False, border=0, na_rep="")
+        return text + self._without_words().round(3).to_html(index=False, border=0, na_rep="")
 
 
 def before_after(

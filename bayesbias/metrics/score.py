@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.latex import frame_to_latex
+from bayesbias._core.wording import counted
 from bayesbias.numerics.intervals import Kind, interval_around
 
 if TYPE_CHECKING:
@@ -194,6 +196,41 @@ class Score(Mapping[str, Any]):
         if missing:
             text += f", {missing} lost"
         return ". ".join([text, *self.notes]) + "."
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        r"""Return the score as a LaTeX table of one line, rounded by its interval.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of one that names the query, the number of words and the interval.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> score = bb.metrics.WEAT().run_query("weat_6", bb.load_embedding("demo"))
+        >>> print(score.to_latex().splitlines()[6])
+        weat & demo & 2.32 \\
+        """
+        shown = self.table.drop(columns=["query", "n_words", "n_lost", "reason"])
+        number = sum(map(len, self.words.values()))
+        text = f"{self.query_name}: {self.metric}, from {counted(number, 'word')}"
+        if missing := sum(map(len, self.lost.values())):
+            text += f" ({missing} lost)"
+        if self.draws is not None:
+            text += f", with {self.prob:.0%} interval"
+        for reason in (self.reason, self._why_no_interval):
+            text += f"; {reason}" if reason else ""
+        return frame_to_latex(
+            shown.dropna(axis=1),
+            f"{text}." if caption is None else caption,
+            titles={"p_above": f"P(> {self.neutral_value:g})", "p_value": "p"},
+        )
 
     def __getitem__(self, key: str) -> Any:
         return self.to_dict()[key]

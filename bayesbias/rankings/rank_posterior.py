@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed
 from bayesbias._core.validation import at_least, one_of
 from bayesbias._core.wording import counted, quoted
@@ -187,6 +188,36 @@ class RankPosterior:
             "the embeddings could have been trained on"
         )
         return ". ".join(text) + "."
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return the ranking as a LaTeX table, rounded by its intervals.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of one that names the queries and the intervals.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        table = self.table
+        shown = table[["embedding", "score", "lower", "upper", "expected_rank"]].copy()
+        places = zip(table["rank_lower"], table["rank_upper"], strict=True)
+        shown["ranks"] = [f"{a}" if a == b else f"{a}–{b}" for a, b in places]
+        shown[["p_best", "p_worst"]] = table[["p_best", "p_worst"]]
+        text = (
+            f"Ranking by {self.metric} ({self.aggregate} of "
+            f"{counted(len(self.queries), 'query', 'queries')}), the least biased first: scores "
+            f"and ranks with {self.prob:.0%} intervals, from {len(self.draws):,} draws."
+        )
+        return frame_to_latex(
+            shown,
+            text if caption is None else caption,
+            titles={"p_best": "P(least biased)", "p_worst": "P(most biased)"},
+            decimals={"expected_rank": 1},
+        )
 
     def __repr__(self) -> str:
         draws, embeddings = self.draws.shape

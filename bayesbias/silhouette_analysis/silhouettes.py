@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, check_jobs, one_of
 from bayesbias._core.wording import counted, plural, quoted
@@ -334,6 +335,41 @@ class Silhouettes:
             last,
         ]
         return "\n".join(lines)
+
+    def summary(self) -> str:
+        """Return how robust the lists are in three lines, as `verdict` does without references.
+
+        Returns
+        -------
+        str
+            Three lines.
+        """
+        return self.verdict()
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return the robustness as a LaTeX table, rounded by its intervals.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of one that names the query, the runs and the intervals.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        shown = self.robustness_table.copy()
+        shown.insert(1, "value", self.complete.to_numpy())
+        text = (
+            f"{self.query.name}: robustness of the {self.side} by {self.metric}, with "
+            f"{self.prob:.0%} intervals, from {self.runs} runs with up to {self.sizes[-1]} words."
+        )
+        return frame_to_latex(
+            shown,
+            text if caption is None else caption,
+            titles={"band_robustness": f"robustness ({self.prob:.0%} band)"},
+        )
 
     def _half(self) -> str:
         """Describe the value with half of the words."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from bayesbias._core.array_types import Codes
 from bayesbias._core.blocks import blocks
+from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, one_of, positive, word_list
 from bayesbias._core.wording import quoted
@@ -126,6 +127,36 @@ class MatchedStudy(Study):
             One or two sentences with the values before and after.
         """
         return _summary(self.balance, self.matches, self.on)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """How good the match is; `balance`."""
+        return self.balance
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return how good the match is as a LaTeX table.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of one that names what was matched and the number of controls.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        text = (
+            f"{len(self.matches):,} neutral controls of the study {self.name}, matched to the "
+            f"stereotypes on {self.on}: difference of the means in standard deviations, and "
+            "Kolmogorov–Smirnov distance (KS)."
+        )
+        return frame_to_latex(
+            self.balance,
+            text if caption is None else caption,
+            titles={"ks": "KS"},
+            decimals=dict.fromkeys(("mean", "sd", "difference", "ks"), 2),
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         tables = self.matches, self.balance, self.on, self.seed

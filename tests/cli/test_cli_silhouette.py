@@ -51,6 +51,7 @@ def test_table_and_verdict(capsys: pytest.CaptureFixture[str], both: list[bb.Emb
     assert run(*command, "-q", "--format", "markdown") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("| metric | side | embedding | words | value | robustness |")
+    ends = [f"{first[f'robustness{end}']:.3f}" for end in ("", "_lower", "_upper")]
     assert "| {} [{}, {}] |".format(*ends) in lines[2]
     assert run(*command, "-q", "--format", "csv") == 0
     frame = pd.read_csv(io.StringIO(capsys.readouterr().out))
@@ -145,7 +146,7 @@ def test_words_with_a_prefix_beside_planted_ones(
 def test_the_table_is_printed_before_files_are_written(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise DataError("the disk is full.")
 
     monkeypatch.setattr("bayesbias.cli.silhouette.write_frame", full)

@@ -48,7 +48,7 @@ def test_build(
     words = pd.read_csv(tmp_path / "lists.words.csv")
     assert words["word"].tolist() == expected.words["word"].tolist()
     assert f"40 words written to {out}" in printed.err
-    assert f"macro F1 {gender.macro_f1:.2f}" in printed.err
+    assert f"macro F1 {gender.macro_f1_:.2f}" in printed.err
     assert "Note: Without frequencies, the order of the vocabulary" in printed.err
     for text in ("precision", "recall", "support", "neutral", "stop word", "female"):
         assert text in printed.out

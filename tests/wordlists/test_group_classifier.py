@@ -241,20 +241,20 @@ def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_search_is_cross_validation_of_the_training_words_alone() -> None:
     data = Gaussians(5, (60, 60, 60))
     groups = bb.wordlists.GroupClassifier("best", unit=False).fit(data.embedding, data.labelled)
-    held = (groups.labelled["part"] == "held out").to_numpy()
+    held = (groups.labelled_["part"] == "held out").to_numpy()
     assert held.sum() == 45
     # Whatever the held-out words look like, the choice and the scores are the same.
     vectors = data.vectors.copy()
     vectors[held] = data.rng.normal(size=(45, 10)) * 5
     other = bb.Embedding(data.embedding.words, vectors, "other")
     again = bb.wordlists.GroupClassifier("best", unit=False).fit(other, data.labelled)
-    pd.testing.assert_frame_equal(groups.search, again.search)
-    assert groups.macro_f1 > again.macro_f1
-    assert groups.chosen == groups.search["method"][0]
-    assert set(groups.search["method"]) == {"logistic", "svm", "forest"}
-    assert groups.search["macro_f1"].is_monotonic_decreasing
+    pd.testing.assert_frame_equal(groups.search_, again.search_)
+    assert groups.macro_f1_ > again.macro_f1_
+    assert groups.chosen_ == groups.search_["method"][0]
+    assert set(groups.search_["method"]) == {"logistic", "svm", "forest"}
+    assert groups.search_["macro_f1"].is_monotonic_decreasing
     # About what scikit-learn's own folds say.
-    row = groups.search[groups.search["method"] == "logistic"].iloc[0]
+    row = groups.search_[groups.search_["method"] == "logistic"].iloc[0]
     direct = LogisticRegression(class_weight="balanced", max_iter=5000, **row["options"])
     scores = cross_val_score(direct, data.vectors[~held], data.codes[~held], scoring="f1_macro")
     assert row["macro_f1"] == pytest.approx(scores.mean(), abs=0.06)
@@ -271,51 +271,53 @@ def test_best_takes_what_is_not_linear() -> None:
     emb = bb.Embedding(words, vectors)
     labelled = {"inside": words[:100], "outside": words[100:]}
     best = bb.wordlists.GroupClassifier("best", unit=False).fit(emb, labelled)
-    assert best.chosen != "logistic"
-    assert best.macro_f1 > 0.95
+    assert best.chosen_ != "logistic"
+    assert best.macro_f1_ > 0.95
     linear = bb.wordlists.GroupClassifier("logistic", unit=False).fit(emb, labelled)
-    assert linear.macro_f1 < 0.7
+    assert linear.macro_f1_ < 0.7
 
 
 @pytest.mark.parametrize("name", ["demo", "demo-100d"])
 def test_gender_on_the_demo(name: str) -> None:
     groups = bb.wordlists.GroupClassifier().fit(bb.load_embedding(name), "gender")
-    assert 0.7 < groups.macro_f1 < 0.95
-    assert groups.calibration_error < 0.12
-    assert groups.brier < 0.4  # equal probabilities have 2/3
-    lower, upper = groups.macro_f1_interval
-    assert lower < groups.macro_f1 < upper
+    assert 0.7 < groups.macro_f1_ < 0.95
+    assert groups.calibration_error_ < 0.12
+    assert groups.brier_ < 0.4  # equal probabilities have 2/3
+    lower, upper = groups.macro_f1_interval_
+    assert lower < groups.macro_f1_ < upper
     # First names and kinship terms that are not among the labelled words.
     new = ["elizabeth", "susan", "charles", "henry", "democracy", "computer"]
-    assert not set(new) & set(groups.labelled["word"])
+    assert not set(new) & set(groups.labelled_["word"])
     expected = ["female", "female", "male", "male", "neutral", "neutral"]
     assert groups.predict(new)["group"].tolist() == expected
 
 
 def test_what_it_learnt_from(gender: bb.wordlists.GroupClassifier) -> None:
-    assert gender.groups == NAMES
-    sides = gender.labelled.groupby("lemma")["part"].nunique()
+    assert tuple(gender.classes_) == NAMES
+    sides = gender.labelled_.groupby("lemma")["part"].nunique()
     assert (sides == 1).all()
-    shares = (gender.labelled["part"] == "held out").groupby(gender.labelled["group"]).mean()
+    shares = (gender.labelled_["part"] == "held out").groupby(gender.labelled_["group"]).mean()
     assert shares.between(0.2, 0.3).all()
-    assert gender.evaluation["support"].sum() == (gender.labelled["part"] == "held out").sum()
-    assert "twin_sister" in gender.missing
-    assert gender.two_labels == ()
+    assert gender.evaluation_["support"].sum() == (gender.labelled_["part"] == "held out").sum()
+    assert "twin_sister" in gender.missing_
+    assert gender.two_labels_ == ()
     text = gender.summary()
-    assert f"macro F1 {gender.macro_f1:.2f}" in text
+    assert f"macro F1 {gender.macro_f1_:.2f}" in text
     assert "lacks 12 labelled words: 'twin_sister'" in text
 
 
 def test_same_seed_same_result(demo: bb.Embedding, gender: bb.wordlists.GroupClassifier) -> None:
     again = bb.wordlists.GroupClassifier().fit(demo, bb.load_labelled("gender"))
-    pd.testing.assert_frame_equal(again.evaluation, gender.evaluation)
+    pd.testing.assert_frame_equal(again.evaluation_, gender.evaluation_)
     pd.testing.assert_frame_equal(again.predict(), gender.predict())
-    assert again.macro_f1_interval == gender.macro_f1_interval
+    assert again.macro_f1_interval_ == gender.macro_f1_interval_
     other = bb.wordlists.GroupClassifier(seed=1).fit(demo, "gender")
-    assert not other.labelled["part"].equals(gender.labelled["part"])
+    assert not other.labelled_["part"].equals(gender.labelled_["part"])
     # A forest takes large seeds too.
     labelled = {name: words[:30] for name, words in bb.load_labelled("gender").items()}
-    assert bb.wordlists.GroupClassifier("forest", seed=2**40).fit(demo, labelled).chosen == "forest"
+    assert (
+        bb.wordlists.GroupClassifier("forest", seed=2**40).fit(demo, labelled).chosen_ == "forest"
+    )
 
 
 def test_predict(gender: bb.wordlists.GroupClassifier, demo: bb.Embedding) -> None:
@@ -384,10 +386,10 @@ def test_words_with_two_labels_and_missing_words() -> None:
         "male": [*data.labelled["male"], first.title(), data.labelled["male"][0].upper()],
     }
     groups = bb.wordlists.GroupClassifier().fit(data.embedding, labelled)
-    assert groups.two_labels == (first,)
-    assert groups.missing == ("absent",)
-    assert first not in set(groups.labelled["word"])
-    assert groups.labelled["word"].is_unique
+    assert groups.two_labels_ == (first,)
+    assert groups.missing_ == ("absent",)
+    assert first not in set(groups.labelled_["word"])
+    assert groups.labelled_["word"].is_unique
     assert f"Dropped, as they have two labels: '{first}'." in groups.summary()
 
 
@@ -396,9 +398,9 @@ def test_given_lemmas_keep_words_together() -> None:
     words = data.embedding.words
     lemmas = {word: f"lemma{i // 2}" for i, word in enumerate(words)}
     groups = bb.wordlists.GroupClassifier().fit(data.embedding, data.labelled, lemmas=lemmas)
-    sides = groups.labelled.groupby("lemma")["part"].nunique()
+    sides = groups.labelled_.groupby("lemma")["part"].nunique()
     assert (sides == 1).all()
-    assert groups.labelled["lemma"].nunique() == 40
+    assert groups.labelled_["lemma"].nunique() == 40
     with pytest.raises(SpecError, match="'lemmas' is .*; expected a dictionary such as"):
         bb.wordlists.GroupClassifier().fit(data.embedding, data.labelled, lemmas={"a": 1})
 
@@ -424,7 +426,7 @@ def test_too_few_words(demo: bb.Embedding) -> None:
     with pytest.raises(SpecError, match="has 5 different words"):
         bb.wordlists.GroupClassifier().fit(demo, {**five, "female": forms})
     ten = ["she", "her", "woman", "girl", "queen", "mother", "sister", "daughter", "wife", "nun"]
-    assert bb.wordlists.GroupClassifier().fit(demo, {**five, "female": ten}).macro_f1 > 0.5
+    assert bb.wordlists.GroupClassifier().fit(demo, {**five, "female": ten}).macro_f1_ > 0.5
 
 
 @pytest.mark.parametrize(
@@ -475,8 +477,14 @@ def test_bad_options(demo: bb.Embedding) -> None:
 
 def test_not_fitted(demo: bb.Embedding, gender: bb.wordlists.GroupClassifier) -> None:
     fresh = bb.wordlists.GroupClassifier()
-    assert not hasattr(fresh, "evaluation")
-    for use in (lambda: fresh.evaluation, fresh.predict, fresh.summary):
+    assert not hasattr(fresh, "evaluation_")
+    for use in (
+        lambda: fresh.evaluation_,
+        lambda: fresh.table,
+        fresh.predict,
+        fresh.summary,
+        fresh.to_latex,
+    ):
         with pytest.raises(NotFittedError, match="call fit"):
             use()
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
@@ -486,7 +494,7 @@ def test_not_fitted(demo: bb.Embedding, gender: bb.wordlists.GroupClassifier) ->
     assert used.predict(["king"])["group"][0] == "male"
     with pytest.raises(VocabularyError):
         used.fit(demo, {name: [f"{name}q{i}" for i in range(10)] for name in "ab"})
-    assert not hasattr(used, "evaluation")
+    assert not hasattr(used, "evaluation_")
 
 
 def test_it_is_an_estimator_of_scikit_learn(gender: bb.wordlists.GroupClassifier) -> None:
@@ -512,7 +520,7 @@ def test_it_is_an_estimator_of_scikit_learn(gender: bb.wordlists.GroupClassifier
 def test_a_generator_is_a_seed() -> None:
     data = Gaussians(12, (40, 40))
     first, again, other = (
-        bb.wordlists.GroupClassifier(seed=seed).fit(data.embedding, data.labelled).labelled["part"]
+        bb.wordlists.GroupClassifier(seed=seed).fit(data.embedding, data.labelled).labelled_["part"]
         for seed in (np.random.default_rng(1), np.random.default_rng(1), np.random.default_rng(2))
     )
     assert first.equals(again)
@@ -524,7 +532,7 @@ def test_the_matching_of_the_embedding_is_used() -> None:
     words = [f"/c/en/{word}" for word in data.embedding.words]
     prefixed = bb.Embedding(words, data.vectors).with_matching(prefix="/c/en/")
     groups = bb.wordlists.GroupClassifier().fit(prefixed, data.labelled)
-    assert len(groups.labelled) == 80
+    assert len(groups.labelled_) == 80
     with pytest.raises(VocabularyError, match="none of the 80 labelled words"):
         bb.wordlists.GroupClassifier().fit(
             prefixed, data.labelled, matching=bb.embeddings.Matching()

@@ -232,11 +232,11 @@ def test_frequency_first(
     world: bb.Embedding, groups: bb.wordlists.GroupClassifier, counts: dict[str, float]
 ) -> None:
     built = bb.build_lists(world, groups, size=150, frequencies=counts, threshold=0.6)
-    assert groups.macro_f1 > 0.97
+    assert groups.macro_f1_ > 0.97
     table = groups.predict().set_index("word")
-    label = dict(zip(groups.labelled["word"], groups.labelled["group"], strict=True))
+    label = dict(zip(groups.labelled_["word"], groups.labelled_["group"], strict=True))
     for name in ("red", "green"):
-        best = table[list(groups.groups)].idxmax(axis=1) == name
+        best = table[list(groups.classes_)].idxmax(axis=1) == name
         sure = set(table.index[best & (table[name] >= 0.6)])
         members = [
             word
@@ -657,7 +657,7 @@ def test_bad_methods() -> None:
 
 def test_no_pairs(world: bb.Embedding, groups: bb.wordlists.GroupClassifier) -> None:
     table = groups.predict().set_index("word")["group"]
-    table.update(groups.labelled.set_index("word")["group"])
+    table.update(groups.labelled_.set_index("word")["group"])
     counts = {word: 1000.0 if group == "red" else 10.0 for word, group in table.items()}
     with pytest.raises(DataError, match="of 'red', 'green' are of similar frequency; give"):
         bb.build_lists(world, groups, frequencies=counts, method=PAIRED)

@@ -103,10 +103,10 @@ def of_parts_of_speech(chosen: pd.DataFrame, groups: Sequence[str]) -> list[str]
 
 def of_classifier(classifier: GroupClassifier) -> list[str]:
     """Report that the groups of words are not reliable."""
-    if classifier.macro_f1 >= _POOR:
+    if classifier.macro_f1_ >= _POOR:
         return []
-    worst = classifier.evaluation.sort_values("f1")["group"].tolist()
+    worst = classifier.evaluation_.sort_values("f1")["group"].tolist()
     return [
-        f"The classifier is poor (macro F1 {classifier.macro_f1:.2f} on held-out words), most of "
+        f"The classifier is poor (macro F1 {classifier.macro_f1_:.2f} on held-out words), most of "
         f"all for {quoted(worst[:1])}; look through the lists, or give more labelled words."
     ]

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesbias._core.files import atomic, check_folder
-from bayesbias._core.wording import quoted
+from bayesbias._core.latex import frame_to_latex
+from bayesbias._core.wording import counted, quoted
 from bayesbias.errors import SpecError
 from bayesbias.wordlists import toml_text
 from bayesbias.wordlists.query import Query
@@ -44,7 +45,7 @@ class BuiltLists:
     method : str
         How words were chosen.
     classifier : GroupClassifier
-        What estimated the groups of words; see its `evaluation`.
+        What estimated the groups of words; see its `evaluation_`.
     attributes : tuple of WordSet
         The attribute words, which are in no list.
 
@@ -157,6 +158,33 @@ class BuiltLists:
         with atomic(target, provenance) as (lists, words):
             lists.write_text("\n".join(lines) + "\n", "utf-8", newline="\n")
             self.words.to_csv(words, index=False)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per word, with how it got in; `words`."""
+        return self.words
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return the lists, with all their words, as a LaTeX table.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of one that names the number of words and the method.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        import pandas as pd
+
+        lists = self.word_sets.items()
+        rows = [{"list": name, "n": len(words), "words": list(words)} for name, words in lists]
+        text = f"{counted(len(self.words), 'word')} in lists built by {self.method}."
+        return frame_to_latex(
+            pd.DataFrame(rows), text if caption is None else caption, paragraphs=["words"]
+        )
 
     def summary(self) -> str:
         """Say what is in the lists, why other words are not, and what to know of them.

@@ -33,7 +33,7 @@ class Pool:
 
     def __init__(self, embedding: Embedding, classifier: GroupClassifier) -> None:
         self.embedding = embedding
-        self.names = classifier.groups
+        self.names = tuple(classifier.classes_)
         self._classifier = classifier
         n = len(embedding)
         self._why: npt.NDArray[np.object_] = np.full(n, "", dtype=object)
@@ -41,8 +41,8 @@ class Pool:
         self._probability: npt.NDArray[np.float32] = np.full(n, np.nan, dtype=np.float32)
         # The group of each labelled word, -1 for others.
         self.label: Codes = np.full(n, -1, dtype=np.intp)
-        labelled = embedding.match(classifier.labelled["word"], Matching(("exact",)))
-        group = dict(zip(classifier.labelled["word"], classifier.labelled["group"], strict=True))
+        labelled = embedding.match(classifier.labelled_["word"], Matching(("exact",)))
+        group = dict(zip(classifier.labelled_["word"], classifier.labelled_["group"], strict=True))
         self.label[labelled.rows] = [self.names.index(group[word]) for word in labelled.found]
 
     def left(self) -> Codes:

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.blocks import blocks
+from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.sklearn_errors import NotFittedError
@@ -55,7 +56,8 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
     """Classify words into groups by their vectors, from a few words whose group is known.
 
     It follows the conventions of scikit-learn: settings are given when it is made, `fit` returns
-    the classifier, and `clone`, `get_params` and `check_is_fitted` work.
+    the classifier, names of what it learns end in ``_``, and `clone`, `get_params` and
+    `check_is_fitted` work.
 
     Parameters
     ----------
@@ -74,36 +76,35 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    groups : tuple of str
+    classes_ : ndarray of str
         The names of the groups.
-    evaluation : DataFrame
+    evaluation_ : DataFrame
         How it performs on held-out words, one row per group: ``precision``, ``recall``, ``f1``,
         ``fpr`` and ``fnr`` (false positive and negative rates) with each word in its most probable
-        group,
-        ``unsure`` (the share of the group's words below the threshold) and ``support``.
-    macro_f1 : float
+        group, ``unsure`` (the share of the group's words below the threshold) and ``support``.
+    macro_f1_ : float
         The mean of the groups' F1 on held-out words.
-    macro_f1_interval : tuple of float
+    macro_f1_interval_ : tuple of float
         Its 89% interval, by the Bayesian bootstrap over lemmas.
-    brier : float
+    brier_ : float
         The mean squared distance between probabilities and truth on held-out words, summed over
         groups: 0 is perfect; for k groups, 1 - 1/k is that of equal probabilities.
-    calibration_error : float
+    calibration_error_ : float
         How far the share of words that are in their most probable group is from its probability,
         on average over ten bins of that probability, on held-out words.
-    confusion : DataFrame
+    confusion_ : DataFrame
         How many held-out words of each group (row) are predicted to be in each (column).
-    labelled : DataFrame
+    labelled_ : DataFrame
         The words learnt from: ``word``, ``group``, ``lemma``, and ``part``, which is ``training``
         or ``held out``.
-    search : DataFrame
+    search_ : DataFrame
         What cross-validation says of each method and setting, the best first: ``method``,
         ``options``, ``macro_f1``, ``sd``.
-    chosen : str
+    chosen_ : str
         The method of the best.
-    missing : tuple of str
+    missing_ : tuple of str
         Labelled words that the embedding lacks.
-    two_labels : tuple of str
+    two_labels_ : tuple of str
         Words that were dropped because they have two labels.
 
     Notes
@@ -145,18 +146,18 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
     seed: Seed = 0
     n_jobs: int = 1
 
-    groups: tuple[str, ...] = field(init=False)
-    evaluation: pd.DataFrame = field(init=False)
-    macro_f1: float = field(init=False)
-    macro_f1_interval: tuple[float, float] = field(init=False)
-    brier: float = field(init=False)
-    calibration_error: float = field(init=False)
-    confusion: pd.DataFrame = field(init=False)
-    labelled: pd.DataFrame = field(init=False)
-    search: pd.DataFrame = field(init=False)
-    chosen: str = field(init=False)
-    missing: tuple[str, ...] = field(init=False)
-    two_labels: tuple[str, ...] = field(init=False)
+    classes_: npt.NDArray[np.object_] = field(init=False)
+    evaluation_: pd.DataFrame = field(init=False)
+    macro_f1_: float = field(init=False)
+    macro_f1_interval_: tuple[float, float] = field(init=False)
+    brier_: float = field(init=False)
+    calibration_error_: float = field(init=False)
+    confusion_: pd.DataFrame = field(init=False)
+    labelled_: pd.DataFrame = field(init=False)
+    search_: pd.DataFrame = field(init=False)
+    chosen_: str = field(init=False)
+    missing_: tuple[str, ...] = field(init=False)
+    two_labels_: tuple[str, ...] = field(init=False)
 
     def fit(
         self,
@@ -199,7 +200,7 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         --------
         >>> import bayesbias as bb
         >>> groups = bb.wordlists.GroupClassifier().fit(bb.load_embedding("demo"), "gender")
-        >>> round(groups.macro_f1, 2)
+        >>> round(groups.macro_f1_, 2)
         0.79
         """
         self._check()
@@ -230,13 +231,13 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
             trained = learn(ranking[0], vectors[training], seen, folds, seed)
             probabilities = trained.probabilities(vectors[testing])
             self._model: Calibrated = learn(ranking[0], vectors, words.codes, final_folds, seed)
-        self.groups, self._embedding = tuple(groups), embedding
+        self.classes_, self._embedding = np.array([*groups], dtype=object), embedding
         self._keep_words(words, word_lemmas, held)
         self._keep_evaluation(
             evaluate(
                 words.codes[testing],
                 probabilities,
-                self.groups,
+                tuple(groups),
                 [word_lemmas[i] for i in testing],
                 self.threshold,
                 draw_rng,
@@ -312,14 +313,14 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
             listed, rows = matched.found, matched.rows
         probabilities = self.probabilities(embedding, rows, progress=progress)
         best, certain = most_probable(probabilities)
-        names = np.array([*self.groups, UNSURE], dtype=object)
+        names = np.array([*self.classes_, UNSURE], dtype=object)
         sure = certain >= self.threshold
         return pd.DataFrame(
             {
                 "word": listed,
-                "group": names[np.where(sure, best, len(self.groups))],
+                "group": names[np.where(sure, best, len(self.classes_))],
                 "probability": certain,
-                **dict(zip(self.groups, probabilities.T, strict=True)),
+                **dict(zip(self.classes_, probabilities.T, strict=True)),
             }
         )
 
@@ -348,7 +349,7 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
             If `fit` was not called.
         """
         self._check_dimensions(embedding)
-        result = np.full((len(rows), len(self.groups)), np.nan, dtype=np.float32)
+        result = np.full((len(rows), len(self.classes_)), np.nan, dtype=np.float32)
         with (
             threadpool_limits(1, user_api="blas"),
             progress_bar(
@@ -366,6 +367,52 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
                 advance(len(vectors))
         return result
 
+    @property
+    def table(self) -> pd.DataFrame:
+        """How it performs on held-out words, one row per group; `evaluation_`."""
+        return self.evaluation_
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        r"""Return the evaluation as a LaTeX table.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of one that names the number of held-out words and macro F1 with
+            its interval.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+
+        Raises
+        ------
+        NotFittedError
+            If `fit` was not called.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> groups = bb.wordlists.GroupClassifier().fit(bb.load_embedding("demo"), "gender")
+        >>> print(groups.to_latex().splitlines()[4])
+        group & precision & recall & F1 & FPR & FNR & unsure & n \\
+        """
+        lower, upper = self.macro_f1_interval_
+        held_out = int(self.evaluation_["support"].sum())
+        text = (
+            f"Classifier of groups ({self.chosen_}) on {counted(held_out, 'held-out word')}: macro "
+            f"F1 {self.macro_f1_:.2f} (89% interval {lower:.2f} to {upper:.2f}); FPR and FNR are "
+            "false positive and negative rates, unsure is the share of words below a probability "
+            f"of {self.threshold:g}."
+        )
+        return frame_to_latex(
+            self.evaluation_,
+            text if caption is None else caption,
+            titles={"f1": "F1", "fpr": "FPR", "fnr": "FNR", "support": "n"},
+            decimals=dict.fromkeys(("precision", "recall", "f1", "fpr", "fnr", "unsure"), 2),
+        )
+
     def summary(self) -> str:
         """Report in a few sentences what it learnt from and how good it is.
 
@@ -374,20 +421,20 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         str
             Numbers of words, macro F1 with its interval, and which words were lost.
         """
-        counts = self.labelled["group"].value_counts()
-        listed = ", ".join(f"{counts[name]} {name}" for name in self.groups)
-        held = int((self.labelled["part"] == "held out").sum())
-        lower, upper = self.macro_f1_interval
+        counts = self.labelled_["group"].value_counts()
+        listed = ", ".join(f"{counts[name]} {name}" for name in self.classes_)
+        held = int((self.labelled_["part"] == "held out").sum())
+        lower, upper = self.macro_f1_interval_
         lines = [
-            f"Learnt from {listed} words ({self.chosen}). On {held} held-out words: macro F1 "
-            f"{self.macro_f1:.2f} (89% interval {lower:.2f} to {upper:.2f}), calibration error "
-            f"{self.calibration_error:.2f}."
+            f"Learnt from {listed} words ({self.chosen_}). On {held} held-out words: macro F1 "
+            f"{self.macro_f1_:.2f} (89% interval {lower:.2f} to {upper:.2f}), calibration error "
+            f"{self.calibration_error_:.2f}."
         ]
-        if self.missing:
-            lacking = counted(len(self.missing), "labelled word")
-            lines.append(f"The embedding lacks {lacking}: {quoted(self.missing, 5)}.")
-        if self.two_labels:
-            lines.append(f"Dropped, as they have two labels: {quoted(self.two_labels, 5)}.")
+        if self.missing_:
+            lacking = counted(len(self.missing_), "labelled word")
+            lines.append(f"The embedding lacks {lacking}: {quoted(self.missing_, 5)}.")
+        if self.two_labels_:
+            lines.append(f"Dropped, as they have two labels: {quoted(self.two_labels_, 5)}.")
         return " ".join(lines)
 
     def _check(self) -> None:
@@ -401,27 +448,27 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         import pandas as pd
 
-        self.labelled = pd.DataFrame(
+        self.labelled_ = pd.DataFrame(
             {
                 "word": words.words,
-                "group": [self.groups[code] for code in words.codes],
+                "group": [self.classes_[code] for code in words.codes],
                 "lemma": lemmas,
                 "part": np.where(held, "held out", "training"),
             }
         )
-        self.missing, self.two_labels = words.missing, words.two_labels
+        self.missing_, self.two_labels_ = words.missing, words.two_labels
 
     def _keep_evaluation(self, result: Evaluation, ranking: list[Choice]) -> None:
         import pandas as pd
 
-        self.evaluation, self.confusion = result.table, result.confusion
-        self.macro_f1, self.macro_f1_interval = result.macro_f1, result.macro_f1_interval
-        self.brier, self.calibration_error = result.brier, result.calibration_error
-        self.search = pd.DataFrame([vars(choice) for choice in ranking])
-        self.chosen = ranking[0].method
+        self.evaluation_, self.confusion_ = result.table, result.confusion
+        self.macro_f1_, self.macro_f1_interval_ = result.macro_f1, result.macro_f1_interval
+        self.brier_, self.calibration_error_ = result.brier, result.calibration_error
+        self.search_ = pd.DataFrame([vars(choice) for choice in ranking])
+        self.chosen_ = ranking[0].method
 
     def _fitted_on(self) -> Embedding:
-        self.groups  # noqa: B018  says so if it is not fitted
+        self.classes_  # noqa: B018  says so if it is not fitted
         return self._embedding
 
     def _check_dimensions(self, embedding: Embedding) -> None:
@@ -444,10 +491,10 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         return result
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "search" in vars(self)
+        return "search_" in vars(self)
 
     def __getattr__(self, name: str) -> Any:
-        if name in _learnt():
+        if name in (*_learnt(), "table"):
             raise NotFittedError(
                 f"this GroupClassifier has no {name!r} yet; call fit(embedding, labelled) first."
             )

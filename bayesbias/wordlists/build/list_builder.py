@@ -183,7 +183,7 @@ def build_lists(
         warn(text)
     notes += chosen.notes + too_short + build_notes.of_frequencies(chosen.words, names)
     notes += build_notes.of_classifier(fitted)
-    settings = [f"method {how.name}", f"classifier {fitted.chosen}", f"threshold {least:g}"]
+    settings = [f"method {how.name}", f"classifier {fitted.chosen_}", f"threshold {least:g}"]
     source = ", ".join([*settings, *how.settings()])
     return BuiltLists(
         _word_sets(
@@ -271,7 +271,7 @@ def _fitted(
 ) -> tuple[GroupClassifier, tuple[str, ...]]:
     """Return a classifier, and the groups that get a list; these are checked before the fit."""
     if isinstance(classifier, GroupClassifier):
-        return classifier, _wanted(groups, classifier.groups)
+        return classifier, _wanted(groups, tuple(classifier.classes_))
     labelled = as_labelled(classifier)
     names = _wanted(groups, tuple(labelled))
     return GroupClassifier().fit(embedding, labelled, matching=matching), names

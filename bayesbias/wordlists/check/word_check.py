@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any
 
+from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, word_list
 from bayesbias._core.wording import counted
@@ -91,6 +92,12 @@ _MEASURES = {
 }
 _TAGS = ("word_set", "embedding", "tag", "share")
 _STABILITY = ("first", "second", "measure", "n_embeddings", "mean", "sd", "min", "max")
+#: Digits after the point in tables for reading.
+_DECIMALS = {
+    **dict.fromkeys(("cohesion", "coherence", "similarity", "pca", "tag_distance"), 2),
+    **dict.fromkeys((f"{name}_percentile" for name in ("cohesion", "coherence", "pca")), 0),
+    **dict.fromkeys(("median_rank", "median_count"), 0),
+}
 # Lists of a study on this side are not compared, and their words have nothing in common.
 _CONTROL = "control"
 
@@ -154,6 +161,53 @@ class WordCheck:
             (len(self.warnings), "warning"),
         )
         return f"<WordCheck: {', '.join(counted(number, noun) for number, noun in parts)}>"
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per list and embedding; `lists`."""
+        return self.lists
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return lists and pairs of lists as LaTeX tables.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of our own; that of the pairs stays.
+
+        Returns
+        -------
+        str
+            Up to two ``table`` environments, for a document with the package booktabs.
+        """
+        several = len(set(self.lists["embedding"])) > 1
+        by = ["embedding"] if several else []
+        rank = "median_count" if "median_count" in self.lists else "median_rank"
+        measure = ["cohesion", "cohesion_percentile", "fits_least"]
+        where = "" if several else f" in {self.lists['embedding'].iloc[0]}"
+        text = f"Word lists{where}: cohesion, and its percentile among random lists."
+        latex = frame_to_latex(
+            self.lists[["word_set", *by, "n_words", "n_found", rank, *measure]],
+            text if caption is None else caption,
+            titles={"n_words": "n", "n_found": "found", "cohesion_percentile": "percentile"},
+            decimals=_DECIMALS,
+        )
+        if not len(self.pairs):
+            return latex
+        tags = ["tag_distance"] if "tag_distance" in self.pairs else []
+        measure = ["coherence", "coherence_percentile", "similarity", "pca", "pca_percentile"]
+        shown = self.pairs[["first", "second", *by, "shared", "frequency_ratio", *tags, *measure]]
+        return latex + frame_to_latex(
+            shown.assign(shared=self.pairs["shared"].map(len)),
+            f"Pairs of word lists{where}: coherence and PCA, and their percentiles among the same "
+            "words reassigned at random.",
+            titles={
+                "coherence_percentile": "percentile of coherence",
+                "pca": "PCA",
+                "pca_percentile": "percentile of PCA",
+            },
+            decimals=_DECIMALS,
+        )
 
     def summary(self) -> str:
         """Say what is wrong with the lists, and what to do about it.
