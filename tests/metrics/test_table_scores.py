@@ -105,9 +105,7 @@ def test_a_metric_that_needs_vectors_says_so(religion: pd.DataFrame) -> None:
 
 
 def test_cosines_may_have_leading_dimensions(rng: np.random.Generator) -> None:
-    cosines = [
-        [rng.uniform(-1, 1, (5, 3, words, listed)) for listed in (4, 6)] for words in (3, 2)
-    ]
+    cosines = [[rng.uniform(-1, 1, (5, 3, words, listed)) for listed in (4, 6)] for words in (3, 2)]
     for metric in (bb.metrics.MAC(), bb.metrics.WEAT(), bb.metrics.WEATEffectSize()):
         values = metric.from_cosines(cosines)
         assert values.shape == (5, 3)
@@ -170,7 +168,9 @@ def test_no_effect_size_exceeds_its_bound_and_one_reaches_it(
     bound = bb.metrics.max_effect_size(*sizes, ddof=ddof)
     random = [[rng.normal(size=(20_000, n, 1)), np.zeros((20_000, n, 1))] for n in sizes]
     assert np.abs(metric.from_cosines(random)).max() <= bound + 1e-12
-    apart = [[np.full((n, 1), side), np.zeros((n, 1))] for n, side in zip(sizes, (0.5, 0.1))]
+    apart = [
+        [np.full((n, 1), side), np.zeros((n, 1))] for n, side in zip(sizes, (0.5, 0.1), strict=True)
+    ]
     assert float(metric.from_cosines(apart)) == pytest.approx(bound)
 
 
