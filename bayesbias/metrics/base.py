@@ -557,7 +557,7 @@ class Metric:
         >>> bb.metrics.MAC().from_table(table)
         <Score mac = 0.87, jew, christian and muslim wrt jew_stereotype, ...>
         >>> bb.metrics.MAC().from_table(table, attributes=["neutral"])
-        <Score mac = 0.96, jew, christian and muslim wrt neutral, demo>
+        <Score mac = 0.94, jew, christian and muslim wrt neutral, demo>
         """
         from bayesbias.metrics.table_scores import score_of_table
 

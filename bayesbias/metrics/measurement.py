@@ -234,8 +234,8 @@ class Measurement:
         --------
         >>> import bayesbias as bb
         >>> measurement = bb.metrics.WEATEffectSize().on("weat_6", bb.load_embedding("demo"))
-        >>> values, exact, _ = measurement.split_values()
-        >>> len(values), exact, int((values >= measurement.value() - 1e-9).sum())
+        >>> found = measurement.split_values()
+        >>> len(found.draws), found.exact, int((found.draws >= measurement.value() - 1e-9).sum())
         (12870, True, 1)
         """
         at_least("iterations", iterations, 1)

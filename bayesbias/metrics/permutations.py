@@ -62,11 +62,14 @@ class NullDraws(NamedTuple):
         Whether these are all that there are, and not a sample.
     reason : str, optional
         Why there are none.
+    note : str, optional
+        What to know of them.
     """
 
     draws: Array = np.empty(0)
     exact: bool = False
     reason: str | None = None
+    note: str | None = None
 
 
 class Partitions:

@@ -160,6 +160,15 @@ def test_random_words_are_as_frequent(demo: bb.Embedding) -> None:
     assert np.abs(np.log(demo.ranks[drawn]) - wanted).max() <= near.gap + 1e-9
 
 
+def test_words_without_others_as_frequent_are_worth_a_note(demo: bb.Embedding) -> None:
+    found, near = (
+        bb.null_distribution("weat", "weat_7", demo, nulls="words", draws=50, nearest=nearest)
+        for nearest in (200, 16)
+    )
+    assert "times as frequent" in found.summary()
+    assert near.notes == ()
+
+
 def test_no_word_is_drawn_twice_even_from_narrow_windows() -> None:
     near = np.tile(np.arange(6), (6, 1))
     drawn = RandomWords(np.arange(6), near, 0.0).draw(500, np.random.default_rng(1))
