@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias._core.wording import p_value_text
 from bayesbias.errors import DataError, SpecError
 from bayesbias.plots.style import (
     INK,
@@ -87,7 +88,7 @@ def plot_null_distribution(result: NullDistribution, *, ax: Axes | None = None) 
         ax.stairs(base + heights, edges, baseline=base, fill=True, color=style.color, alpha=0.55)
         ax.axhline(base, color=style.color, linewidth=0.8)
         text = ax.annotate(
-            _p_text(float(p_values[name])),
+            p_value_text(float(p_values[name])),
             (1, base + _HEIGHT / 2),
             (-2, 0),
             xycoords=("axes fraction", "data"),
@@ -117,7 +118,3 @@ def plot_null_distribution(result: NullDistribution, *, ax: Axes | None = None) 
     label_below(ax, f"{result.metric} in {result.embedding} ({result.neutral_value:g}: no bias)")
     legend_above(ax, [line], columns=1)
     return ax
-
-
-def _p_text(value: float) -> str:
-    return f"p = {value:.2g}" if value >= 1e-4 else "p < 0.0001"

@@ -16,7 +16,7 @@ from bayesbias._core.blocks import blocks
 from bayesbias._core.latex import decimals_of_interval, frame_to_latex
 from bayesbias._core.random import Seed, as_seed, generator_for
 from bayesbias._core.validation import at_least, one_of, positive
-from bayesbias._core.wording import counted, quoted
+from bayesbias._core.wording import counted, p_value_text, quoted
 from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embedding
 from bayesbias.errors import SpecError
 from bayesbias.metrics import Measurement, MetricLike, WordVectors, as_metrics
@@ -176,7 +176,7 @@ class NullDistribution:
             lines.append(
                 f"- {row['null']} ({_MEANING[row['null']]}; {how}{row['n']:,}): mean {mean}, "
                 f"{self.prob:.0%} of the values from {lower} to {upper}; the observed value is at "
-                f"percentile {_percentile(row['percentile'])}, {_p_text(row['p_value'])}."
+                f"percentile {_percentile(row['percentile'])}, {p_value_text(row['p_value'])}."
             )
         lines += [f"- {name}: none; {why}." for name, why in self.skipped.items()]
         lines += [f"Note: {note}." for note in self.notes]
@@ -531,7 +531,3 @@ def _percentile(value: float) -> str:
         if float(text) not in (0, 100):
             return text
     return f"{value:.3g}"
-
-
-def _p_text(value: float) -> str:
-    return f"p = {value:.2g}" if value >= 1e-4 else "p < 0.0001"

@@ -317,3 +317,11 @@ def test_an_effect_size_of_182_for_two_and_two_words_is_of_the_first_words_alone
     assert (s[0] - s[2]) / s.std(ddof=1) == pytest.approx(1.82, abs=0.006)
     assert effect_size(s, np.arange(4) < 2, ddof=1) == pytest.approx(0.65, abs=0.005)
     assert bb.metrics.max_effect_size(2, 2, ddof=1) < 1.82
+
+
+def test_the_worked_example_of_weat() -> None:
+    """Published as 1.93."""
+    s = np.array([0.5, 0.3, -0.6, -0.3])
+    first = np.arange(4) < 2
+    assert effect_size(s, first) == pytest.approx(1.92, abs=0.005)
+    assert effect_size(s, first, ddof=1) == pytest.approx(1.66, abs=0.005)
