@@ -41,6 +41,7 @@ from .plots import plot_comparison as plot_comparison
 from .plots import plot_distances as plot_distances
 from .plots import plot_influence as plot_influence
 from .plots import plot_means as plot_means
+from .plots import plot_null_distribution as plot_null_distribution
 from .plots import plot_predictive_check as plot_predictive_check
 from .plots import plot_priors as plot_priors
 from .plots import plot_rank_correlations as plot_rank_correlations
@@ -49,6 +50,7 @@ from .plots import plot_scores as plot_scores
 from .plots import plot_silhouette_grid as plot_silhouette_grid
 from .plots import plot_silhouettes as plot_silhouettes
 from .plots import plot_word as plot_word
+from .rankings import null_distribution as null_distribution
 from .rankings import query_scores as query_scores
 from .rankings import rank as rank
 from .rankings import rank_correlations as rank_correlations

@@ -62,6 +62,13 @@ def silhouettes() -> None:
     save(bb.plot_silhouette_grid(results)[0, 0].get_figure(), "silhouette-grid.png", dpi=110)
 
 
+def without_bias() -> None:
+    """Draw what MAC of the religion study would be without bias."""
+    found = bb.null_distribution("mac", "religion", bb.load_embedding("demo"))
+    figure = bb.plot_null_distribution(found).get_figure()
+    save(figure, "concepts/mac-without-bias.png", dpi=110)
+
+
 def gallery() -> None:
     """Run the code of the gallery, and draw each picture where it stands behind its code."""
     page = DOCS / "gallery" / "index.md"
@@ -89,4 +96,5 @@ if __name__ == "__main__":
     means()
     before_after()
     silhouettes()
+    without_bias()
     gallery()

@@ -65,6 +65,15 @@ def enumerated(items: Sequence[str], conjunction: str = "and") -> str:
     return f"{', '.join(items[:-1])} {conjunction} {items[-1]}"
 
 
+def p_value_text(value: float) -> str:
+    """Return a p-value as it is written in a sentence, never as 0.
+
+    >>> p_value_text(0.1172), p_value_text(0.00002)
+    ('p = 0.12', 'p < 0.0001')
+    """
+    return f"p = {value:.2g}" if value >= 1e-4 else "p < 0.0001"
+
+
 def with_article(words: str) -> str:
     """Return words that begin with a number or a letter after their indefinite article.
 

@@ -12,7 +12,9 @@ from bayesbias.metrics.nas import NAS
 from bayesbias.metrics.neighbourhood import Neighbourhood
 from bayesbias.metrics.nested_subsets import NestedSubsets
 from bayesbias.metrics.permutations import TESTS as TESTS
+from bayesbias.metrics.permutations import NullDraws as NullDraws
 from bayesbias.metrics.permutations import Test as Test
+from bayesbias.metrics.preaveraged_test import preaveraged_t_test
 from bayesbias.metrics.proximity import GIPE, ProximityBias
 from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.query_vectors import as_query as as_query
@@ -27,7 +29,9 @@ from bayesbias.metrics.rnsb import RNSB, RNSBGroups
 from bayesbias.metrics.same import SAME
 from bayesbias.metrics.score import Score
 from bayesbias.metrics.semaxis import SemAxis
-from bayesbias.metrics.weat import WEAT, WEATEffectSize
+from bayesbias.metrics.weat import WEAT, WEATEffectSize, max_effect_size
+from bayesbias.metrics.weighting import cosines as cosines
+from bayesbias.metrics.weighting import ones as ones
 
 __all__ = [
     "ECT",
@@ -57,4 +61,6 @@ __all__ = [
     "WordVectors",
     "analogies",
     "complete_analogy",
+    "max_effect_size",
+    "preaveraged_t_test",
 ]

@@ -201,6 +201,52 @@ class Metric:
             )
         return float(result), {}
 
+    @property
+    def takes_cosines(self) -> bool:
+        """Whether the value depends on the cosines of target and attribute words alone."""
+        return type(self).from_cosines is not Metric.from_cosines
+
+    def from_cosines(self, cosines: Sequence[Sequence[Array]]) -> Array:
+        """Return the value from cosines alone, without vectors.
+
+        A metric implements it if it can; then it can be computed from a distance table.
+
+        Parameters
+        ----------
+        cosines : sequence of sequence of ndarray
+            For each target set and each attribute set, the cosines of their words: target words ×
+            attribute words, after any number of leading dimensions.
+
+        Returns
+        -------
+        ndarray
+            The values, in the shape of the leading dimensions.
+
+        Raises
+        ------
+        SpecError
+            If the metric needs the vectors.
+        """
+        raise SpecError(
+            f"the metric {self.name!r} needs the vectors of the words, not only their cosines; use "
+            "run_query() with the embedding."
+        )
+
+    def details_of_cosines(self, cosines: Sequence[Sequence[Array]]) -> dict[str, Any]:
+        """Return what else there is to say of cosines, as `measure` does of vectors.
+
+        Parameters
+        ----------
+        cosines : sequence of sequence of ndarray
+            For each target set and each attribute set, target words × attribute words.
+
+        Returns
+        -------
+        dict
+            Further keys of the `Score`; none by default.
+        """
+        return {}
+
     def doubts(self, details: Mapping[str, Any]) -> tuple[str, ...]:
         """Say what speaks against a value, by the details that `measure` returned.
 
@@ -448,6 +494,59 @@ class Metric:
         return measurement.permutation_test(
             iterations=test.iterations, test=test.test, method=test.method
         )
+
+    def from_table(
+        self,
+        table: pd.DataFrame,
+        *,
+        targets: Sequence[str] | None = None,
+        attributes: Sequence[str] | None = None,
+    ) -> Score:
+        """Measure the words of a distance table, for which no vectors are needed.
+
+        Metrics that depend on cosine distances alone can do this: MAC, WEAT and its effect size.
+
+        Parameters
+        ----------
+        table : DataFrame
+            A distance table of one embedding, as `distance_table` or `read_table` return it.
+        targets : sequence of str, optional
+            The groups (``protected_group``) that are the target sets, in this order; by default
+            all groups.
+        attributes : sequence of str, optional
+            The lists (``word_class``) that are the attribute sets, in this order; by default the
+            stereotypes of these groups, in the order of the groups. Name a list of controls to
+            measure these instead.
+
+        Returns
+        -------
+        Score
+            The value, with the words it rests on.
+
+        Raises
+        ------
+        SpecError
+            If the metric needs vectors, or the table has more groups or lists than it takes.
+        DataError
+            If the table lacks a group, a list or a pair of words that the metric needs.
+
+        Warns
+        -----
+        BayesBiasWarning
+            If duplicated rows are left out: each pair of words counts once.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+        >>> bb.metrics.MAC().from_table(table)
+        <Score mac = 0.87, jew, christian and muslim wrt jew_stereotype, ...>
+        >>> bb.metrics.MAC().from_table(table, attributes=["neutral"])
+        <Score mac = 0.94, jew, christian and muslim wrt neutral, demo>
+        """
+        from bayesbias.metrics.table_scores import score_of_table
+
+        return score_of_table(self, table, targets, attributes)
 
     def posterior(
         self,

@@ -72,6 +72,16 @@ class MAC(Metric):
             result: Array = 1 - closeness / (number * len(attributes))
         return result
 
+    def from_cosines(self, cosines: Sequence[Sequence[Array]]) -> Array:
+        """Return the value from cosines: 1 minus the mean over target words and attribute sets."""
+        # Target words of all sets count alike, and so do attribute sets.
+        by_word = [
+            sum(block.mean(axis=-1) for block in of_target) / len(of_target)
+            for of_target in cosines
+        ]
+        result: Array = 1 - np.concatenate(by_word, axis=-1).mean(axis=-1)
+        return result
+
     def measure(
         self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
     ) -> tuple[float, dict[str, Any]]:

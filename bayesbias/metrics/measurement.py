@@ -17,11 +17,13 @@ from bayesbias.metrics.bootstrap_correction import corrected, jackknife_error, w
 from bayesbias.metrics.nested_subsets import NestedSubsets
 from bayesbias.metrics.permutations import (
     Method,
+    NullDraws,
     Partitions,
     PermutationOptions,
     Test,
     p_value,
     permutation_generator,
+    split_values,
 )
 from bayesbias.metrics.query_vectors import QueryVectors, WordVectors
 from bayesbias.metrics.resampling import bootstrap
@@ -220,6 +222,48 @@ class Measurement:
             notes = score.notes if why_none is None else (*score.notes, f"no p-value: {why_none}")
             score = replace(score, p_value=p, notes=notes)
         return _with_warnings(score)
+
+    def split_values(self, *, iterations: int = 10_000) -> NullDraws:
+        """Return the values for the target words divided into two sets in other ways.
+
+        The sets keep their lengths, and words in both stay in both. The words of pairs are swapped.
+
+        Parameters
+        ----------
+        iterations : int, default 10,000
+            How many splits are drawn if there are more than 1,000,000 (or, for metrics that take
+            no weights, more than this); otherwise the values are those of all splits.
+
+        Returns
+        -------
+        NullDraws
+            ``draws``, one value per split; ``exact``, whether these are all; and the ``reason`` if
+            there are none.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> measurement = bb.metrics.WEATEffectSize().on("weat_6", bb.load_embedding("demo"))
+        >>> found = measurement.split_values()
+        >>> len(found.draws), found.exact, int((found.draws >= measurement.value() - 1e-9).sum())
+        (12870, True, 1)
+        """
+        at_least("iterations", iterations, 1)
+        metric = self.metric
+        if self.words.reason is not None:
+            return NullDraws(reason=self.words.reason)
+        if len(self.words.targets) != 2:
+            return NullDraws(reason="splits are made of two target sets")
+        if metric.no_p_value is not None:
+            return NullDraws(reason=metric.no_p_value)
+        partitions = self._partitions(metric)
+        return split_values(
+            partitions,
+            lambda weights: self._of_partitions(metric, partitions, weights),
+            iterations,
+            permutation_generator(self.query, self.seed),
+            quick=metric.takes_weights,
+        )
 
     def influence(self) -> pd.DataFrame:
         """Measure how much each word changes the value, by leaving it out.
@@ -570,17 +614,25 @@ class Measurement:
         """Return the p-value, and why there is none if so."""
         if self.metric.no_p_value is not None:
             return np.nan, self.metric.no_p_value
-        metric, attributes = self.metric.tested_metric(), self.words.attributes
-        partitions = Partitions(self.words.targets, paired=metric.paired)
+        metric = self.metric.tested_metric()
+        partitions = self._partitions(metric)
 
         def deviations(weights: list[Array]) -> Array:
-            all_weights = [*weights, *ones(attributes)]
-            values = _evaluate(metric, partitions.targets, attributes, all_weights)
-            return values - metric.neutral_value
+            return self._of_partitions(metric, partitions, weights) - metric.neutral_value
 
         rng = permutation_generator(self.query, self.seed)
         p, why_none = p_value(partitions, deviations, options, rng, quick=metric.takes_weights)
         return p, metric.undefined if np.isnan(p) and why_none is None else why_none
+
+    def _partitions(self, metric: Metric) -> Partitions:
+        return Partitions(self.words.targets, paired=metric.paired)
+
+    def _of_partitions(
+        self, metric: Metric, partitions: Partitions, weights: Sequence[Array]
+    ) -> Array:
+        """Return the values for weights of the target words of partitions."""
+        attributes = self.words.attributes
+        return _evaluate(metric, partitions.targets, attributes, [*weights, *ones(attributes)])
 
 
 def _evaluate(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, islice
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,8 @@ _MOST_PARTITIONS = 1_000_000
 _BLOCK = 20_000
 # Partitions that are tried first.
 _FEW = 50
+_ONE_WAY = "there is only one way to assign the words to the sets"
+_ALL_EQUAL = "it does not matter to the metric which set a word is in"
 # Two statistics that differ by less than this share of the largest are the same.
 _TIE = 1e-9
 
@@ -47,6 +49,27 @@ class PermutationOptions:
         one_of(test, self.test, TESTS)
         one_of(method, self.method, ("auto", "exact", "approximate"))
         return self
+
+
+class NullDraws(NamedTuple):
+    """The values of a metric without bias.
+
+    Parameters
+    ----------
+    draws : ndarray
+        The values; empty if there are none.
+    exact : bool
+        Whether these are all that there are, and not a sample.
+    reason : str, optional
+        Why there are none.
+    note : str, optional
+        What to know of them.
+    """
+
+    draws: Array = np.empty(0)
+    exact: bool = False
+    reason: str | None = None
+    note: str | None = None
 
 
 class Partitions:
@@ -143,9 +166,10 @@ def p_value(
     `quick` says that many partitions can be enumerated.
     """
     if partitions.count == 1:
-        return np.nan, "there is only one way to assign the words to the sets"
-    most = _MOST_PARTITIONS if quick else options.iterations
-    exact = options.method == "exact" or (options.method == "auto" and partitions.count <= most)
+        return np.nan, _ONE_WAY
+    exact = options.method == "exact" or (
+        options.method == "auto" and _are_few(partitions, options.iterations, quick=quick)
+    )
     if exact and partitions.count > 100 * _MOST_PARTITIONS:
         raise SpecError(
             f"there are {partitions.count:.2g} partitions, too many for p_value_method='exact'; "
@@ -154,16 +178,45 @@ def p_value(
     observed = float(deviations(partitions.observed())[0])
     if not np.isfinite(observed):
         return np.nan, None
-    # A few partitions tell whether the metric sees them at all.
-    few = deviations(next(partitions.random(_FEW, np.random.default_rng(0))))
-    if np.ptp(np.append(few, observed)) <= 1e-9 * max(np.abs(few).max(), 1e-300):
-        return np.nan, "it does not matter to the metric which set a word is in"
+    if _are_equal(partitions, deviations, observed):
+        return np.nan, _ALL_EQUAL
     extreme = number = 0
     for weights in partitions.every() if exact else partitions.random(options.iterations, rng):
         values = deviations(weights)
         extreme += int(_as_extreme(values, observed, options.test).sum())
         number += len(values)
     return (extreme / number if exact else (extreme + 1) / (number + 1)), None
+
+
+def _are_few(partitions: Partitions, iterations: int, *, quick: bool) -> bool:
+    """Tell whether all partitions are enumerated rather than so many of them drawn."""
+    return bool(partitions.count <= (_MOST_PARTITIONS if quick else iterations))
+
+
+def split_values(
+    partitions: Partitions,
+    evaluate: Callable[[list[Array]], Array],
+    iterations: int,
+    rng: np.random.Generator,
+    *,
+    quick: bool,
+) -> NullDraws:
+    """Return the values of all partitions, or of some at random."""
+    if partitions.count == 1:
+        return NullDraws(reason=_ONE_WAY)
+    if _are_equal(partitions, evaluate, float(evaluate(partitions.observed())[0])):
+        return NullDraws(reason=_ALL_EQUAL)
+    exact = _are_few(partitions, iterations, quick=quick)
+    parts = partitions.every() if exact else partitions.random(iterations, rng)
+    return NullDraws(np.concatenate([evaluate(weights) for weights in parts]), exact)
+
+
+def _are_equal(
+    partitions: Partitions, evaluate: Callable[[list[Array]], Array], observed: float
+) -> bool:
+    """Tell, by a few partitions, whether it makes no difference which set a word is in."""
+    few = evaluate(next(partitions.random(_FEW, np.random.default_rng(0))))
+    return bool(np.ptp(np.append(few, observed)) <= 1e-9 * max(np.abs(few).max(), 1e-300))
 
 
 def _as_extreme(values: Array, observed: float, test: Test) -> npt.NDArray[np.bool_]:

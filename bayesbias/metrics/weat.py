@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.validation import at_least
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.nested_subsets import NestedSubsets
 from bayesbias.metrics.query_vectors import WordVectors
@@ -124,6 +125,20 @@ class WEAT(Metric):
         result: Array = first - second
         return result
 
+    def from_cosines(self, cosines: Sequence[Sequence[Array]]) -> Array:
+        """Return the value from the cosines of target and attribute words."""
+        associations = [first.mean(axis=-1) - second.mean(axis=-1) for first, second in cosines]
+        leading = associations[0].shape[:-1]
+        flat = [values.reshape(-1, values.shape[-1]) for values in associations]
+        weights = [np.ones((1, values.shape[1])) for values in flat]
+        return self._from_associations(flat, weights).reshape(leading)
+
+    def details_of_cosines(self, cosines: Sequence[Sequence[Array]]) -> dict[str, Any]:
+        """Return both numbers with the place of the p-value, as `measure` does."""
+        both = (replace(self, return_effect_size=size) for size in (False, True))
+        weat, size = (float(metric.from_cosines(cosines)) for metric in both)
+        return {"weat": weat, "effect_size": size, "p_value": np.nan}
+
     def measure(
         self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
     ) -> tuple[float, dict[str, Any]]:
@@ -166,6 +181,45 @@ class WEATEffectSize(WEAT):
 
     name: ClassVar[str] = "weat_es"
     value_range: ClassVar[tuple[float, float]] = (-2.0, 2.0)
+
+
+def max_effect_size(first: int, second: int, *, ddof: int = 0) -> float:
+    """Return the largest effect size of WEAT that target sets of these lengths can have.
+
+    Parameters
+    ----------
+    first, second : int
+        The numbers of words of the two target sets.
+    ddof : int, default 0
+        0 if the variance is divided by the number of words N, as in `WEATEffectSize`, 1 if by
+        N − 1, as by R's function ``sd``.
+
+    Returns
+    -------
+    float
+        The bound; an effect size lies between minus it and it.
+
+    Notes
+    -----
+    The effect size is the correlation of the associations with membership in the first set, times
+    N / √(n₁ n₂), where N = n₁ + n₂; with ``ddof=1`` also times √((N − 1) / N). A correlation is at
+    most 1, and it is 1 if all words of a set have the same association. The bound is therefore
+    √(N (N − ddof) / (n₁ n₂)): 2 for sets of equal size, and √3 = 1.73 for 2 + 2 words with
+    ``ddof=1``.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.metrics.max_effect_size(8, 8)
+    2.0
+    >>> round(bb.metrics.max_effect_size(2, 2, ddof=1), 2)
+    1.73
+    """
+    at_least("first", first, 1)
+    at_least("second", second, 1)
+    check_ddof(ddof)
+    number = first + second
+    return float(np.sqrt(number * (number - ddof) / (first * second)))
 
 
 def _associations(

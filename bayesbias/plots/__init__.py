@@ -9,6 +9,7 @@ from bayesbias.plots.distances_plot import plot_distances
 from bayesbias.plots.heat_maps import plot_rank_correlations, plot_rank_probabilities
 from bayesbias.plots.influence_plot import plot_influence
 from bayesbias.plots.means_plot import plot_means
+from bayesbias.plots.null_plot import plot_null_distribution
 from bayesbias.plots.predictive_plot import plot_predictive_check
 from bayesbias.plots.priors_plot import plot_priors
 from bayesbias.plots.scores_plot import plot_scores
@@ -24,6 +25,7 @@ __all__ = [
     "plot_distances",
     "plot_influence",
     "plot_means",
+    "plot_null_distribution",
     "plot_predictive_check",
     "plot_priors",
     "plot_rank_correlations",

@@ -3,6 +3,7 @@
 # Names that are not in __all__ are for other rooms.
 from bayesbias.rankings.common_words import CommonWords as CommonWords
 from bayesbias.rankings.common_words import common_words as common_words
+from bayesbias.rankings.null_distribution import NullDistribution, null_distribution
 from bayesbias.rankings.parallel_scores import Queries as Queries
 from bayesbias.rankings.parallel_scores import Settings as Settings
 from bayesbias.rankings.parallel_scores import as_queries as as_queries
@@ -14,7 +15,9 @@ from bayesbias.rankings.run_queries import query_scores, run_queries
 from bayesbias.rankings.study_queries import study_queries as study_queries
 
 __all__ = [
+    "NullDistribution",
     "RankPosterior",
+    "null_distribution",
     "query_scores",
     "rank",
     "rank_correlations",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
+from bayesbias._core.wording import quoted
 from bayesbias.errors import SpecError
 from bayesbias.metrics import MAC, Metric, MetricLike, as_metrics
 from bayesbias.rankings.parallel_scores import fitting
@@ -39,6 +40,25 @@ def study_queries(
         else:
             asked.append((metric, taken))
     return asked, skipped
+
+
+def study_query(metric: Metric, study: Study) -> Query:
+    """Return the one query that a study asks of a metric; several are refused."""
+    mine = [] if metric.paired else [*_own_queries(metric, study)]
+    if not mine:
+        raise SpecError(
+            f"the study {study.name!r} has no groups and stereotypes that fit the metric "
+            f"{metric.name!r}; give a Query."
+        )
+    if len(mine) > 1:
+        first = mine[0]
+        raise SpecError(
+            f"the study {study.name!r} asks {len(mine)} questions of the metric {metric.name!r} "
+            f"({quoted([query.name for query in mine], 3)}); give one of them as a Query: "
+            f"bb.Query([study.groups[{first.target_names[0]!r}], …], "
+            f"[study.stereotypes[{first.target_names[0]!r}], …])."
+        )
+    return mine[0]
 
 
 def _own_queries(metric: Metric, study: Study) -> Iterator[Query]:

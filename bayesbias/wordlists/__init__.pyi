@@ -15,6 +15,7 @@ from .catalogue import describe_collection as describe_collection
 from .catalogue import load_labelled as load_labelled
 from .catalogue import load_lists as load_lists
 from .catalogue import load_query as load_query
+from .catalogue import load_question as load_question
 from .catalogue import load_study as load_study
 from .catalogue import query_set as query_set
 from .catalogue import resolve as resolve
@@ -29,6 +30,10 @@ from .frequencies import Unknown as Unknown
 from .frequencies import frequency_source as frequency_source
 from .frequencies import log_frequencies as log_frequencies
 from .matched_controls import MatchedStudy as MatchedStudy
+from .matched_controls import given_pool as given_pool
+from .matched_controls import has_direction as has_direction
+from .matched_controls import is_plain as is_plain
+from .matched_controls import listed_words as listed_words
 from .query import Query as Query
 from .query import Template as Template
 from .query import as_sets as as_sets

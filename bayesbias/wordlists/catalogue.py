@@ -252,6 +252,11 @@ def load_lists(source: str) -> Study | Query:
     return _build(source, data, Study.from_dict)
 
 
+def load_question(source: str) -> Study | Query:
+    """Load a query or a study; where both have one name, it is the query, as metrics have it."""
+    return load_query(source) if source in _query_entries() else load_lists(source)
+
+
 def describe_collection(collection: str) -> dict[str, Any]:
     """Return title, source, licence and notes of a collection, and the description of its sets."""
     data = _collection(collection)

@@ -209,7 +209,7 @@ def match_controls(
     if caliper is not None:
         positive("caliper", caliper)
     how = one_vector_matching(matching, embedding)
-    given = None if pool is None else _given_pool(pool)
+    given = None if pool is None else given_pool(pool)
     source = frequency_source(frequencies, how) if on == "frequency" else None
     if source is not None:
         source.check(embedding)
@@ -261,7 +261,7 @@ def match_controls(
     return MatchedStudy(new, matches, balance, on, seed)
 
 
-def _given_pool(pool: str | Iterable[str]) -> tuple[str, ...]:
+def given_pool(pool: str | Iterable[str]) -> tuple[str, ...]:
     """Return the words of a pool: a list, or the name of a built-in one."""
     if isinstance(pool, str):
         if pool.partition(":")[0] not in COLLECTIONS or ":" not in pool:
@@ -306,11 +306,11 @@ def _candidates(
     neutral = embedding.match(study.controls.get("neutral", ()), how).distinct()
     used = set(embedding.match(sorted(taken), how).rows.tolist())
     if pool is None:
-        listed = _listed_words()
+        listed = listed_words()
         others = [
             (word, row)
             for row, word in enumerate(embedding.words)
-            if row not in used and word not in listed and _plain(word)
+            if row not in used and word not in listed and is_plain(word)
         ]
     else:
         offered = embedding.match(pool, how).distinct()
@@ -330,14 +330,14 @@ def _candidates(
         values = _values(None, embedding, words, rows, strict=False)
     else:
         values = source.find(embedding, words, rows)
-    usable = np.isfinite(values) & _has_direction(embedding, rows)
+    usable = np.isfinite(values) & has_direction(embedding, rows)
     in_study = np.arange(len(rows)) < len(neutral)
     return _Words(
         [words[i] for i in np.flatnonzero(usable).tolist()], values[usable], in_study[usable]
     )
 
 
-def _listed_words() -> set[str]:
+def listed_words() -> set[str]:
     """Return the words of all published lists: opinions, people, professions, … are not neutral."""
     return {
         word
@@ -348,12 +348,13 @@ def _listed_words() -> set[str]:
     }
 
 
-def _plain(word: str) -> bool:
+def is_plain(word: str) -> bool:
     """Return whether a word is of letters, in lower case where there is one, and not a letter."""
     return word.isalpha() and word == word.lower() and (len(word) > 1 or not word.isascii())
 
 
-def _has_direction(embedding: Embedding, rows: Codes) -> npt.NDArray[np.bool_]:
+def has_direction(embedding: Embedding, rows: Codes) -> npt.NDArray[np.bool_]:
+    """Tell which words have a finite vector that is not zero, and with it a cosine."""
     result = np.empty(len(rows), dtype=bool)
     for part in blocks(len(rows), embedding.dim):
         vectors = np.asarray(embedding.vectors[rows[part]])

@@ -106,6 +106,23 @@ def grown(
     )
 
 
+def without_bias(*nulls: str, observed: float = 1.5) -> bb.rankings.NullDistribution:
+    """A null distribution of normal numbers."""
+    rng = np.random.default_rng(3)
+    draws = {name: rng.normal(0, 0.5 + i, 400) for i, name in enumerate(nulls)}
+    return bb.rankings.NullDistribution(
+        metric="weat_es",
+        query="a and b wrt c and d",
+        embedding="old",
+        observed=observed,
+        draws=draws,
+        exact=dict.fromkeys(draws, False),
+        skipped={},
+        neutral_value=0.0,
+        value_range=(-2.0, 2.0),
+    )
+
+
 def names(ax: Axes) -> list[str]:
     """What is written beside the rows."""
     return [label.get_text() for label in ax.get_yticklabels()]

@@ -19,12 +19,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from drawn import grown, handmade, ranked, simulated_table
+from drawn import grown, handmade, ranked, simulated_table, without_bias
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection, PolyCollection, QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Rectangle, StepPatch
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 
@@ -121,6 +121,7 @@ FIGURES: dict[str, Callable[[], Axes]] = {
     "distances": lambda: bb.plot_distances(table()),
     "influence": influence,
     "means": lambda: bb.plot_means(handmade(table())),
+    "null_distribution": lambda: bb.plot_null_distribution(without_bias("splits", "words")),
     "predictive_check": lambda: bb.plot_predictive_check(handmade(table()), draws=50),
     "priors": lambda: bb.plot_priors("connection")[1],
     "rank_correlations": rank_correlations,
@@ -185,6 +186,8 @@ def move_something(ax: Axes) -> None:
             places = ax.transData.transform(artist.get_paths()[0].vertices)
             places[:, 0] += 0.02 * ax.figure.bbox.width
             return artist.set_paths([ax.transData.inverted().transform(places)])
+        if isinstance(artist, StepPatch):
+            return artist.set_data(np.roll(artist.get_data().values, 2))
         if isinstance(artist, Rectangle):
             return artist.set_width(0.95 * artist.get_width())
     raise AssertionError("nothing to move")
