@@ -55,7 +55,9 @@ class Matching:
         The share of a list that may be missing. A list that loses more is refused, and a metric
         has no value.
     strategy : {"first", "all"}, default "first"
-        Use the first form of a word that the vocabulary has, or every one.
+        Use the first form of a word that the vocabulary has, or every one. Metrics then take all
+        vectors of a word, and draw, leave out or reassign the word with all of them. Distance
+        tables, pairs and debiasing definitions need one vector per word.
 
     Raises
     ------

@@ -24,7 +24,8 @@ class WordVectors:
     name : str
         The name of the set.
     words : tuple of str
-        Its words, those that the embedding has.
+        Its words, those that the embedding has; the entries of the vocabulary if a word may have
+        several (``strategy="all"``).
     vectors : ndarray of shape (n_words, dim)
         Their vectors in double precision, as long as they are in the embedding.
     embedding : str, default "embedding"
@@ -102,6 +103,15 @@ class QueryVectors:
         """The target sets and then the attribute sets."""
         return (*self.targets, *self.attributes)
 
+    @cached_property
+    def owners(self) -> tuple[Codes, ...]:
+        """For each set, which of its listed words each vector belongs to, counted from 0.
+
+        The forms of a word are no independent words: a word is drawn, left out or reassigned with
+        all of them.
+        """
+        return tuple(np.unique(places, return_inverse=True)[1] for places in self.places)
+
 
 def as_query(query: Query | str) -> Query:
     """Return the query, or the one of that name."""
@@ -129,7 +139,10 @@ def gather(
     """
     matched = match(embedding, query.word_sets(), matching)
     if paired and matched.matching.strategy == "all":
-        raise SpecError("a metric of pairs takes one entry for each word; use strategy='first'.")
+        raise SpecError(
+            "a metric of pairs takes one entry for each word, and strategy='all' may find several; "
+            "use strategy='first'."
+        )
     problems = matched.problems()
     used = _complete_pairs(matched, problems) if paired else matched.sets
     used = {
@@ -139,6 +152,11 @@ def gather(
     n_targets = len(query.target_sets)
     names = (*query.target_names, *query.attribute_names)
     sets = _with_vectors(embedding, names, list(used.values()))
+    if matched.matching.strategy == "all":
+        sets = [
+            replace(words, words=found.entries)
+            for words, found in zip(sets, used.values(), strict=True)
+        ]
     if normalize:
         sets = [replace(words, vectors=words.unit) for words in sets]
     for i, (label, words) in enumerate(zip(used, sets, strict=True)):
