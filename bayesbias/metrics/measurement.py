@@ -285,7 +285,8 @@ class Measurement:
         DataFrame
             One row per attribute word, by value: ``word``, ``value``, ``lower``, ``upper``,
             ``p_above``, ``p_value``. ``attrs["no_interval"]`` says for which words there is no
-            interval, and why.
+            interval, and why; ``attrs`` also names the metric, its neutral value, the query and the
+            embedding.
 
         Raises
         ------
@@ -342,7 +343,13 @@ class Measurement:
         frame = pd.DataFrame(
             rows, columns=["word", "value", "lower", "upper", "p_above", "p_value"]
         ).sort_values("value", kind="stable", ignore_index=True)
-        frame.attrs["no_interval"] = no_interval
+        frame.attrs = {
+            "no_interval": no_interval,
+            "metric": self.metric.name,
+            "neutral_value": float(self.metric.neutral_value),
+            "query": self.query.name,
+            "embedding": self.embedding,
+        }
         return frame
 
     def evaluate(self, weights: Sequence[Array]) -> Array:
