@@ -10,7 +10,15 @@ import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding, Matched, MatchedWords, Matching, match, unit_rows
+from bayesbias.embeddings import (
+    Embedding,
+    Matched,
+    MatchedWords,
+    Matching,
+    as_matching,
+    match,
+    unit_rows,
+)
 from bayesbias.errors import SpecError
 from bayesbias.wordlists import Query, load_query
 
@@ -122,6 +130,25 @@ def as_query(query: Query | str) -> Query:
             f"'query' is {type(query).__name__}; expected a Query or the name of one: 'weat_7'."
         )
     return query
+
+
+def without_missing_targets(
+    query: Query, embedding: Embedding, matching: Matching | None
+) -> tuple[Query, tuple[str, ...]]:
+    """Return a query of single target words without those that the embedding lacks, and these.
+
+    The query stays as it is if a target set has several words, or if more of the words are missing
+    than the threshold allows.
+    """
+    targets = [words for words in query.target_sets if len(words) == 1]
+    if len(targets) < len(query.target_sets) or len(targets) < 2:
+        return query, ()
+    how = as_matching(matching, embedding)
+    missing = embedding.match([words.words[0] for words in targets], how).missing
+    left = [words for words in targets if words.words[0] not in missing]
+    if not missing or len(left) < 2 or len(missing) > how.threshold * len(targets):
+        return query, ()
+    return Query(left, query.attribute_sets), missing
 
 
 def gather(
