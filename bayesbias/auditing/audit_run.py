@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
@@ -37,7 +36,7 @@ from bayesbias.debias import Method, method_for
 from bayesbias.debias_effects.before_after import CLASSICAL
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Embedding, Matching
-from bayesbias.embeddings.matching import check_matching
+from bayesbias.embeddings.matching import check_matching, described
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 from bayesbias.metrics import MetricLike
 from bayesbias.wordlists import Study
@@ -323,7 +322,7 @@ def _about_embeddings(
             "source": one.label,
             "words": len(embedding),
             "dimensions": embedding.dim,
-            "matching": asdict(embedding.matching),
+            "matching": described(embedding.matching),
             "sha256": hashes[embedding.name],
         }
         for one, embedding in zip(given, loaded, strict=True)
