@@ -35,6 +35,7 @@ from .models import plan_sample_size as plan_sample_size
 from .models import prior_draws as prior_draws
 from .models import t_contrasts as t_contrasts
 from .plots import plot_before_after as plot_before_after
+from .plots import plot_by_word as plot_by_word
 from .plots import plot_calibration as plot_calibration
 from .plots import plot_coefficients as plot_coefficients
 from .plots import plot_comparison as plot_comparison
@@ -46,11 +47,13 @@ from .plots import plot_predictive_check as plot_predictive_check
 from .plots import plot_priors as plot_priors
 from .plots import plot_rank_correlations as plot_rank_correlations
 from .plots import plot_rank_probabilities as plot_rank_probabilities
+from .plots import plot_ranking as plot_ranking
 from .plots import plot_scores as plot_scores
 from .plots import plot_silhouette_grid as plot_silhouette_grid
 from .plots import plot_silhouettes as plot_silhouettes
 from .plots import plot_word as plot_word
 from .rankings import null_distribution as null_distribution
+from .rankings import overall_ranking as overall_ranking
 from .rankings import query_scores as query_scores
 from .rankings import rank as rank
 from .rankings import rank_correlations as rank_correlations

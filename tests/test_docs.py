@@ -23,6 +23,9 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.cli.app import app
+from bayesbias.debias.debiasers import DEBIASERS
+from bayesbias.metrics import METRICS
+from bayesbias.wordlists.catalogue import QUERY_SETS, STUDIES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -186,6 +189,26 @@ def test_calls_of_those_who_come_from_wefe_run() -> None:
         for call in calls:
             exec(compile(call, call, "exec"), names)
     plt.close("all")
+
+
+def test_numbers_of_the_comparison_with_wefe() -> None:
+    """What the table counts is what there is."""
+    text = (DOCS / "wefe.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| \**([^|*]+?)\** \|[^|]*\| ([^|]*) \|$", text, re.M))
+    number = {
+        name: int(re.findall(r"\d+", cell)[0])
+        for name, cell in rows.items()
+        if name in ("Metrics", "Debiasing")
+    }
+    assert number == {"Metrics": len(METRICS), "Debiasing": len(DEBIASERS)}
+    without = [name for name, metric in METRICS.items() if metric.no_interval is not None]
+    assert without == ["cluster_test", "classification_test"]
+    assert "every metric except two" in rows["interval of a value"]
+    assert rows["Models of distances"].startswith("eight")
+    assert len(list((ROOT / "models").glob("*.toml"))) == 8
+    assert rows["ready queries"] == "WEAT 1–10, the 25 of WEFE's case study, five studies"
+    case_study = [q for name in QUERY_SETS if name != "weat" for q in bb.query_set(name)]
+    assert (len(bb.query_set("weat")), len(case_study), len(STUDIES)) == (10, 25, 5)
 
 
 def test_the_study_of_the_page_is_one(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
@@ -36,7 +35,7 @@ from bayesbias.auditing.report.report_page import report_page
 from bayesbias.debias import Method, method_for
 from bayesbias.debias_effects import CLASSICAL
 from bayesbias.distances import distance_table
-from bayesbias.embeddings import Embedding, Matching, check_matching
+from bayesbias.embeddings import Embedding, Matching, check_matching, described
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 from bayesbias.metrics import MetricLike
 from bayesbias.wordlists import Study
@@ -322,7 +321,7 @@ def _about_embeddings(
             "source": one.label,
             "words": len(embedding),
             "dimensions": embedding.dim,
-            "matching": asdict(embedding.matching),
+            "matching": described(embedding.matching),
             "sha256": hashes[embedding.name],
         }
         for one, embedding in zip(given, loaded, strict=True)

@@ -29,6 +29,8 @@ from bayesbias.errors import SpecError
 
 # Cases of a pair that are equalised, each by itself, as far as they are in the vocabulary.
 _LETTER_CASES = (str.lower, str.title, str.upper)
+# Components that are removed unless a number is given: what WEFE and Manzini et al. compute.
+_MOST_COMPONENTS = 10
 
 
 class EqualizingDebiaser(Debiaser):
@@ -155,8 +157,9 @@ class MulticlassHardDebias(EqualizingDebiaser):
 
     Parameters
     ----------
-    n_components : int, default 10
-        The dimensions of the space that is removed; not more than the sets span.
+    n_components : int, optional
+        The dimensions of the space that is removed; not more than the sets span. By default as
+        many as they span, at most 10, WEFE's number.
     equalize : list of tuples or str, optional
         Sets to equalise, or the name of a list; by default those of the definition.
 
@@ -186,7 +189,7 @@ class MulticlassHardDebias(EqualizingDebiaser):
     'demo_multiclass_hard_debias'
     """
 
-    n_components: int = 10
+    n_components: int | None = None
     equalize: Tuples | None = None
 
     name: ClassVar[str] = "multiclass_hard_debias"
@@ -199,7 +202,8 @@ class MulticlassHardDebias(EqualizingDebiaser):
                 f"{definition.label!r} holds sets of different lengths; expected one word of each "
                 "group in every set."
             )
-        at_least("n_components", self.n_components, 1)
+        if self.n_components is not None:
+            at_least("n_components", self.n_components, 1)
         rows = find_tuples(definition, embedding, self._matching(embedding))
         self.definition_ = definition.tuples
         self._set_equalized(definition, embedding)
@@ -225,12 +229,12 @@ class MulticlassHardDebias(EqualizingDebiaser):
 
 
 def principal_components(
-    embedding: Embedding, tuples: Sequence[Codes], number: int
+    embedding: Embedding, tuples: Sequence[Codes], number: int | None
 ) -> tuple[Array, Array]:
     """Return the principal components of tuples of words, each about its own centre.
 
-    Vectors have length one. The largest number of each component is positive, so that its sign
-    does not depend on the machine.
+    Without a number, as many as the tuples span, at most 10. Vectors have length one. The largest
+    number of each component is positive, so that its sign does not depend on the machine.
     """
     centred = []
     for rows in tuples:
@@ -243,6 +247,8 @@ def principal_components(
             "the words of each pair or set have the same vector, so there is no direction in which "
             "they differ; give others."
         )
+    if number is None:
+        number = min(rank, _MOST_COMPONENTS)
     if rank < number:
         raise SpecError(
             f"'n_components' is {number}, and the pairs or sets that the embedding has, "

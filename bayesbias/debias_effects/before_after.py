@@ -33,7 +33,7 @@ from bayesbias.debias_effects.change_tables import (
 )
 from bayesbias.debias_effects.quality import neighbour_drift, word_analogies, word_similarity
 from bayesbias.distances import distance_table
-from bayesbias.embeddings import Embedding, Matching, as_embedding, as_matching
+from bayesbias.embeddings import Embedding, Matching, as_embedding, one_vector_matching
 from bayesbias.errors import BayesBiasError, SpecError, VocabularyError
 from bayesbias.metrics import (
     ClassificationTest,
@@ -306,7 +306,7 @@ def before_after(
     at_least("neighbours", neighbours, 1)
     check_interval(prob, "hdi")
     before, asked_study = as_embedding(embedding), as_study(study)
-    how = as_matching(matching, before)
+    how = one_vector_matching(matching, before)
     metric_seed = None if seed is None else as_seed(seed)
     settings = Settings(
         # Most methods scale vectors to length one; what that does to a metric is not debiasing.

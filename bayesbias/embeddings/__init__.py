@@ -16,10 +16,12 @@ from bayesbias.embeddings.loading import guess_format as guess_format
 from bayesbias.embeddings.loading import load_embedding
 from bayesbias.embeddings.loading import writable_format as writable_format
 from bayesbias.embeddings.matching import CASES as CASES
+from bayesbias.embeddings.matching import Fallback as Fallback
 from bayesbias.embeddings.matching import Matched, MatchedWords, Matching, Overlap, match
 from bayesbias.embeddings.matching import as_matching as as_matching
 from bayesbias.embeddings.matching import candidates as candidates
 from bayesbias.embeddings.matching import check_matching as check_matching
+from bayesbias.embeddings.matching import described as described
 from bayesbias.embeddings.matching import one_vector_matching as one_vector_matching
 from bayesbias.embeddings.named_sources import DOWNLOADS as DOWNLOADS
 from bayesbias.embeddings.named_sources import NAMED as NAMED

@@ -13,12 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.blocks import blocks
-from bayesbias._core.validation import word_list
+from bayesbias._core.validation import at_least, word_list
 from bayesbias._core.wording import counted, quoted
-from bayesbias.embeddings.matching import MatchedWords, Matching, as_matching, match_words
+from bayesbias.embeddings.matching import (
+    Fallback,
+    MatchedWords,
+    Matching,
+    as_matching,
+    match_words,
+)
 from bayesbias.errors import DataError, SpecError, VocabularyError, warn
 
 if TYPE_CHECKING:
+    import pandas as pd
     from gensim.models import KeyedVectors
 
 
@@ -188,6 +195,28 @@ class Embedding:
         vector: npt.NDArray[np.float32] = self._vectors[row]
         return vector
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the other has the same words in the same order, with the same vectors.
+
+        Names, notes, ranks and how words are matched are not compared.
+        """
+        if self is other:
+            return True
+        if not isinstance(other, Embedding):
+            return NotImplemented
+        if self._words != other._words or self.dim != other.dim:
+            return False
+        if self._vectors is other._vectors:
+            return True
+        return all(
+            np.array_equal(self._vectors[part], other._vectors[part])
+            for part in blocks(len(self), self.dim)
+        )
+
+    def __hash__(self) -> int:
+        # Of what is quick to read; equal embeddings have the same.
+        return hash((self._words[:100], len(self), self.dim))
+
     def __setstate__(self, state: dict[str, object]) -> None:
         # A copy, or one in another process, is as little to be changed as the original.
         self.__dict__.update(state)
@@ -222,7 +251,7 @@ class Embedding:
         self,
         matching: Matching | None = None,
         *,
-        fallbacks: Iterable[str] | None = None,
+        fallbacks: Iterable[Fallback] | None = None,
         threshold: float | None = None,
         strategy: Literal["first", "all"] | None = None,
         prefix: str | None = None,
@@ -233,7 +262,7 @@ class Embedding:
         ----------
         matching : Matching, optional
             The matching to start from; that of this embedding by default.
-        fallbacks : iterable of str, optional
+        fallbacks : iterable of str or function, optional
             Forms of a word to try, as in `Matching`.
         threshold : float, optional
             The share of a list that may be missing.
@@ -323,6 +352,215 @@ class Embedding:
             name or self.name,
             ranks=self.ranks[matched.rows],
         ).with_matching(self._matching)
+
+    def replace(
+        self, vectors: Mapping[str, npt.ArrayLike] | None = None, /, **by_word: npt.ArrayLike
+    ) -> Embedding:
+        """Return an embedding in which some words have other vectors.
+
+        Parameters
+        ----------
+        vectors : mapping of str to array_like, optional
+            The new vectors by word; for words that cannot be written as arguments.
+        **by_word : array_like
+            The same: ``emb.replace(she=vector)``.
+
+        Returns
+        -------
+        Embedding
+            A new embedding of the same name with a copy of the other vectors.
+
+        Raises
+        ------
+        VocabularyError
+            If a word is not in the vocabulary.
+        DataError
+            If a vector has another length, or holds NaN or infinite values.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> emb = bb.Embedding(["he", "she"], [[1.0, 0.0], [0.0, 1.0]])
+        >>> emb.replace(she=[1.0, 0.5])["she"]
+        array([1. , 0.5], dtype=float32)
+        >>> emb["she"]
+        array([0., 1.], dtype=float32)
+        """
+        matrix = np.array(self._vectors)
+        for word, given in {**(vectors or {}), **by_word}.items():
+            self[word]  # a word that is not there is refused by its name
+            vector = np.asarray(given)
+            if vector.shape != (self.dim,):
+                raise DataError(
+                    f"the vector of {word!r} has the shape {vector.shape}; expected "
+                    f"{self.dim} numbers."
+                )
+            matrix[self._index[word]] = vector
+        result = self.with_vectors(matrix)
+        result._notes = self._notes
+        return result
+
+    def normalized(self, name: str | None = None) -> Embedding:
+        """Return an embedding whose vectors have length one.
+
+        Parameters
+        ----------
+        name : str, optional
+            The new name; that of this embedding by default.
+
+        Returns
+        -------
+        Embedding
+            A new embedding; vectors of zeros stay as they are.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> bb.Embedding(["he"], [[3.0, 4.0]]).normalized()["he"]
+        array([0.6, 0.8], dtype=float32)
+        """
+        matrix = np.empty(self._vectors.shape, dtype=np.float32)
+        for part in blocks(len(self), self.dim):
+            block = np.asarray(self._vectors[part], dtype=np.float64)
+            lengths = np.linalg.norm(block, axis=1, keepdims=True)
+            matrix[part] = block / np.where(lengths > 0, lengths, 1)
+        return self.with_vectors(matrix, name)
+
+    def similarity(self, a: str, b: str) -> float:
+        """Return the cosine of two words.
+
+        Parameters
+        ----------
+        a, b : str
+            The words, as they are in the vocabulary.
+
+        Returns
+        -------
+        float
+            The cosine, from −1 to 1.
+
+        Raises
+        ------
+        VocabularyError
+            If a word is not in the vocabulary.
+        DataError
+            If a vector is zero.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> round(bb.load_embedding("demo").similarity("doctor", "nurse"), 2)
+        0.8
+        """
+        first, second = unit_vectors(self, self._rows_of([a, b]))
+        return float(np.clip(first @ second, -1.0, 1.0))
+
+    def most_similar(
+        self,
+        positive: str | npt.ArrayLike | Sequence[str | npt.ArrayLike] = (),
+        negative: str | npt.ArrayLike | Sequence[str | npt.ArrayLike] = (),
+        *,
+        n: int = 10,
+        exclude: bool = True,
+    ) -> pd.DataFrame:
+        """Find the words nearest to a sum of words, by cosine, as gensim's function does.
+
+        Parameters
+        ----------
+        positive, negative : str, vector, or list of them
+            What is added and what is subtracted: words, scaled to length one, and vectors, as long
+            as they are.
+        n : int, default 10
+            How many words to find.
+        exclude : bool, default True
+            Whether the words that are given are not found.
+
+        Returns
+        -------
+        DataFrame
+            The nearest words, the nearest first: ``word`` and ``cosine``.
+
+        Raises
+        ------
+        VocabularyError
+            If a word is not in the vocabulary.
+        SpecError
+            If nothing is given, or there are fewer than `n` words to choose from.
+        DataError
+            If a vector, or the sum, is zero.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> emb = bb.load_embedding("demo")
+        >>> emb.most_similar("nurse", n=3)["word"].tolist()
+        ['doctor', 'dentist', 'pediatrician']
+        >>> emb.most_similar(["king", "woman"], ["man"], n=1)["word"].item()
+        'queen'
+        """
+        import pandas as pd
+
+        from bayesbias.embeddings.neighbours import nearest
+
+        at_least("n", n, 1)
+        given = [_as_terms("positive", positive), _as_terms("negative", negative)]
+        if not any(given):
+            raise SpecError("no word is given; name at least one: most_similar('nurse').")
+        total = np.zeros(self.dim)
+        known = []
+        for sign, terms in zip((1.0, -1.0), given, strict=True):
+            for term in terms:
+                if isinstance(term, str):
+                    [row] = self._rows_of([term])
+                    known.append(row)
+                    total += sign * unit_vectors(self, np.array([row]))[0]
+                else:
+                    vector = np.asarray(term, dtype=np.float64)
+                    if vector.shape != (self.dim,):
+                        raise DataError(
+                            f"a vector has the shape {vector.shape}; expected {self.dim} numbers."
+                        )
+                    total += sign * vector
+        rows, cosines = nearest(
+            self, total[None], n, exclude=[np.array(known if exclude else [], dtype=np.intp)]
+        )
+        return pd.DataFrame({"word": [self._words[row] for row in rows[0]], "cosine": cosines[0]})
+
+    def analogy(self, a: str, b: str, c: str, *, n: int = 10, exclude: bool = True) -> pd.DataFrame:
+        """Complete an analogy: a is to b as c is to what.
+
+        Parameters
+        ----------
+        a, b, c : str
+            The three words that are given.
+        n : int, default 10
+            How many answers.
+        exclude : bool, default True
+            Whether the answer may not be one of the three, as is usual. Often one of them is the
+            nearest word; see `bayesbias.metrics.complete_analogy`.
+
+        Returns
+        -------
+        DataFrame
+            The answers, the nearest first: ``word`` and its ``cosine`` with b − a + c.
+
+        Raises
+        ------
+        VocabularyError
+            If a word is not in the vocabulary.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> bb.load_embedding("demo").analogy("man", "king", "woman", n=1)["word"].item()
+        'queen'
+        """
+        return self.most_similar([b, c], [a], n=n, exclude=exclude)
+
+    def _rows_of(self, words: Sequence[str]) -> npt.NDArray[np.intp]:
+        for word in words:
+            self[word]  # a word that is not there is refused by its name
+        return np.array([self._index[word] for word in words], dtype=np.intp)
 
     def with_vectors(self, vectors: npt.ArrayLike, name: str | None = None) -> Embedding:
         """Return an embedding of the same words with other vectors.
@@ -440,6 +678,18 @@ class Embedding:
         from bayesbias.embeddings.loading import save_embedding
 
         save_embedding(self, path, format=format)
+
+
+def _as_terms(name: str, given: object) -> list[str | npt.ArrayLike]:
+    """Return words and vectors as a list, also if there is one of them."""
+    if isinstance(given, str) or (isinstance(given, np.ndarray) and given.ndim == 1):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise SpecError(f"{name!r} is {given!r}; expected words or vectors.")
+    terms = list(given)
+    if terms and all(isinstance(term, float) for term in terms):
+        return [np.array(terms)]
+    return terms
 
 
 def describe(embedding: Embedding) -> dict[str, object]:

@@ -18,7 +18,7 @@ from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.embeddings.embedding import Embedding, check_embedding
 from bayesbias.embeddings.formats import array_files, gensim_files, text_vectors, word2vec
 from bayesbias.embeddings.formats.streams import HEADER, ByteStream, Rows, Wanted
-from bayesbias.embeddings.matching import Matching, candidates, check_matching
+from bayesbias.embeddings.matching import Fallback, Matching, candidates, check_matching
 from bayesbias.embeddings.named_sources import DOWNLOADS, NAMED, download, read_named
 from bayesbias.errors import DataError, NotFoundError, SpecError, VocabularyError, warn
 
@@ -319,7 +319,7 @@ def _is_text(data: bytes) -> bool:
     return not _CONTROL.search(start)
 
 
-def _forms(words: tuple[str, ...] | None, fallbacks: tuple[str, ...]) -> frozenset[str] | None:
+def _forms(words: tuple[str, ...] | None, fallbacks: tuple[Fallback, ...]) -> frozenset[str] | None:
     if words is None:
         return None
     return frozenset(form for word in words for form in candidates(word, fallbacks))

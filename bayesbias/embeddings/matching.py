@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -41,6 +41,9 @@ _FALLBACKS: dict[str, Callable[[str], str]] = {
 CASES = ("exact", "lower", "title", "upper")
 _PREFIX = "prefix:"
 
+#: The name of a fallback, or a function that returns another form of a word.
+Fallback: TypeAlias = str | Callable[[str], str]
+
 
 @dataclass(frozen=True, slots=True)
 class Matching:
@@ -48,14 +51,17 @@ class Matching:
 
     Parameters
     ----------
-    fallbacks : iterable of str, default ("exact", "lower", "title", "strip_accents")
-        Forms of a word to try, in this order: ``exact``, ``lower``, ``title``, ``upper``;
-        ``strip_accents`` and ``prefix:/c/en/`` (any prefix) act on all forms before them.
+    fallbacks : iterable of str or function, default ("exact", "lower", "title", "strip_accents")
+        Forms of a word to try, in this order: ``exact``, ``lower``, ``title``, ``upper``, or what
+        a function of the word returns; ``strip_accents`` and ``prefix:/c/en/`` (any prefix) act on
+        all forms before them.
     threshold : float, default 0.2
         The share of a list that may be missing. A list that loses more is refused, and a metric
         has no value.
     strategy : {"first", "all"}, default "first"
-        Use the first form of a word that the vocabulary has, or every one.
+        Use the first form of a word that the vocabulary has, or every one. Metrics then take all
+        vectors of a word, and draw, leave out or reassign the word with all of them. Distance
+        tables, pairs and debiasing definitions need one vector per word.
 
     Raises
     ------
@@ -72,9 +78,16 @@ class Matching:
     >>> bb.embeddings.Matching(threshold=0.5)
     Matching(fallbacks=('exact', 'lower', 'title', 'strip_accents'), threshold=0.5,
              strategy='first')
+
+    With a function, here for a vocabulary that joins words by underscores:
+
+    >>> emb = bb.Embedding(["New_York"], [[1.0, 0.0]])
+    >>> joined = bb.embeddings.Matching(("exact", lambda word: word.replace(" ", "_")))
+    >>> emb.match(["New York"], joined).entries
+    ('New_York',)
     """
 
-    fallbacks: tuple[str, ...] = DEFAULT_FALLBACKS
+    fallbacks: tuple[Fallback, ...] = DEFAULT_FALLBACKS
     threshold: float = LOST_VOCABULARY_THRESHOLD
     strategy: Literal["first", "all"] = "first"
 
@@ -86,7 +99,7 @@ class Matching:
     def changed(
         self,
         *,
-        fallbacks: Iterable[str] | None = None,
+        fallbacks: Iterable[Fallback] | None = None,
         threshold: float | None = None,
         strategy: Literal["first", "all"] | None = None,
         prefix: str | None = None,
@@ -95,7 +108,7 @@ class Matching:
 
         Parameters
         ----------
-        fallbacks : iterable of str, optional
+        fallbacks : iterable of str or function, optional
             The fallbacks.
         threshold : float, optional
             The share of a list that may be missing.
@@ -373,6 +386,20 @@ def check_matching(matching: Matching) -> Matching:
     return matching
 
 
+def described(matching: Matching) -> dict[str, object]:
+    """Return the settings as they can be written to a file; functions by their names."""
+    return {
+        "fallbacks": [
+            f"{getattr(step, '__module__', '')}.{getattr(step, '__qualname__', repr(step))}"
+            if callable(step)
+            else step
+            for step in matching.fallbacks
+        ],
+        "threshold": matching.threshold,
+        "strategy": matching.strategy,
+    }
+
+
 def one_vector_matching(matching: Matching | None, embedding: Embedding) -> Matching:
     """Return the matching for what gives each word one vector, the first that is found."""
     how = as_matching(matching, embedding)
@@ -384,34 +411,52 @@ def one_vector_matching(matching: Matching | None, embedding: Embedding) -> Matc
     return how.changed(strategy="first")
 
 
-def check_fallbacks(fallbacks: Iterable[str]) -> tuple[str, ...]:
-    """Return the fallbacks as a tuple if each is known, else raise."""
-    names = word_list("fallbacks", fallbacks)
-    for name in names:
+def check_fallbacks(fallbacks: Iterable[Fallback]) -> tuple[Fallback, ...]:
+    """Return the fallbacks as a tuple if each is known or a function, else raise."""
+    if callable(fallbacks):
+        raise SpecError("'fallbacks' is a function; give it in a list: fallbacks=['exact', …].")
+    given: tuple[Fallback, ...] = (
+        word_list("fallbacks", fallbacks) if isinstance(fallbacks, str) else tuple(fallbacks)
+    )
+    named = [fallback for fallback in given if not callable(fallback)]
+    for name in word_list("fallbacks", named):
         if not name.startswith(_PREFIX):
             one_of("fallbacks", name, [*_FALLBACKS, f"{_PREFIX}…"])
-    return names
+    return given
 
 
-def candidates(word: str, fallbacks: tuple[str, ...]) -> Iterator[str]:
+def candidates(word: str, fallbacks: tuple[Fallback, ...]) -> Iterator[str]:
     """Yield the forms of a word to try, in order and without repetition.
 
     ``strip_accents`` and ``prefix:…`` act on every form before them, the others on the word.
     """
     tried: dict[str, None] = {}
-    for name in fallbacks:
+    for fallback in fallbacks:
         sources = list(tried) or [word]
-        if name.startswith(_PREFIX):
-            prefix = name.removeprefix(_PREFIX)
+        if callable(fallback):
+            new = [_changed(word, fallback)]
+        elif fallback.startswith(_PREFIX):
+            prefix = fallback.removeprefix(_PREFIX)
             new = [prefix + source for source in sources]
-        elif name == "strip_accents":
+        elif fallback == "strip_accents":
             new = [_strip_accents(source) for source in sources]
         else:
-            new = [_FALLBACKS[name](word)]
+            new = [_FALLBACKS[fallback](word)]
         for form in new:
             if form not in tried:
                 tried[form] = None
                 yield form
+
+
+def _changed(word: str, function: Callable[[str], str]) -> str:
+    """Return what a function of somebody's makes of a word, if that is a word."""
+    form = function(word)
+    if not isinstance(form, str):
+        name = getattr(function, "__name__", repr(function))
+        raise SpecError(
+            f"the function {name!r} of 'fallbacks' returned {form!r} for {word!r}; expected a word."
+        )
+    return form
 
 
 def match_words(index: Mapping[str, int], words: tuple[str, ...], how: Matching) -> MatchedWords:

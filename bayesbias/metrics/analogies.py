@@ -165,15 +165,7 @@ def complete_analogy(
     >>> found["word"].item()
     'doctor'
     """
-    import pandas as pd
-
-    at_least("n", n, 1)
-    query = _rows(embedding, a, b, c)
-    from_a, to_b, from_c = unit_vectors(embedding, query)
-    unwanted = query if exclude else query[:0]
-    answers, cosines = nearest(embedding, (to_b - from_a + from_c)[None], n, exclude=[unwanted])
-    words = [embedding.words[row] for row in answers[0]]
-    return pd.DataFrame({"word": words, "cosine": cosines[0]})
+    return embedding.analogy(a, b, c, n=n, exclude=exclude)
 
 
 def _rows(embedding: Embedding, *words: str) -> Codes:

@@ -16,7 +16,12 @@ from bayesbias.errors import SpecError
 from bayesbias.metrics.measurement import Measurement
 from bayesbias.metrics.nested_subsets import NestedSubsets
 from bayesbias.metrics.permutations import Method, PermutationOptions, Test
-from bayesbias.metrics.query_vectors import WordVectors, as_query, gather
+from bayesbias.metrics.query_vectors import (
+    WordVectors,
+    as_query,
+    gather,
+    without_missing_targets,
+)
 from bayesbias.metrics.score import Score
 from bayesbias.metrics.weighting import ones
 from bayesbias.numerics.intervals import Kind
@@ -77,6 +82,8 @@ class Metric:
     paired: ClassVar[bool] = False
     #: The number of words that each target set and each attribute set needs.
     least_words: ClassVar[tuple[int, int]] = (1, 1)
+    #: Whether a target set of one word that is missing is left out, and not the whole value.
+    drops_missing_targets: ClassVar[bool] = False
     #: Whether more of the embedding is needed than the words of the query.
     whole_embedding: ClassVar[bool] = False
     #: Why a permutation of the targets tests nothing, if so.
@@ -422,6 +429,9 @@ class Metric:
         asked = as_query(query)
         metric.check_query(asked)
         embedding = as_embedding(embedding)
+        dropped: tuple[str, ...] = ()
+        if metric.drops_missing_targets:
+            asked, dropped = without_missing_targets(asked, embedding, matching)
         words = gather(
             asked,
             embedding,
@@ -433,6 +443,12 @@ class Metric:
         if words.reason is None:
             targets, attributes = metric.expand(words.targets, words.attributes, embedding)
             words = dataclasses.replace(words, targets=targets, attributes=attributes)
+        if dropped:
+            words = dataclasses.replace(
+                words,
+                lost={**words.lost, **{f"target: {word}": (word,) for word in dropped}},
+                notes=(*words.notes, f"left out, as the embedding lacks them: {quoted(dropped)}"),
+            )
         return Measurement(metric, asked, embedding.name, words, used_seed)
 
     def run_query(

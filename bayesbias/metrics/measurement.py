@@ -339,7 +339,8 @@ class Measurement:
         DataFrame
             One row per attribute word, by value: ``word``, ``value``, ``lower``, ``upper``,
             ``p_above``, ``p_value``. ``attrs["no_interval"]`` says for which words there is no
-            interval, and why.
+            interval, and why; ``attrs`` also names the metric, its neutral value, the query and the
+            embedding.
 
         Raises
         ------
@@ -375,8 +376,16 @@ class Measurement:
         [attributes] = self.words.attributes
         rows = []
         no_interval: dict[str, str] = {}
-        for i, word in enumerate(attributes.words):
-            alone = replace(self, words=replace(self.words, attributes=(attributes.take([i]),)))
+        owners, places = self.words.owners[-1], self.words.places[-1]
+        for i, word in enumerate(self._listed(-1)):
+            forms = np.flatnonzero(owners == i)
+            part = replace(
+                self.words,
+                attributes=(attributes.take(forms),),
+                places=(*self.words.places[:-1], places[forms]),
+            )
+            alone = replace(self, words=part)
+            weights[-1] = np.ones((1, len(forms)))
             score, p = alone._score(), np.nan
             if score.reason is None:
                 score = replace(alone._with_draws(score, weights), prob=prob, kind=kind)
@@ -388,7 +397,13 @@ class Measurement:
         frame = pd.DataFrame(
             rows, columns=["word", "value", "lower", "upper", "p_above", "p_value"]
         ).sort_values("value", kind="stable", ignore_index=True)
-        frame.attrs["no_interval"] = no_interval
+        frame.attrs = {
+            "no_interval": no_interval,
+            "metric": self.metric.name,
+            "neutral_value": float(self.metric.neutral_value),
+            "query": self.query.name,
+            "embedding": self.embedding,
+        }
         return frame
 
     def evaluate(self, weights: Sequence[Array]) -> Array:
@@ -438,11 +453,12 @@ class Measurement:
         >>> measurement.without_each(0).round(2)
         array([2.37, 2.32, 2.15, 2.21, 2.18, 2.24, 2.2 , 2.24])
         """
-        n = len(self.words.sets[place])
+        owners = self.words.owners[place]
+        n = self._n_words(place)
         weights = ones(self.words.sets)
         parts = []
-        for rows in blocks(n, n):
-            left_out = np.arange(rows.start, rows.stop)[:, None] == np.arange(n)
+        for rows in blocks(n, len(owners)):
+            left_out = np.arange(rows.start, rows.stop)[:, None] == owners
             weights[place] = 1.0 - left_out
             if self.metric.paired and place < 2:
                 weights[0] = weights[1] = weights[place]
@@ -474,6 +490,8 @@ class Measurement:
         >>> measurement.grow({0: order, 1: order}, {0: counts, 1: counts}).round(2)
         array([1.95, 1.76, 1.76])
         """
+        if any(self._n_words(place) < len(self.words.owners[place]) for place in orders):
+            orders, counts = self._with_forms(orders, counts)
         subsets = NestedSubsets(orders, counts)
         targets, attributes = self.words.targets, self.words.attributes
         numbers = self.metric.numbers_per_draw(targets, attributes)
@@ -533,10 +551,35 @@ class Measurement:
         >>> bb.metrics.WEAT().on("weat_6", bb.load_embedding("demo")).words_at(3)[:2]
         ('home', 'parents')
         """
-        words = self.words.sets[place].words
+        words = self._listed(place)
         if self.metric.paired and place == 0:
-            return tuple(map(" – ".join, zip(words, self.words.sets[1].words, strict=True)))
+            return tuple(map(" – ".join, zip(words, self._listed(1), strict=True)))
         return words
+
+    def _listed(self, place: int) -> tuple[str, ...]:
+        """Return the words of a set that the embedding has, as they are listed, each once."""
+        words, owners = self.words.sets[place].words, self.words.owners[place]
+        if self._n_words(place) == len(owners):
+            return words
+        listed = tuple(self.query.word_sets().values())[place]
+        return tuple(listed.words[i] for i in np.unique(self.words.places[place]))
+
+    def _n_words(self, place: int) -> int:
+        """Return how many listed words of a set the embedding has, however many forms of each."""
+        return int(self.words.owners[place].max(initial=-1)) + 1
+
+    def _with_forms(
+        self, orders: Mapping[int, Codes], counts: Mapping[int, Codes]
+    ) -> tuple[dict[int, Codes], dict[int, Codes]]:
+        """Return orders and counts of words as those of vectors: all forms come in with a word."""
+        vector_orders, vector_counts = {}, {}
+        for place, order in orders.items():
+            rank = np.empty_like(order)
+            rank[order] = np.arange(len(order))
+            came_in = rank[self.words.owners[place]]
+            vector_orders[place] = np.argsort(came_in, kind="stable")
+            vector_counts[place] = np.searchsorted(np.sort(came_in), counts[place])
+        return vector_orders, vector_counts
 
     @property
     def _resampled(self) -> list[int]:
@@ -595,7 +638,7 @@ class Measurement:
         drawn = corrected(
             scale(drawn),
             float(scale(score.value)),
-            [len(self.words.sets[place]) for place in self._resampled],
+            [self._n_words(place) for place in self._resampled],
             (float(scale(low)), float(scale(high))),
             jackknife=error,
             whole=not metric.takes_weights,
@@ -625,7 +668,7 @@ class Measurement:
         return p, metric.undefined if np.isnan(p) and why_none is None else why_none
 
     def _partitions(self, metric: Metric) -> Partitions:
-        return Partitions(self.words.targets, paired=metric.paired)
+        return Partitions(self.words.targets, self.words.owners[:2], paired=metric.paired)
 
     def _of_partitions(
         self, metric: Metric, partitions: Partitions, weights: Sequence[Array]

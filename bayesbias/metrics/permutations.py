@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._core.array_types import Array
+from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.blocks import blocks
 from bayesbias._core.random import generator_for
 from bayesbias._core.validation import at_least, one_of
@@ -75,26 +75,44 @@ class NullDraws(NamedTuple):
 class Partitions:
     """The ways to reassign the words of two target sets, the observed one first.
 
-    Words in both sets stay in both. For pairs, the words of each pair are swapped or not.
+    A word moves with all its forms; `owners` has, for each set, the word that each vector belongs
+    to. Words of which a form is in both sets stay where they are. For pairs, the words of each pair
+    are swapped or not.
     """
 
-    def __init__(self, targets: Sequence[WordVectors], *, paired: bool) -> None:
+    def __init__(
+        self, targets: Sequence[WordVectors], owners: Sequence[Codes], *, paired: bool
+    ) -> None:
         first, second = targets
+        self.paired = paired
         if paired:
             self.n = len(first)
             self.count = 2**self.n
             self.targets = [_joined(first, second), _joined(second, first)]
-            self.fixed = 0
-        else:
-            in_both = [np.isin(first.rows, second.rows), np.isin(second.rows, first.rows)]
-            one, other = (np.flatnonzero(~both) for both in in_both)
-            shared = first.take(np.flatnonzero(in_both[0]))
-            self.n, self.first = len(one) + len(other), len(one)
-            self.count = math.comb(self.n, self.first)
-            pool = _joined(_joined(first.take(one), second.take(other)), shared)
-            self.targets = [pool, pool]
-            self.fixed = len(shared)
-        self.paired = paired
+            return
+        fixed = [
+            np.isin(owner, owner[np.isin(words.rows, other.rows)])
+            for words, other, owner in ((first, second, owners[0]), (second, first, owners[1]))
+        ]
+        moving = [np.flatnonzero(~stays) for stays in fixed]
+        codes = [_codes(owner[rows]) for owner, rows in zip(owners, moving, strict=True)]
+        self.first = int(codes[0].max(initial=-1)) + 1
+        #: The word that each vector of the pool belongs to.
+        self.moved = np.concatenate([codes[0], self.first + codes[1]])
+        self.n = int(self.moved.max(initial=-1)) + 1
+        self.count = math.comb(self.n, self.first)
+        pool = _joined(first.take(moving[0]), second.take(moving[1]))
+        staying = [
+            words.take(np.flatnonzero(stays))
+            for words, stays in zip((first, second), fixed, strict=True)
+        ]
+        if set(staying[0].rows.tolist()) == set(staying[1].rows.tolist()):
+            staying[1] = staying[0]  # one pool for both, of which cosines are computed once
+        self.fixed = [len(words) for words in staying]
+        self.targets = [_joined(pool, staying[0])]
+        self.targets.append(
+            self.targets[0] if staying[1] is staying[0] else _joined(pool, staying[1])
+        )
 
     def observed(self) -> list[Array]:
         """Return the weights of the sets as they are."""
@@ -130,8 +148,15 @@ class Partitions:
         if self.paired:
             both = np.hstack([mask, ~mask]).astype(np.float64)
             return [both, both]
-        rest = np.ones((len(mask), self.fixed))
-        return [np.hstack([side, rest]).astype(np.float64) for side in (mask, ~mask)]
+        return [
+            np.hstack([side[:, self.moved], np.ones((len(mask), fixed))]).astype(np.float64)
+            for side, fixed in zip((mask, ~mask), self.fixed, strict=True)
+        ]
+
+
+def _codes(values: Codes) -> Codes:
+    """Return the values renumbered from 0, in their order."""
+    return np.unique(values, return_inverse=True)[1]
 
 
 def _joined(first: WordVectors, second: WordVectors) -> WordVectors:

@@ -10,7 +10,15 @@ import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings import Embedding, Matched, MatchedWords, Matching, match, unit_rows
+from bayesbias.embeddings import (
+    Embedding,
+    Matched,
+    MatchedWords,
+    Matching,
+    as_matching,
+    match,
+    unit_rows,
+)
 from bayesbias.errors import SpecError
 from bayesbias.wordlists import Query, load_query
 
@@ -24,7 +32,8 @@ class WordVectors:
     name : str
         The name of the set.
     words : tuple of str
-        Its words, those that the embedding has.
+        Its words, those that the embedding has; the entries of the vocabulary if a word may have
+        several (``strategy="all"``).
     vectors : ndarray of shape (n_words, dim)
         Their vectors in double precision, as long as they are in the embedding.
     embedding : str, default "embedding"
@@ -102,6 +111,15 @@ class QueryVectors:
         """The target sets and then the attribute sets."""
         return (*self.targets, *self.attributes)
 
+    @cached_property
+    def owners(self) -> tuple[Codes, ...]:
+        """For each set, which of its listed words each vector belongs to, counted from 0.
+
+        The forms of a word are no independent words: a word is drawn, left out or reassigned with
+        all of them.
+        """
+        return tuple(np.unique(places, return_inverse=True)[1] for places in self.places)
+
 
 def as_query(query: Query | str) -> Query:
     """Return the query, or the one of that name."""
@@ -112,6 +130,25 @@ def as_query(query: Query | str) -> Query:
             f"'query' is {type(query).__name__}; expected a Query or the name of one: 'weat_7'."
         )
     return query
+
+
+def without_missing_targets(
+    query: Query, embedding: Embedding, matching: Matching | None
+) -> tuple[Query, tuple[str, ...]]:
+    """Return a query of single target words without those that the embedding lacks, and these.
+
+    The query stays as it is if a target set has several words, or if more of the words are missing
+    than the threshold allows.
+    """
+    targets = [words for words in query.target_sets if len(words) == 1]
+    if len(targets) < len(query.target_sets) or len(targets) < 2:
+        return query, ()
+    how = as_matching(matching, embedding)
+    missing = embedding.match([words.words[0] for words in targets], how).missing
+    left = [words for words in targets if words.words[0] not in missing]
+    if not missing or len(left) < 2 or len(missing) > how.threshold * len(targets):
+        return query, ()
+    return Query(left, query.attribute_sets), missing
 
 
 def gather(
@@ -129,7 +166,10 @@ def gather(
     """
     matched = match(embedding, query.word_sets(), matching)
     if paired and matched.matching.strategy == "all":
-        raise SpecError("a metric of pairs takes one entry for each word; use strategy='first'.")
+        raise SpecError(
+            "a metric of pairs takes one entry for each word, and strategy='all' may find several; "
+            "use strategy='first'."
+        )
     problems = matched.problems()
     used = _complete_pairs(matched, problems) if paired else matched.sets
     used = {
@@ -139,6 +179,11 @@ def gather(
     n_targets = len(query.target_sets)
     names = (*query.target_names, *query.attribute_names)
     sets = _with_vectors(embedding, names, list(used.values()))
+    if matched.matching.strategy == "all":
+        sets = [
+            replace(words, words=found.entries)
+            for words, found in zip(sets, used.values(), strict=True)
+        ]
     if normalize:
         sets = [replace(words, vectors=words.unit) for words in sets]
     for i, (label, words) in enumerate(zip(used, sets, strict=True)):

@@ -17,11 +17,12 @@ def bootstrap(
 
     Dirichlet weights are drawn for all words of the lists, also for those an embedding lacks. They
     depend on the list and the seed only: queries that share a list share its weights, so averages
-    over queries are as uncertain as their common words make them.
+    over queries are as uncertain as their common words make them. All forms of a word have its
+    weight.
     """
     weights: list[Array] = []
-    for i, (listed, places) in enumerate(
-        zip(query.word_sets().values(), words.places, strict=True)
+    for i, (listed, places, owners) in enumerate(
+        zip(query.word_sets().values(), words.places, words.owners, strict=True)
     ):
         if paired and i == 1:
             weights.append(weights[0])
@@ -29,7 +30,9 @@ def bootstrap(
         rng = generator_for(seed, listed)
         n = len(places)
         if whole:
-            weights.append(rng.multinomial(n, np.full(n, 1 / n), size=draws).astype(np.float64))
+            k = int(owners.max(initial=-1)) + 1
+            drawn = rng.multinomial(k, np.full(k, 1 / k), size=draws).astype(np.float64)
+            weights.append(drawn[:, owners])
             continue
         drawn = rng.standard_exponential((draws, len(listed)))[:, places]
         weights.append(drawn * (n / drawn.sum(axis=1, keepdims=True)))

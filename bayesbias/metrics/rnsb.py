@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,7 +12,9 @@ from scipy.special import expit
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.validation import at_least
+from bayesbias.errors import SpecError
 from bayesbias.metrics.base import Metric
+from bayesbias.metrics.estimator_odds import EstimatorOdds, check_classifier, takes_sample_weight
 from bayesbias.metrics.nested_subsets import NestedSubsets
 from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import ones, total
@@ -45,6 +47,10 @@ class RNSB(Metric):
         With `holdout`, how many random parts of the attributes to average over.
     seed : int, default 0
         With `holdout`, what the random parts depend on; that of the call counts if it is given.
+        It is also the ``random_state`` of an estimator that has none.
+    estimator : classifier or class of it, optional
+        Any classifier of scikit-learn with ``predict_proba``, in place of the logistic regression.
+        It is cloned, and fitted anew for every draw of an interval.
 
     Notes
     -----
@@ -58,7 +64,12 @@ class RNSB(Metric):
 
     The result also has ``negative_sentiment_probabilities`` (p by word),
     ``negative_sentiment_distribution`` (q by word) and ``accuracy``: of the classifier, for
-    attribute words that it did not learn from (those held out; else each fifth in turn).
+    attribute words that it did not learn from (those held out; else each fifth in turn). For the
+    same words, ``classification_report`` has precision, recall, F1 and number by class, as
+    scikit-learn's function of that name returns them.
+
+    A target set of one word that the embedding lacks is left out with a note, as long as the
+    threshold of the matching allows it. So a query may have a target set for each of many groups.
 
     References
     ----------
@@ -78,6 +89,7 @@ class RNSB(Metric):
     holdout: bool = False
     n_iterations: int = 1
     seed: int = 0
+    estimator: Any = None
 
     name: ClassVar[str] = "rnsb"
     reference: ClassVar[str | None] = "Sweeney, Najafian (2019), doi:10.18653/v1/P19-1162."
@@ -89,6 +101,7 @@ class RNSB(Metric):
     )
     # A sample of words trains a weaker classifier than its weights say; and a divergence is about a
     # squared distance.
+    drops_missing_targets: ClassVar[bool] = True
     jackknife: ClassVar[bool] = True
     root_scale: ClassVar[bool] = True
     undefined: ClassVar[str] = (
@@ -98,10 +111,24 @@ class RNSB(Metric):
         "negative_sentiment_probabilities": {},
         "negative_sentiment_distribution": {},
         "accuracy": np.nan,
+        "classification_report": {},
     }
 
     def __post_init__(self) -> None:
         at_least("n_iterations", self.n_iterations, 1)
+        if self.estimator is not None:
+            check_classifier(self.estimator)
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether words can count other than a whole number of times."""
+        return self.estimator is None or takes_sample_weight(self.estimator)
+
+    def _classifier(self, attributes: Sequence[WordVectors]) -> Classifier | EstimatorOdds:
+        positive, negative = (words.vectors for words in attributes)
+        if self.estimator is None:
+            return Classifier(positive, negative)
+        return EstimatorOdds(self.estimator, positive, negative, self.seed)
 
     def bounds(self, query: Query) -> tuple[float, float]:
         """Return 0 and the logarithm of the number of entries: all is said of one of them."""
@@ -116,7 +143,7 @@ class RNSB(Metric):
     ) -> Array:
         """Return the value for each draw of weights of the words."""
         weights = (target_weights, attribute_weights)
-        return self._values(targets, attributes, *weights, Classifier.coefficients)
+        return self._values(targets, attributes, *weights, growing=False)
 
     def cumulative(
         self,
@@ -128,8 +155,8 @@ class RNSB(Metric):
         weights = subsets.weights([*targets, *attributes])
         n_targets = len(targets)
         attributes_grow = any(place >= n_targets for place in subsets.orders)
-        fit = Classifier.growing if attributes_grow else Classifier.coefficients
-        return self._values(targets, attributes, weights[:n_targets], weights[n_targets:], fit)
+        of_targets, of_attributes = weights[:n_targets], weights[n_targets:]
+        return self._values(targets, attributes, of_targets, of_attributes, growing=attributes_grow)
 
     def _values(
         self,
@@ -137,21 +164,21 @@ class RNSB(Metric):
         attributes: Sequence[WordVectors],
         target_weights: Sequence[Array],
         attribute_weights: Sequence[Array],
-        fit: Callable[[Classifier, Array], Array],
+        *,
+        growing: bool,
     ) -> Array:
-        """Return the value for each draw, with classifiers that `fit` fits."""
+        """Return the value for each draw; if growing, each fit may start from the last."""
         values = np.zeros(max(map(len, (*target_weights, *attribute_weights))))
         weights = _side_by_side(attribute_weights)
         parts = self._training(attributes)
         if not len(parts):
             return values + np.nan
-        positive, negative = (words.vectors for words in attributes)
-        classifier = Classifier(positive, negative)
+        classifier = self._classifier(attributes)
         for part in parts:
             used = weights * part
-            coefficients = fit(classifier, used)
-            value = _divergence(*self._entries(_log_odds(targets, coefficients), target_weights))
-            for w in (*target_weights, *np.split(used, [len(positive)], axis=1)):
+            odds = _fitted_odds(classifier, targets, used, growing=growing)
+            value = _divergence(*self._entries(odds, target_weights))
+            for w in (*target_weights, *np.split(used, [len(attributes[0])], axis=1)):
                 value = np.where(w.any(axis=1), value, np.nan)
             values += value
         return values / len(parts)
@@ -163,17 +190,20 @@ class RNSB(Metric):
         parts = self._training(attributes)
         if not len(parts):
             return np.nan, dict(self.empty_details)
-        positive, negative = (words.vectors for words in attributes)
-        classifier = Classifier(positive, negative)
-        coefficients = classifier.coefficients(parts.astype(np.float64))
-        odds, weights = self._entries(_log_odds(targets, coefficients), ones(targets))
-        left_out = ~parts
+        classifier = self._classifier(attributes)
+        left_out = ~parts if self.holdout else _folds(attributes)
+        both = [*targets, *attributes]
+        all_odds = _fitted_odds(classifier, both, parts.astype(np.float64))
+        odds, weights = self._entries(all_odds[: len(targets)], ones(targets))
+        attribute_odds = all_odds[len(targets) :]
         if not self.holdout:
-            left_out = _folds(attributes)
             # On which side a word falls shows before its probability is exact.
-            coefficients = classifier.coefficients((~left_out).astype(np.float64), precision=0.1)
-        first, second = _log_odds(attributes, coefficients)
-        right = np.hstack([first > 0, second < 0])[left_out]
+            learnt = (~left_out).astype(np.float64)
+            attribute_odds = _fitted_odds(classifier, attributes, learnt, precision=0.1)
+        is_positive = np.repeat([True, False], [len(words) for words in attributes])
+        said_positive = np.hstack(attribute_odds)[left_out] > 0
+        truly_positive = np.broadcast_to(is_positive, left_out.shape)[left_out]
+        report = _report(truly_positive, said_positive)
         probabilities: dict[str, list[float]] = {}
         for label, p in zip(self._labels(targets), expit(-odds).mean(axis=0).tolist(), strict=True):
             probabilities.setdefault(label, []).append(p)
@@ -185,7 +215,8 @@ class RNSB(Metric):
             "negative_sentiment_distribution": {
                 label: sum(p) / everything for label, p in probabilities.items()
             },
-            "accuracy": float(right.mean()) if right.size else np.nan,
+            "accuracy": report.get("accuracy", np.nan),
+            "classification_report": report,
         }
 
     def doubts(self, details: Mapping[str, Any]) -> tuple[str, ...]:
@@ -249,6 +280,9 @@ class RNSBGroups(RNSB):
         With `holdout`, how many random parts of the attributes to average over.
     seed : int, default 0
         With `holdout`, what the random parts depend on; that of the call counts if it is given.
+    estimator : None
+        Not an option here: the log odds of a mean vector are the mean of those of its words for the
+        logistic regression only.
 
     Examples
     --------
@@ -260,6 +294,14 @@ class RNSBGroups(RNSB):
     >>> {group: round(p, 2) for group, p in score["negative_sentiment_probabilities"].items()}
     {'Flowers': 0.14, 'Insects': 0.34}
     """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.estimator is not None:
+            raise SpecError(
+                "'estimator' is not an option of 'rnsb_groups', which takes the log odds of mean "
+                "vectors and so needs a linear classifier; use RNSB(estimator=…)."
+            )
 
     name: ClassVar[str] = "rnsb_groups"
     orientation: ClassVar[str] = (
@@ -284,6 +326,40 @@ def _side_by_side(parts: Sequence[Array]) -> Array:
     return np.hstack([np.broadcast_to(part, (draws, part.shape[1])) for part in parts])
 
 
+def _fitted_odds(
+    classifier: Classifier | EstimatorOdds,
+    sets: Sequence[WordVectors],
+    weights: Array,
+    *,
+    growing: bool = False,
+    precision: float | None = None,
+) -> list[Array]:
+    """Fit a classifier to each draw of weights, and return the log odds, draws × words."""
+    if isinstance(classifier, EstimatorOdds):
+        return classifier.log_odds([words.vectors for words in sets], weights)
+    if growing:
+        return _log_odds(sets, classifier.growing(weights))
+    options = {} if precision is None else {"precision": precision}
+    return _log_odds(sets, classifier.coefficients(weights, **options))
+
+
+def _report(truly: Mask, said: Mask) -> dict[str, Any]:
+    """Return precision, recall, F1 and number by class, and the accuracy; empty without words."""
+    if not truly.size:
+        return {}
+    result: dict[str, Any] = {}
+    for name, true, claimed in (("positive", truly, said), ("negative", ~truly, ~said)):
+        hits, claims, number = int((true & claimed).sum()), int(claimed.sum()), int(true.sum())
+        result[name] = {
+            "precision": hits / claims if claims else 0.0,
+            "recall": hits / number if number else 0.0,
+            "f1-score": 2 * hits / (claims + number) if claims + number else 0.0,
+            "support": number,
+        }
+    result["accuracy"] = float((truly == said).mean())
+    return result
+
+
 def _log_odds(sets: Sequence[WordVectors], coefficients: Array) -> list[Array]:
     """Return for each set the log odds that its words are positive, draws × words."""
     return [coefficients[:, :-1] @ words.vectors.T + coefficients[:, -1:] for words in sets]
@@ -297,7 +373,9 @@ def _divergence(odds: Array, weights: Array) -> Array:
         log_p -= log_p.max(axis=1, keepdims=True)
         p = np.exp(log_p)
         whole, number = total(p, weights), weights.sum(axis=1)
-        result: Array = total(p * log_p, weights) / whole + np.log(number / whole)
+        # A classifier of somebody's may be certain: what is never negative has no share.
+        products = np.where(p > 0, p * log_p, p)
+        result: Array = total(products, weights) / whole + np.log(number / whole)
     return np.maximum(result, 0.0)  # rounding may leave a little less
 
 

@@ -2,6 +2,7 @@
 
 # Names that are not in __all__ are for other rooms.
 from bayesbias.plots.before_after_plot import plot_before_after
+from bayesbias.plots.by_word_plot import plot_by_word
 from bayesbias.plots.calibration_plot import plot_calibration
 from bayesbias.plots.coefficients_plot import plot_coefficients
 from bayesbias.plots.comparison_plot import plot_comparison
@@ -12,6 +13,7 @@ from bayesbias.plots.means_plot import plot_means
 from bayesbias.plots.null_plot import plot_null_distribution
 from bayesbias.plots.predictive_plot import plot_predictive_check
 from bayesbias.plots.priors_plot import plot_priors
+from bayesbias.plots.ranking_plot import plot_ranking
 from bayesbias.plots.scores_plot import plot_scores
 from bayesbias.plots.silhouettes_plot import plot_silhouette_grid, plot_silhouettes
 from bayesbias.plots.style import CONNECTION_STYLES as CONNECTION_STYLES
@@ -19,6 +21,7 @@ from bayesbias.plots.word_plot import plot_word
 
 __all__ = [
     "plot_before_after",
+    "plot_by_word",
     "plot_calibration",
     "plot_coefficients",
     "plot_comparison",
@@ -30,6 +33,7 @@ __all__ = [
     "plot_priors",
     "plot_rank_correlations",
     "plot_rank_probabilities",
+    "plot_ranking",
     "plot_scores",
     "plot_silhouette_grid",
     "plot_silhouettes",

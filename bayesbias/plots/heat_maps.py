@@ -16,13 +16,14 @@ from bayesbias.plots.style import (
     BAND,
     CONNECTION_STYLES,
     INK,
+    ink_on,
     label_below,
     new_axes,
     number,
     settle,
     wrapped,
 )
-from bayesbias.rankings import RankPosterior
+from bayesbias.rankings import OverallRankPosterior, RankPosterior
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +77,8 @@ def plot_rank_probabilities(posterior: RankPosterior, *, ax: Axes | None = None)
     texts = np.vectorize(_chance)(chances.to_numpy())
     ax = _heat_map(ax, chances, ("white", blue, "#00344F"), 0.0, texts, label="probability")
     settle(ax)
-    label_below(ax, f"place by {posterior.metric} (1: the least biased)")
+    by = "mean rank by " if isinstance(posterior, OverallRankPosterior) else ""
+    label_below(ax, f"place by {by}{posterior.metric} (1: the least biased)")
     return ax
 
 
@@ -194,9 +196,6 @@ def _write_numbers(ax: Axes, texts: npt.NDArray[np.str_], colors: Array) -> None
     Seaborn's own texts leave such cells empty, and are white on colours on which ink is easier to
     read.
     """
-    channels = colors[..., :3]
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    is_dark = linear @ [0.2126, 0.7152, 0.0722] < 0.2
     for (row, column), text in np.ndenumerate(texts):
         ax.text(
             column + 0.5,
@@ -205,7 +204,7 @@ def _write_numbers(ax: Axes, texts: npt.NDArray[np.str_], colors: Array) -> None
             ha="center",
             va="center",
             fontsize=8,
-            color="white" if is_dark[row, column] else INK,
+            color=ink_on(tuple(colors[row, column])),
         )
 
 

@@ -109,6 +109,15 @@ def halo(text: Text) -> None:
     text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
 
 
+def ink_on(color: object) -> str:
+    """Return ink or white, whichever is easier to read on a colour."""
+    from matplotlib.colors import to_rgb
+
+    channels = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]  # type: ignore[arg-type]
+    red, green, blue = channels
+    return "white" if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.2 else INK
+
+
 def keys(several: Iterable[Style]) -> list[Artist]:
     """Return a line with a mark for each style, for a legend."""
     from matplotlib.lines import Line2D

@@ -45,8 +45,6 @@ def common_words(
     lacking = {}
     for embedding in embeddings:
         how = as_matching(matching, embedding)
-        if how.strategy == "all":
-            raise SpecError("lists that grow take one entry for each word; use strategy='first'.")
         words_found = gather(query, embedding, how.changed(threshold=1.0), paired=metric.paired)
         for is_common, places in zip(kept, words_found.places, strict=True):
             is_common &= np.isin(np.arange(len(is_common)), places)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -18,7 +18,7 @@ from bayesbias._core.validation import at_least, one_of
 from bayesbias._core.wording import counted, quoted
 from bayesbias.embeddings import EmbeddingLike, Matching, as_embeddings
 from bayesbias.errors import DataError, SpecError, warn
-from bayesbias.metrics import Metric, MetricLike, as_metrics
+from bayesbias.metrics import Metric, MetricLike, Score, as_metrics
 from bayesbias.numerics.intervals import centred, interval_around
 from bayesbias.rankings.parallel_scores import (
     Queries,
@@ -78,6 +78,10 @@ class RankPosterior:
     scores: pd.Series[float]
     draws: pd.DataFrame
     prob: float
+
+    @property
+    def _measured_by(self) -> str:
+        return self.metric
 
     @cached_property
     def _sizes(self) -> Array:
@@ -154,7 +158,7 @@ class RankPosterior:
         names = list(table["embedding"])
         number = len(self.queries)
         text = [
-            f"{self.metric} over {counted(number, 'query', 'queries')} "
+            f"{self._measured_by} over {counted(number, 'query', 'queries')} "
             f"({self.aggregate}), {len(names)} embeddings"
         ]
         # Of two, the one that is not the least biased is the most biased.
@@ -222,13 +226,97 @@ class RankPosterior:
     def __repr__(self) -> str:
         draws, embeddings = self.draws.shape
         return (
-            f"<RankPosterior {self.metric} ({self.aggregate}): {embeddings} embeddings, "
+            f"<{type(self).__name__} {self.metric} ({self.aggregate}): {embeddings} embeddings, "
             f"{len(self.queries)} queries, {draws:,} draws>"
         )
 
     def _repr_html_(self) -> str:
         table = self.table.to_html(index=False, border=0, float_format=lambda x: f"{x:.3g}")
         return f"{table}<p>{html.escape(self.summary())}</p>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OverallRankPosterior(RankPosterior):
+    """How sure the ranking by several metrics together is, from `rank_posterior`.
+
+    A score is the mean of the ranks by the metrics; the smaller, the less biased.
+
+    Parameters
+    ----------
+    metric : str
+        The names of the metrics.
+    aggregate : str
+        How the queries were summed up, before the embeddings were ranked by each metric.
+    queries : tuple of str
+        The queries that count for some metric.
+    skipped : tuple of str
+        The queries left out for some metric.
+    scores : Series
+        The mean rank of each embedding with the words as they are listed.
+    draws : DataFrame
+        Draws × embeddings: the mean rank for each draw of the words' weights.
+    prob : float
+        Probability of the intervals.
+    by_metric : dict of str to RankPosterior
+        The ranking by each metric.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> embeddings = [bb.load_embedding("demo"), bb.load_embedding("demo-100d")]
+    >>> queries = [bb.load_query(f"weat_{i}") for i in (6, 7, 8)]
+    >>> found = bb.rank_posterior(["weat", "weat_es"], queries, embeddings, draws=1000)
+    >>> found
+    <OverallRankPosterior weat, weat_es (abs_avg): 2 embeddings, 3 queries, 1,000 draws>
+    >>> found.table[["embedding", "score", "p_best"]].round(1)
+       embedding  score  p_best
+    0  demo-100d    1.0     0.9
+    1       demo    2.0     0.1
+    """
+
+    by_metric: Mapping[str, RankPosterior]
+
+    @property
+    def _measured_by(self) -> str:
+        return f"Mean rank by {self.metric}"
+
+    @property
+    def ranks(self) -> pd.DataFrame:
+        """The ranks of the embeddings by each metric, with the words as they are listed."""
+        return pd.DataFrame(
+            {name: _ranks(one.scores.to_frame().T).iloc[0] for name, one in self.by_metric.items()}
+        )
+
+
+def _ranks(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the ranks of the sizes within each row, the mean rank for equal ones."""
+    sizes = scores.abs()
+    largest = float(sizes.to_numpy().max())
+    return (sizes / largest).round(_DIGITS).rank(axis=1) if largest else sizes.rank(axis=1)
+
+
+def _overall(posteriors: Mapping[str, RankPosterior]) -> OverallRankPosterior:
+    """Join the rankings by several metrics: for each draw, the mean of the ranks."""
+    several = list(posteriors.values())
+    # Draws that some metric is not defined for are left out.
+    common = several[0].draws.index
+    for one in several[1:]:
+        common = common.intersection(one.draws.index)
+    if common.empty:
+        raise DataError("there is no draw for which all metrics are defined.")
+    ranks = sum(_ranks(one.draws).loc[common].to_numpy() for one in several) / len(several)
+    points = sum(_ranks(one.scores.to_frame().T).to_numpy()[0] for one in several) / len(several)
+    names = several[0].draws.columns
+    return OverallRankPosterior(
+        metric=", ".join(posteriors),
+        aggregate=several[0].aggregate,
+        queries=tuple(dict.fromkeys(query for one in several for query in one.queries)),
+        skipped=tuple(dict.fromkeys(query for one in several for query in one.skipped)),
+        scores=pd.Series(points, index=names, name="score"),
+        draws=pd.DataFrame(ranks, index=common, columns=names),
+        prob=several[0].prob,
+        by_metric=dict(posteriors),
+    )
 
 
 def _fewest_places(chances: Array, prob: float) -> tuple[int, int]:
@@ -253,7 +341,7 @@ def _probability(chance: float) -> str:
 
 
 def rank_posterior(
-    metric: MetricLike,
+    metric: MetricLike | Sequence[MetricLike],
     queries: Queries,
     embeddings: Iterable[EmbeddingLike],
     *,
@@ -276,8 +364,9 @@ def rank_posterior(
 
     Parameters
     ----------
-    metric : str, Metric class or Metric
-        The metric: a name in `METRICS`, a class, or an instance with its options.
+    metric : str, Metric class, Metric, or list of them
+        The metric: a name in `METRICS`, a class, or an instance with its options. With a list, the
+        embeddings are ranked by each metric, and by the mean of these ranks.
     queries : Query, str, or list of them
         The queries or their names, or the name of a published set, as in `run_queries`.
     embeddings : list of Embedding
@@ -304,12 +393,13 @@ def rank_posterior(
     progress : bool, default True
         Whether to show a bar, where one can be seen.
     options : mapping, optional
-        Options of the metric.
+        Options of the metric; each of several metrics takes those that it has.
 
     Returns
     -------
-    RankPosterior
-        The table, the probabilities of places and of pairs, the draws.
+    RankPosterior or OverallRankPosterior
+        The table, the probabilities of places and of pairs, the draws; for a list of metrics also
+        the ranking by each.
 
     Raises
     ------
@@ -342,10 +432,12 @@ def rank_posterior(
     >>> bool(found.p_less_biased.loc["demo-100d", "demo"] > 0.95)
     True
     """
-    [chosen] = as_metrics([metric], options)
+    several_metrics = isinstance(metric, Sequence) and not isinstance(metric, str)
+    chosen = as_metrics(metric, options)
     one_of("aggregate", aggregate, AGGREGATES)
     at_least("draws", draws, 2)
-    taken, _ = fitting(chosen, as_queries(queries), subqueries=subqueries)
+    given = as_queries(queries)
+    asked = [(one, fitting(one, given, subqueries=subqueries)[0]) for one in chosen]
     settings = Settings(
         normalize=normalize,
         matching=matching,
@@ -356,7 +448,24 @@ def rank_posterior(
     several = as_embeddings(embeddings)
     if len(several) < 2:
         raise SpecError("a ranking needs at least two embeddings; give another.")
-    scores = measure([(chosen, taken)], several, settings, n_jobs=n_jobs, progress=progress)
+    scores = measure(asked, several, settings, n_jobs=n_jobs, progress=progress)
+    posteriors = {}
+    for one, taken in asked:
+        of_metric = [score for score in scores if score.metric == one.name]
+        posteriors[one.name] = _by_one_metric(one, list(taken), of_metric, settings, aggregate)
+    return _overall(posteriors) if several_metrics else posteriors[chosen[0].name]
+
+
+def _by_one_metric(
+    chosen: Metric,
+    taken: Sequence[str],
+    scores: Sequence[Score],
+    settings: Settings,
+    aggregate: Aggregate,
+) -> RankPosterior:
+    """Return the ranking by one metric from its scores, queries slowest."""
+    draws = settings.draws
+    names = list(dict.fromkeys(score.embedding for score in scores))
     notes = remarks(scores)
     values = values_of(scores)
     unsure = {score.query_name for score in scores if score.draws is None}
@@ -372,7 +481,7 @@ def rank_posterior(
     drawn = np.stack(
         [score.draws for score in scores if score.query_name in kept and score.draws is not None],
         axis=-1,
-    ).reshape(draws, kept.shape[1], len(several))
+    ).reshape(draws, kept.shape[1], len(names))
     defined = np.isfinite(drawn).all(axis=(1, 2))
     if not defined.any():
         raise DataError(f"{chosen.name} is not defined for any draw: {chosen.undefined}.")
@@ -381,7 +490,6 @@ def rank_posterior(
     if notes:
         warn(f"{'; '.join(notes)}.")
     points, combined = _aggregated(kept.to_numpy(), drawn[defined], aggregate, chosen)
-    names = [embedding.name for embedding in several]
     return RankPosterior(
         metric=chosen.name,
         aggregate=aggregate,
@@ -390,10 +498,10 @@ def rank_posterior(
         scores=pd.Series(points, index=names, name="score"),
         draws=pd.DataFrame(
             combined,
-            index=pd.RangeIndex(int(defined.sum()), name="draw"),
+            index=pd.Index(np.flatnonzero(defined), name="draw"),
             columns=names,
         ),
-        prob=prob,
+        prob=settings.prob,
     )
 
 

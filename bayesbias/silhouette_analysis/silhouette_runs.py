@@ -76,7 +76,10 @@ class Growing:
         kind = type(metric)
         sets = [dataclasses.asdict(words) for words in self.measurement.words.sets]
         written = [kind.__module__, kind.__qualname__, _code(kind), vars(metric)]
-        common = joblib.hash([version("bayesbias"), written, sets, self.places, self.counts])
+        owners = self.measurement.words.owners
+        common = joblib.hash(
+            [version("bayesbias"), written, sets, owners, self.places, self.counts]
+        )
         return [joblib.hash([common, list(orders)]) for orders in zip(*self.orders, strict=True)]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
@@ -27,6 +28,7 @@ from bayesbias.errors import (
     SpecError,
     VocabularyError,
 )
+from bayesbias.wordlists.catalogue import COLLECTIONS, STUDIES
 
 PAIRS = [(f"f{i}", f"m{i}") for i in range(6)]
 GROUPS = [[f for f, _ in PAIRS], [m for _, m in PAIRS]]
@@ -319,8 +321,6 @@ def test_equalised_pairs_are_as_far_from_every_neutral_word(emb: bb.Embedding) -
 
 
 def test_direction_is_scikit_learns(emb: bb.Embedding) -> None:
-    from sklearn.decomposition import PCA
-
     debiaser = fitted("hard_debias", emb)
     unit = emb.vectors / np.linalg.norm(emb.vectors, axis=1, keepdims=True)
     pairs = [unit[[2 * i, 2 * i + 1]] for i in range(6)]
@@ -385,6 +385,42 @@ def test_builtin_lists(demo: bb.Embedding) -> None:
         bb.debias.HardDebias().fit(demo).transform(demo, ignore="bolukbasi:gender_specifics")
 
 
+PUBLISHED_TUPLES = [
+    f"{collection}:{name}" for collection in COLLECTIONS for name in bb.word_tuples(collection)
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*lacks a word of")
+@pytest.mark.parametrize("name", PUBLISHED_TUPLES)
+def test_multiclass_removes_what_published_sets_span(demo: bb.Embedding, name: str) -> None:
+    """At its default it removes as many components as scikit-learn's PCA finds, at most ten."""
+    collection, _, key = name.partition(":")
+    debiaser = bb.debias.MulticlassHardDebias().fit(demo, definition=name)
+    found = [demo.match(words) for words in bb.word_tuples(collection)[key]]
+    rows = [words.rows for words in found if not words.missing and len(words.distinct()) > 1]
+    unit = demo.vectors / np.linalg.norm(demo.vectors, axis=1, keepdims=True)
+    sets = np.vstack([unit[r] - unit[r].mean(axis=0) for r in rows]).astype(np.float64)
+    rank = min(10, np.linalg.matrix_rank(sets, tol=1e-4))
+    assert debiaser.directions_.shape == (rank, demo.dim)
+    pca = PCA().fit(np.vstack([sets, -sets])).components_[:rank]  # about zero
+    np.testing.assert_allclose(
+        debiaser.directions_.T @ debiaser.directions_, pca.T @ pca, atol=1e-4
+    )
+    after = debiaser.transform(demo.subset(demo.words[:300]))
+    exempt = {row for r in rows for row in r}
+    rest = [i for i in range(300) if i not in exempt]
+    np.testing.assert_allclose(after.vectors[rest] @ debiaser.directions_.T, 0, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:.*lacks a word of")
+@pytest.mark.parametrize("name", STUDIES)
+def test_multiclass_fits_the_groups_of_every_study(demo: bb.Embedding, name: str) -> None:
+    study = bb.load_study(name)
+    sets = list(zip(*study.groups.values(), strict=False))
+    directions = bb.debias.MulticlassHardDebias().fit(demo, definition=sets).directions_
+    assert 1 <= len(directions) <= min(10, len(sets) * (len(study.groups) - 1))
+
+
 def test_pairs_are_checked(emb: bb.Embedding) -> None:
     fit = bb.debias.HardDebias().fit
     with pytest.raises(VocabularyError, match="lacks a word of each of the 1 pairs or sets"):
@@ -405,7 +441,7 @@ def test_pairs_are_checked(emb: bb.Embedding) -> None:
         SpecError,
         match="'n_components' is 10.* 6 dimensions.*n_components=6",
     ):
-        bb.debias.MulticlassHardDebias().fit(emb, definition=PAIRS)
+        bb.debias.MulticlassHardDebias(n_components=10).fit(emb, definition=PAIRS)
     with pytest.raises(SpecError, match="sets of different lengths"):
         bb.debias.MulticlassHardDebias().fit(emb, definition=[("f0", "m0"), ("f1", "m1", "w1")])
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 import bayesbias as bb
 from bayesbias.embeddings import Matching, match
+from bayesbias.embeddings.matching import described
 from bayesbias.errors import SpecError, VocabularyError
 
 WORDS = ["jose", "NASA", "nasa", "/c/en/nurse"]
@@ -73,3 +76,35 @@ def test_words_of_distinct_entries_keep_their_names() -> None:
     both = bb.Embedding(["nasa", "NASA"], np.eye(2))
     matched = both.match(["nasa", "NASA"], Matching(("exact", "upper"), strategy="all"))
     assert matched.distinct().found == ("nasa", "nasa")
+
+
+def test_a_function_is_a_fallback() -> None:
+    emb = bb.Embedding(["New_York", "nasa"], [[1.0, 0.0], [0.0, 1.0]])
+    underscores = Matching(("exact", lambda word: word.replace(" ", "_"), "lower"))
+    assert emb.match(["New York", "NASA", "xyzzy"], underscores).entries == ("New_York", "nasa")
+    assert emb.with_matching(underscores).match(["New York"]).missing == ()
+    both = underscores.changed(strategy="all", prefix="/c/en/")
+    prefixed = bb.Embedding(["New_York", "/c/en/New_York"], [[1.0, 0.0], [0.0, 1.0]])
+    assert prefixed.match(["New York"], both).entries == ("New_York", "/c/en/New_York")
+    assert hash(underscores) == hash(underscores.changed())
+    with pytest.raises(SpecError, match="function 'len' of 'fallbacks' returned 4 for 'nope'"):
+        emb.match(["nope"], Matching(("exact", len)))  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'fallbacks' is a function; give it in a list"):
+        Matching(str.lower)  # type: ignore[arg-type]
+
+
+def test_metrics_and_tables_use_the_function(demo: bb.Embedding) -> None:
+    marked = bb.Embedding([f"{word}_NOUN" for word in demo.words], demo.vectors, "tagged")
+    nouns = marked.with_matching(fallbacks=["exact", lambda word: f"{word.lower()}_NOUN"])
+    query = bb.load_query("weat_7")
+    expected = bb.metrics.WEAT().run_query(query, demo).value
+    assert bb.metrics.WEAT().run_query(query, nouns).value == pytest.approx(expected)
+    assert len(bb.run_queries("weat", query, [nouns], n_jobs=2, progress=False)) == 1
+    study = bb.load_study("weat_7")
+    assert len(bb.distance_table(nouns, study)) == len(bb.distance_table(demo, study))
+
+
+def test_settings_can_be_written_down() -> None:
+    settings = described(Matching(("exact", str.swapcase), threshold=0.5))
+    assert json.loads(json.dumps(settings))["fallbacks"][0] == "exact"
+    assert "swapcase" in json.dumps(settings)

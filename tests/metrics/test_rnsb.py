@@ -455,6 +455,7 @@ def test_lost_words() -> None:
         "negative_sentiment_probabilities",
         "negative_sentiment_distribution",
         "accuracy",
+        "classification_report",
     }
     assert set(score) == set(bb.metrics.RNSB().run_query(query, emb))
 

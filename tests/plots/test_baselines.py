@@ -88,6 +88,19 @@ def rank_correlations() -> Axes:
     return bb.plot_rank_correlations(pd.DataFrame(values, index=list("abc"), columns=list("abc")))
 
 
+def ranking() -> Axes:
+    ranks = pd.DataFrame({"m": [1, 3, 2], "n": [2, 3, 1], "o": [1, 2, 3]}, index=list("abc"))
+    return bb.plot_ranking(ranks)
+
+
+def by_word() -> Axes:
+    frame = pd.DataFrame(
+        {"word": list("uvwx"), "value": [-0.6, -0.1, 0.2, 0.7], "lower": [-0.9, -0.5, -0.2, 0.3],
+         "upper": [-0.2, 0.3, 0.5, 1.1]}
+    )  # fmt: skip
+    return bb.plot_by_word(frame)
+
+
 def scores() -> Axes:
     value = np.array([0.9, 0.4, -0.3, 0.1, 1.4, np.nan])
     frame = pd.DataFrame(
@@ -115,6 +128,7 @@ def silhouette_grid() -> Axes:
 
 FIGURES: dict[str, Callable[[], Axes]] = {
     "before_after": before_after,
+    "by_word": by_word,
     "calibration": lambda: bb.plot_calibration(ranked(spread=0.6))[1],
     "coefficients": lambda: bb.plot_coefficients(handmade(table())),
     "comparison": comparison,
@@ -126,6 +140,7 @@ FIGURES: dict[str, Callable[[], Axes]] = {
     "priors": lambda: bb.plot_priors("connection")[1],
     "rank_correlations": rank_correlations,
     "rank_probabilities": rank_probabilities,
+    "ranking": ranking,
     "scores": scores,
     "silhouette_grid": silhouette_grid,
     "silhouettes": silhouettes,

@@ -133,3 +133,33 @@ def test_given_axes() -> None:
     figure, (left, _) = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
     assert bb.plot_scores(invented(3, 2), ax=left) is left
     assert plt.get_fignums() == [figure.number]
+
+
+def wide_frame() -> pd.DataFrame:
+    emb = bb.load_embedding("demo")
+    queries = [bb.load_query(f"weat_{i}") for i in (6, 7, 8)]
+    embeddings = [emb, bb.load_embedding("demo-100d")]
+    return bb.run_queries("weat_es", queries, embeddings, aggregate="abs_avg")
+
+
+@pytest.mark.parametrize("by", ["query", "embedding"])
+def test_the_table_of_run_queries_is_drawn_either_way(by: str) -> None:
+    frame = wide_frame()
+    values = frame.iloc[:, :-1]
+    ax = bb.plot_scores(frame, by=by)  # type: ignore[arg-type]
+    rows, marked = (values.T, values) if by == "query" else (values, values.T)
+    assert [name.replace("\n", " ") for name in names(ax)] == list(rows.index)
+    assert list(colors(ax)) == list(marked.index)
+    for label, color in colors(ax).items():
+        np.testing.assert_allclose(marks(ax, color)[:, 0], marked.loc[label])
+    assert_apart(ax)
+
+
+def test_an_aggregate_alone_is_drawn() -> None:
+    frame = wide_frame()
+    alone = frame.iloc[:, [-1]]
+    ax = bb.plot_scores(alone)
+    found = [marks(ax, color)[0, 0] for color in colors(ax).values()]
+    np.testing.assert_allclose(found, alone.iloc[:, 0])
+    with pytest.raises(SpecError, match="'by' is 'metric'"):
+        bb.plot_scores(frame, by="metric")  # type: ignore[arg-type]

@@ -423,3 +423,64 @@ class TestRankPosterior:
             arguments = {"metric": "weat", "queries": QUERIES, "embeddings": pair, **changed}
             with pytest.raises(SpecError, match=message):
                 bb.rank_posterior(**arguments)
+
+
+class TestOverall:
+    def test_printed_scores_give_the_printed_ranks_and_their_sums(self) -> None:
+        """Badilla (2020), table 3.2, overall: scores by WEAT-ES and RNSB, and their ranks."""
+        index = ["conceptnet", "fasttext", "twitter", "wiki", "lexvec", "debiased", "word2vec"]
+        scores = {
+            "WEAT-ES": [0.15, 0.26, 0.32, 0.54, 0.33, 0.16, 0.37],
+            "RNSB": [0.04, 0.03, 0.15, 0.14, 0.23, 0.09, 0.19],
+        }
+        frames = {name: pd.DataFrame({name: v}, index=index) for name, v in scores.items()}
+        ranking = bb.rank(frames)
+        assert ranking["WEAT-ES"].tolist() == [1, 3, 4, 7, 5, 2, 6]
+        assert ranking["RNSB"].tolist() == [2, 1, 5, 4, 7, 3, 6]
+        overall = bb.overall_ranking(ranking)
+        assert overall.loc[index, "rank_sum"].tolist() == [3, 4, 9, 11, 12, 5, 12]
+        assert overall["overall"].tolist() == [1, 2, 3, 4, 5, 6, 6]
+        with pytest.raises(DataError, match=r"rank by 'RNSB'.*dropna"):
+            bb.overall_ranking(ranking.replace({"RNSB": {7: np.nan}}))
+
+    def test_ranks_are_summed_over_queries(self) -> None:
+        rng = np.random.default_rng(2)
+        values = rng.normal(size=(6, 4)).round(1)
+        frame = pd.DataFrame(values, index=list("abcdef"), columns=[f"q{i}" for i in range(4)])
+        frame.attrs = {"metric": "mac", "neutral_value": 1.0, "aggregate": None}
+        sums = stats.rankdata(np.abs(values - 1), axis=0).sum(axis=1)
+        found = bb.rank(frame, combine="rank_sum", method="average")
+        assert found["mac"].tolist() == stats.rankdata(sums).tolist()
+        with pytest.raises(SpecError, match="combine='rank_sum'"):
+            bb.rank(frame)
+
+    def test_queries_without_a_value_and_aggregates_do_not_count(self) -> None:
+        frame = pd.DataFrame(
+            {"q1": [1.0, 2.0], "q2": [np.nan, 1.0], "all": [9.0, 1.0]}, index=["a", "b"]
+        )
+        summed = {"column": "all", "neutral_value": 0.0}
+        frame.attrs = {"metric": "weat", "neutral_value": 0.0, "aggregate": summed}
+        assert bb.rank(frame, combine="rank_sum")["weat"].tolist() == [1, 2]
+        alone = frame[["all"]]
+        with pytest.raises(SpecError, match="only_aggregate"):
+            bb.rank(alone, combine="rank_sum")
+        with pytest.raises(DataError, match="no query with a value in every embedding"):
+            bb.rank(frame[["q2", "all"]], combine="rank_sum")
+
+
+def test_several_metrics_rank_by_the_mean_of_their_ranks() -> None:
+    embeddings = [planted(s, f"e{s}", i) for i, s in enumerate((0.4, 1.2, 0.8))]
+    found = bb.rank_posterior(["weat", "weat_es"], QUERIES, embeddings, draws=200, seed=3)
+    assert isinstance(found, bb.rankings.OverallRankPosterior)
+    single = {
+        name: bb.rank_posterior(name, QUERIES, embeddings, draws=200, seed=3)
+        for name in ("weat", "weat_es")
+    }
+    ranks = [stats.rankdata(one.draws.to_numpy(), axis=1) for one in single.values()]
+    np.testing.assert_allclose(found.draws.to_numpy(), np.mean(ranks, axis=0))
+    for name, one in single.items():
+        pd.testing.assert_frame_equal(found.by_metric[name].table, one.table)
+    assert list(found.table["embedding"]) == ["e0.4", "e0.8", "e1.2"]
+    assert found.ranks.loc["e0.4"].tolist() == [1, 1]
+    assert found.probabilities.to_numpy().sum(axis=0) == pytest.approx(1)
+    assert "Mean rank by weat, weat_es" in found.summary()

@@ -418,7 +418,6 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"embeddings": []}, SpecError, "embedding"),
     ({"start": 6}, SpecError, "has 6 words and needs 7: the targets grow from 6 words"),
     ({"distance": "cos"}, SpecError, "'distance' is not an option of 'weat_es'"),
-    ({"matching": Matching(strategy="all")}, SpecError, "strategy='first'"),
 ]
 
 

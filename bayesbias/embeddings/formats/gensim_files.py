@@ -12,7 +12,7 @@ from typing import IO, NoReturn, cast
 import numpy as np
 
 from bayesbias.embeddings.formats.streams import ByteStream, Rows, Wanted
-from bayesbias.embeddings.matching import candidates
+from bayesbias.embeddings.matching import Fallback, candidates
 from bayesbias.errors import DataError
 
 # A fastText model: magic and version, training arguments, a double, the sizes of the dictionary.
@@ -53,7 +53,7 @@ def read_pickled(path: Path, wanted: Wanted, *, trust: bool) -> Rows:
 
 
 def read_fasttext(
-    path: Path, wanted: Wanted, *, subwords: tuple[str, ...], fallbacks: tuple[str, ...]
+    path: Path, wanted: Wanted, *, subwords: tuple[str, ...], fallbacks: tuple[Fallback, ...]
 ) -> Rows:
     """Read a fastText model; `subwords` are words to compose from their n-grams if need be."""
     from gensim.models.fasttext import load_facebook_vectors

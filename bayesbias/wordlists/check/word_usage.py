@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.wording import quoted
-from bayesbias.embeddings import candidates
+from bayesbias.embeddings import Fallback, candidates
 from bayesbias.errors import DataError, NotFoundError, SpecError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def usage_of(
     ranks: npt.NDArray[np.int64] | None,
     counts: Mapping[str, float] | None,
     tags: Mapping[str, Mapping[str, float]] | None,
-    fallbacks: tuple[str, ...],
+    fallbacks: tuple[Fallback, ...],
 ) -> Usage:
     """Return how the words of a list are used; ranks are their places in an order of frequency."""
     median = frequency = np.nan
@@ -167,7 +167,7 @@ def read_frequencies(path: str | PathLike[str]) -> pd.DataFrame:
 
 
 def values_of_words(
-    words: Iterable[str], table: Mapping[str, _T], fallbacks: tuple[str, ...]
+    words: Iterable[str], table: Mapping[str, _T], fallbacks: tuple[Fallback, ...]
 ) -> dict[str, _T]:
     """Return the table's value of each word, by the first of its forms that the table has."""
     forms = (
