@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias import __version__
-from bayesbias._core.files import atomic, check_folder, read_utf8
+from bayesbias._core.files import LOCK, atomic, check_folder, check_free, read_utf8
 from bayesbias._core.wording import shortened
 from bayesbias.auditing.artifacts import RECORD, REPORT_STEP
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
@@ -78,9 +78,11 @@ def check_out(path: Path) -> None:
     if not path.exists():
         check_folder(path)
         return
-    if not any(path.iterdir()):
-        return
+    check_free(path)
     if not (path / RECORD).is_file():
+        # A run that was killed right at its beginning leaves only these.
+        if all(one.name.startswith((LOCK, f".{RECORD}.")) for one in path.iterdir()):
+            return
         raise DataError(
             f"{path} holds files and no audit; nothing of it is touched. Give an empty folder, or "
             "the name of a new one."
@@ -98,6 +100,26 @@ def check_parts(path: Path, parts: Iterable[tuple[str, str]]) -> None:
         raise SpecError(
             f"{path} holds the audit of {shown}; give another folder ('out', --out), or replace "
             "it ('force', --force)."
+        )
+
+
+def check_unchanged(path: Path) -> None:
+    """Refuse the folder of an audit if a file is not as its step left it, the report apart."""
+    steps = read_record(path)["steps"]
+    _check_files(path, (step["files"] for name, step in steps.items() if name != REPORT_STEP.name))
+
+
+def _check_files(path: Path, recorded: Iterable[Mapping[str, str]]) -> None:
+    changed = [
+        name
+        for files in recorded
+        for name, digest in files.items()
+        if file_hash(path / name) != digest
+    ]
+    if changed:
+        raise DataError(
+            f"{path}: not as the audit left it: {shortened(changed, 3)}. No report is written; run "
+            "the audit again, which makes again what has changed."
         )
 
 
@@ -230,7 +252,14 @@ class Folder:
         return folder
 
     def report(self, make: Callable[[Path], None]) -> None:
-        """Have the report written, after all steps, unless it is there; nothing else is left."""
+        """Have the report written, after all steps, unless it is there; nothing else is left.
+
+        Raises
+        ------
+        DataError
+            If a file is not as its step left it: the report would be about something else.
+        """
+        _check_files(self.path, (self._steps[name]["files"] for name in self._done))
         self._settle()
         keys = {name: self._steps[name]["key"] for name in self._done}
         inputs = {"about": self._about, "steps": keys}

@@ -14,9 +14,17 @@ from typing import Any
 import pandas as pd
 
 from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER
+from bayesbias._core.files import locked
 from bayesbias._core.random import Seed
 from bayesbias.auditing.artifacts import REPORT
-from bayesbias.auditing.audit_folder import Folder, check_out, check_parts, fingerprint
+from bayesbias.auditing.audit_folder import (
+    Folder,
+    check_out,
+    check_parts,
+    check_unchanged,
+    fingerprint,
+    read_record,
+)
 from bayesbias.auditing.audit_inputs import (
     Given,
     Lists,
@@ -146,7 +154,8 @@ def audit(
     VocabularyError
         If an embedding lacks too many words of a study.
     DataError
-        If the folder is a file, holds other files, or cannot be written to.
+        If the folder is a file, holds other files, cannot be written to, or another audit is
+        writing to it.
 
     Examples
     --------
@@ -197,22 +206,26 @@ def audit(
         "embeddings": _about_embeddings(given, loaded, hashes),
         "studies": _about_studies(studies),
     }
-    folder = Folder(path, record, force=force)
-    parts = [
-        Part(
-            folder=folder,
-            place=places[emb.name, lists.name],
-            embedding=emb,
-            embedding_hash=hashes[emb.name],
-            study=lists,
-            table=table,
-            options=options,
-            methods=methods[lists.name],
-            warned=warned,
-        )
-        for (emb, lists), (table, warned) in zip(pairs, tables, strict=True)
-    ]
-    _run(folder, parts, studies)
+    path.mkdir(exist_ok=True)
+    with locked(path):
+        if not force:  # another audit may have come first
+            check_parts(path, names)
+        folder = Folder(path, record, force=force)
+        parts = [
+            Part(
+                folder=folder,
+                place=places[emb.name, lists.name],
+                embedding=emb,
+                embedding_hash=hashes[emb.name],
+                study=lists,
+                table=table,
+                options=options,
+                methods=methods[lists.name],
+                warned=warned,
+            )
+            for (emb, lists), (table, warned) in zip(pairs, tables, strict=True)
+        ]
+        _run(folder, parts, studies)
     return Audit(path)
 
 
@@ -256,9 +269,12 @@ def write_report(folder: str | PathLike[str], out: str | PathLike[str] | None = 
     """
     path = Path(folder)
     if out is not None:
+        check_unchanged(path)
         _write_report(path, Path(out))
         return Path(out)
-    Folder.reopen(path).report(lambda target: _write_report(path, target))
+    read_record(path)  # before a file is made there
+    with locked(path):
+        Folder.reopen(path).report(lambda target: _write_report(path, target))
     return Audit(path).report
 
 

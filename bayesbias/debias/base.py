@@ -307,7 +307,7 @@ class Debiaser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # 
     ) -> ArrayTarget | FileTarget:
         """Return what takes the changed vectors."""
         if isinstance(out, str | PathLike):
-            return FileTarget(out, embedding, self._fingerprint(embedding, chosen))
+            return FileTarget(out, embedding, self._fingerprint(embedding, chosen), _BLOCK)
         return ArrayTarget(out, embedding)
 
     def _blocks(
@@ -319,9 +319,9 @@ class Debiaser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # 
     ) -> Iterator[npt.NDArray[np.float32]]:
         """Yield the changed vectors that are not written yet, block by block."""
         special_rows = np.array(sorted(special), dtype=np.intp)
-        begin = vectors.rows_done
-        for part in blocks(len(embedding) - begin, budget=_BLOCK):
-            rows = slice(begin + part.start, begin + part.stop)
+        for rows in blocks(len(embedding), budget=_BLOCK):
+            if rows.stop <= vectors.rows_done:
+                continue
             block = vectors.block(rows)
             block[:] = embedding.vectors[rows]
             self._apply(embedding, block, np.arange(rows.start, rows.stop), chosen[rows])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -54,7 +56,6 @@ def save_fit(fit: Fit, path: str | PathLike[str]) -> None:
         "/sample_stats": fit.sample_stats,
         "/table": table,
     }
-    tree = xr.DataTree.from_dict(groups)
     packed = {
         f"/{group}": {
             str(name): {"zlib": True, "complevel": 4}
@@ -63,8 +64,27 @@ def save_fit(fit: Fit, path: str | PathLike[str]) -> None:
         }
         for group in _GROUPS
     }
+    data = _netcdf(groups, packed)
     with atomic(target) as (temporary,):
-        tree.to_netcdf(temporary, engine="h5netcdf", encoding=packed)
+        temporary.write_bytes(data)
+
+
+def _netcdf(
+    groups: Mapping[str, xr.Dataset], packed: Mapping[str, Mapping[str, Any]]
+) -> memoryview:
+    """Return the bytes of a netCDF file.
+
+    HDF5 is not let near the disk: if that is full, it ends the process by a segmentation fault.
+    """
+    import h5netcdf
+    from xarray.backends import H5NetCDFStore
+
+    buffer = io.BytesIO()
+    with h5netcdf.File(buffer, "w") as file:
+        for name, group in groups.items():
+            store = H5NetCDFStore(file, group=name, mode="a")
+            group.dump_to_store(store, encoding=packed.get(name))
+    return buffer.getbuffer()
 
 
 def load_fit(path: str | PathLike[str]) -> Fit:

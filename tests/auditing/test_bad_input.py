@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,9 @@ import pytest
 from small_audit import FAST, QUICK, files, forest
 
 import bayesbias as bb
+from bayesbias._core.files import locked
+from bayesbias.auditing import audit_run
+from bayesbias.auditing.audit_run import write_report
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError, VocabularyError
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
@@ -118,3 +124,36 @@ def test_an_embedding_without_the_words(tmp_path: Path, trees: bb.Study, sketche
     with pytest.raises(VocabularyError, match="'small' has no word of 'stereotype: oak'"):
         bb.audit([forest(), small], trees, out=tmp_path / "x", **FAST)
     assert not (tmp_path / "x").exists()
+
+
+def test_another_audit_of_the_folder_is_refused_before_work(
+    folder: Path, wood: bb.Embedding, trees: bb.Study
+) -> None:
+    before = files(folder)
+    with locked(folder):
+        for run in (
+            lambda: bb.audit(wood, trees, out=folder, **QUICK),
+            lambda: write_report(folder),
+        ):
+            with pytest.raises(DataError) as caught:
+                run()
+            assert f"process {os.getpid()} on {socket.gethostname()}" in str(caught.value)
+            assert str(folder) in str(caught.value)
+    assert files(folder) == before
+
+
+def test_of_two_audits_that_begin_at_once_one_is_done(
+    tmp_path: Path, trees: bb.Study, sketched: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one comes when the first has looked at the folder and loaded its embedding."""
+    out, table = tmp_path / "x", audit_run.distance_table
+
+    def meanwhile(*args: Any, **options: Any) -> Any:
+        monkeypatch.setattr(audit_run, "distance_table", table)
+        bb.audit(forest("first"), trees, out=out, **FAST)
+        return table(*args, **options)
+
+    monkeypatch.setattr(audit_run, "distance_table", meanwhile)
+    with pytest.raises(SpecError, match="holds the audit of first on trees"):
+        bb.audit(forest("second", seed=1), trees, out=out, **FAST)
+    assert bb.Audit(out).table["embedding"].unique().tolist() == ["first"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import mmap
 import shutil
 import struct
-import tempfile
 from pathlib import Path
 from typing import IO, NoReturn, cast
 
 import numpy as np
 
+from bayesbias._core.files import scratch_folder
 from bayesbias.embeddings.formats.streams import ByteStream, Rows, Wanted
 from bayesbias.embeddings.matching import candidates
 from bayesbias.errors import DataError
@@ -58,10 +58,10 @@ def read_fasttext(
     """Read a fastText model; `subwords` are words to compose from their n-grams if need be."""
     from gensim.models.fasttext import load_facebook_vectors
 
-    with tempfile.TemporaryDirectory() as folder, ByteStream(path) as stream:
+    with scratch_folder() as folder, ByteStream(path) as stream:
         plain = path
         if stream.compressed:  # gensim would read the compressed bytes as numbers
-            plain = Path(folder) / "model.bin"
+            plain = folder / "model.bin"
             with plain.open("wb") as target:
                 shutil.copyfileobj(cast(IO[bytes], stream), target, 1 << 20)
         _check_complete(path, plain)
