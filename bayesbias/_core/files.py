@@ -30,6 +30,14 @@ def read_utf8(path: Path) -> str:
         raise DataError(f"{path}, byte {err.start:,}: not UTF-8; save it as UTF-8.") from err
 
 
+def is_file(path: Path) -> bool:
+    """Return whether there is such a file; what cannot be a name is not one."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long, or with a null character
+        return False
+
+
 def check_folder(path: Path) -> None:
     """Refuse a path that cannot be written to, before the work whose result goes there."""
     if not path.parent.is_dir():

@@ -46,7 +46,7 @@ from bayesbias.debias_effects.before_after import CLASSICAL
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Embedding, Matching
 from bayesbias.embeddings.matching import check_matching
-from bayesbias.errors import BayesBiasWarning, DataError, SpecError
+from bayesbias.errors import BayesBiasError, BayesBiasWarning, DataError, SpecError
 from bayesbias.metrics import MetricLike
 from bayesbias.wordlists import Study
 
@@ -279,7 +279,17 @@ def write_report(folder: str | PathLike[str], out: str | PathLike[str] | None = 
 
 
 def _write_report(folder: Path, target: Path) -> None:
-    REPORT.write(report_page(Audit(folder)), target)
+    try:
+        page = report_page(Audit(folder))
+    except BayesBiasError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as err:
+        # Each file can be read, but they are not those of one audit.
+        raise DataError(
+            f"{folder}: no report can be made of these files ({type(err).__name__}: {err}); run "
+            "the audit again."
+        ) from err
+    REPORT.write(page, target)
 
 
 def _table(embedding: Embedding, study: Study) -> tuple[pd.DataFrame, list[str]]:

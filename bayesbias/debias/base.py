@@ -31,7 +31,7 @@ from bayesbias.debias.debias_words import (
 )
 from bayesbias.debias.vector_targets import ArrayTarget, FileTarget
 from bayesbias.embeddings import Embedding, Matching, as_embedding, as_matching
-from bayesbias.errors import SpecError
+from bayesbias.errors import DataError, SpecError
 
 # Rows changed at once: few enough to stay in the cache of a core between the steps.
 _BLOCK = 4096
@@ -328,6 +328,13 @@ class Debiaser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # 
             first, last = np.searchsorted(special_rows, [rows.start, rows.stop])
             for row in special_rows[first:last].tolist():
                 block[row - rows.start] = special[row]
+            good = np.isfinite(block).all(axis=1)
+            if not good.all():
+                word = embedding.words[rows.start + int(np.flatnonzero(~good)[0])]
+                raise DataError(
+                    f"embedding {embedding.name!r}: the debiased vector of {word!r} is NaN or "
+                    "infinite; its values are too large for single precision."
+                )
             yield block
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -73,6 +73,9 @@ def read_table(path: str | PathLike[str], *, duplicates: Duplicates = "drop") ->
         return check_table(_without_missing(raw), duplicates=duplicates)
     except DataError as err:
         raise DataError(f"{source}: {err}") from err
+    except (TypeError, KeyError, AttributeError, NotImplementedError, pa.ArrowException) as err:
+        # Columns of dates, lists or bytes, which no distance table has.
+        raise DataError(f"{source}: not a distance table ({type(err).__name__}: {err}).") from err
 
 
 def write_table(table: pd.DataFrame, path: str | PathLike[str]) -> None:
@@ -144,7 +147,8 @@ def _read_file(path: Path) -> pd.DataFrame:
             read = csv.read_csv(stream, parse_options=parsing, convert_options=options)
         frame: pd.DataFrame = read.to_pandas()
         return frame
-    except (ValueError, OSError, EOFError) as err:
+    # Arrow and pandas raise errors of many kinds for damaged files.
+    except Exception as err:
         first = str(err).splitlines()[0] if str(err) else type(err).__name__
         raise DataError(f"cannot be read as {suffix} ({first}).") from err
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +116,56 @@ def test_records_of_others(folder: Path, tmp_path: Path) -> None:
         bb.Audit(folder)
     with pytest.raises(DataError, match=r"is not the folder of an audit: it has no audit.json"):
         bb.Audit(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"parts": []},
+        {"parts": [{}]},
+        {"parts": "x"},
+        {"parts": [{"embedding": "forest", "study": "trees", "folder": "../../x"}]},
+        {"parts": [{"embedding": "forest", "study": "trees", "folder": "/etc"}]},
+        {"parts": [{"embedding": "forest", "study": "shrubs", "folder": ""}]},
+        {"options": {}},
+        {"options": []},
+        {"studies": {}},
+        {"studies": {"trees": {"lists": {}}}},
+        {"steps": {"table": {}}},
+        {"steps": {"table": {"key": "0", "files": ["a"], "warnings": []}}},
+        {"schema": "1"},
+        {"schema": None},
+    ],
+    ids=str,
+)
+def test_records_with_wrong_parts(folder: Path, change: dict[str, Any]) -> None:
+    path = folder / "audit.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | change))
+    with pytest.raises(DataError):
+        write_report(folder)
+    with pytest.raises(BayesBiasError):
+        bb.Audit(folder).summary()
+
+
+def test_a_record_that_is_nested_deeply(folder: Path) -> None:
+    (folder / "audit.json").write_text('{"schema": ' + "[" * 100_000)
+    with pytest.raises(DataError, match="audit.json: damaged"):
+        bb.Audit(folder)
+
+
+def test_a_folder_that_is_a_link_does_not_lead_outside(
+    folder: Path, wood: bb.Embedding, trees: bb.Study, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    (folder / "fits").rename(outside)
+    (folder / "fits").symlink_to(outside)
+    before = files(outside)
+    for run in (bb.Audit, write_report):
+        with pytest.raises(DataError, match="damaged, or not the record"):
+            run(folder)
+    with pytest.raises(DataError, match="damaged, or not the record"):
+        bb.audit(wood, trees, out=folder, force=True, **QUICK)
+    assert files(outside) == before
 
 
 def test_an_embedding_without_the_words(tmp_path: Path, trees: bb.Study, sketched: None) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import h5py
+import numpy as np
 import pytest
 
 import bayesbias as bb
+from bayesbias.errors import DataError
 
 # A limit on the size of files stands for a disk that is full.
 SAVE = """
@@ -58,3 +62,56 @@ def test_the_file_that_is_written_again_is_the_same(saved: Path, tmp_path: Path)
     assert one.posterior.identical(other.posterior)
     assert one.table.equals(other.table)
     assert one.provenance == other.provenance
+
+
+def changed(saved: Path, tmp_path: Path, change: Callable[[h5py.File], None]) -> Path:
+    path = tmp_path / "changed.nc"
+    path.write_bytes(saved.read_bytes())
+    with h5py.File(path, "r+") as file:
+        change(file)
+    return path
+
+
+def _nan(file: h5py.File) -> None:
+    file["posterior/co"][0, 0] = np.nan
+
+
+def _cycle(file: h5py.File) -> None:
+    file["posterior/again"] = file["/"]
+
+
+def _without(file: h5py.File) -> None:
+    del file["posterior/co"]
+
+
+def _elsewhere(file: h5py.File) -> None:
+    del file["posterior/co"]
+    file["posterior/co"] = h5py.ExternalLink("/etc/passwd", "/")
+
+
+def _enormous(file: h5py.File) -> None:
+    file["posterior"].create_dataset("more", shape=(10**6, 10**6), chunks=(1000, 1000), dtype="f8")
+
+
+def _model(file: h5py.File) -> None:
+    file.attrs["model"] = "[" * 100_000
+
+
+def _schema(file: h5py.File) -> None:
+    file.attrs["bayesbias_schema"] = "x"
+
+
+@pytest.mark.parametrize("change", [_nan, _without, _elsewhere, _enormous, _model, _schema])
+def test_damaged_files_are_refused(
+    saved: Path, tmp_path: Path, change: Callable[[h5py.File], None]
+) -> None:
+    path = changed(saved, tmp_path, change)
+    with pytest.raises(DataError) as caught:
+        bb.load_fit(path)
+    assert str(path) in str(caught.value)
+    assert len(str(caught.value)) < 2_000
+
+
+def test_a_group_within_itself_is_not_followed(saved: Path, tmp_path: Path) -> None:
+    path = changed(saved, tmp_path, _cycle)
+    assert bb.load_fit(path).posterior.identical(bb.load_fit(saved).posterior)
