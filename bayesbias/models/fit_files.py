@@ -186,6 +186,10 @@ def _check_links(source: Path) -> None:
 
 def _check_draws(source: Path, fit: Fit) -> None:
     """Refuse a posterior that is not that of the model, or holds what no sampler draws."""
+    for name, column in fit.table.items():
+        # A word that is not among those of its column has become a gap.
+        if isinstance(column.dtype, pd.CategoricalDtype) and column.isna().any():
+            raise DataError(f"{source}: damaged; the column {name!r} of its table has a gap.")
     for parameter in fit.spec.parameters:
         if parameter.name not in fit.posterior:
             raise DataError(f"{source}: damaged; there are no draws of {parameter.name!r}.")

@@ -97,11 +97,15 @@ def _model(file: h5py.File) -> None:
     file.attrs["model"] = "[" * 100_000
 
 
+def _word(file: h5py.File) -> None:
+    file["table/protected_group"][0] = "nobody"
+
+
 def _schema(file: h5py.File) -> None:
     file.attrs["bayesbias_schema"] = "x"
 
 
-@pytest.mark.parametrize("change", [_nan, _without, _elsewhere, _enormous, _model, _schema])
+@pytest.mark.parametrize("change", [_nan, _without, _elsewhere, _enormous, _model, _word, _schema])
 def test_damaged_files_are_refused(
     saved: Path, tmp_path: Path, change: Callable[[h5py.File], None]
 ) -> None:
