@@ -14,8 +14,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import pandas as pd
 
-from bayesbias._core.documents import read_json
 from bayesbias._core.files import read_utf8
+from bayesbias._core.toml_json import read_json
 from bayesbias.auditing import audit_figures
 from bayesbias.distances import read_table, write_table
 from bayesbias.errors import BayesBiasError, DataError

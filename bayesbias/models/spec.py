@@ -9,8 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from bayesbias._core.documents import read_toml
 from bayesbias._core.files import is_file
+from bayesbias._core.toml_json import read_toml
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import DataError, NotFoundError, SpecError

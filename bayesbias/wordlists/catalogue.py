@@ -9,8 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bayesbias._core.documents import read_json, read_toml
 from bayesbias._core.files import is_file
+from bayesbias._core.toml_json import read_json, read_toml
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError
 from bayesbias.wordlists.query import Query

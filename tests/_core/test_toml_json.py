@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayesbias as bb
-from bayesbias._core.documents import _LONG_KEY, read_json, read_toml
+from bayesbias._core.toml_json import _LONG_KEY, read_json, read_toml
 from bayesbias.errors import BayesBiasError, DataError, SpecError
 
 BAD = {
