@@ -5,6 +5,7 @@ Each error also inherits the builtin that a caller would expect, so ``except Val
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -24,12 +25,26 @@ __all__ = [
 _PACKAGE = str(Path(__file__).parent)
 
 
+# A word, a name or a value that is longer is shown by its beginning.
+_LONGEST_WORD = 500
+_LONGEST_MESSAGE = 5_000
+_LONG_WORD = re.compile(rf"\S{{{_LONGEST_WORD},}}+")
+
+
+def _readable(message: str) -> str:
+    """Return a message without what nobody reads: files may hold words of a million letters."""
+    short = _LONG_WORD.sub(lambda word: f"{word[0][:60]}… ({len(word[0]):,} characters)", message)
+    if len(short) <= _LONGEST_MESSAGE:
+        return short
+    return f"{short[:4000]} … {short[-500:]}"
+
+
 class BayesBiasError(Exception):
     """Base of every error that bayesbias raises on purpose."""
 
     # KeyError shows the repr of its message; these messages are sentences.
     def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""
+        return _readable(str(self.args[0])) if self.args else ""
 
 
 class SpecError(BayesBiasError, ValueError):
@@ -82,4 +97,4 @@ def warn(message: str) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
         level += 1
-    warnings.warn(message, BayesBiasWarning, stacklevel=level)
+    warnings.warn(_readable(message), BayesBiasWarning, stacklevel=level)

@@ -15,9 +15,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import pandas as pd
 
 from bayesbias._core.files import read_utf8
+from bayesbias._core.toml_json import read_json
 from bayesbias.auditing import audit_figures
 from bayesbias.distances import read_table, write_table
-from bayesbias.errors import DataError
+from bayesbias.errors import BayesBiasError, DataError
 from bayesbias.html import write_page
 from bayesbias.models import Comparison, Fit, load_fit
 
@@ -59,7 +60,15 @@ class Artifact(Generic[Content]):
         for path in paths:
             if not path.is_file():
                 raise DataError(f"{path} is not there any more; run the audit again to make it.")
-        return self.read(*paths)
+        try:
+            return self.read(*paths)
+        except BayesBiasError:
+            raise
+        except Exception as err:  # a folder may come from strangers
+            raise DataError(
+                f"{paths[0]}: damaged ({type(err).__name__}: {err}); run the audit again to make "
+                "it."
+            ) from err
 
 
 @dataclass(frozen=True)
@@ -169,7 +178,7 @@ def _write_json(content: object, path: Path) -> None:
 
 
 def _json(name: str, file: str) -> Artifact[dict[str, Any]]:
-    return Artifact(name, (file,), _write_json, lambda path: json.loads(read_utf8(path)))
+    return Artifact(name, (file,), _write_json, read_json)
 
 
 def _write_lines(lines: list[str], path: Path) -> None:

@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 from bayesbias import __version__
-from bayesbias._core.files import atomic, check_folder, read_utf8
+from bayesbias._core.files import LOCK, atomic, check_folder, check_free
+from bayesbias._core.toml_json import read_json
 from bayesbias._core.wording import shortened
 from bayesbias.auditing.artifacts import RECORD, REPORT_STEP
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
@@ -29,6 +31,26 @@ _STEPS = 1
 _BLOCK = 1 << 20
 # What the folder itself says in the record.
 _OWN = ("schema", "bayesbias", "steps")
+# What a record must have, and what it must have to be shown.
+_RECORD = {
+    "schema": int,
+    "parts": [{"embedding": str, "study": str, "folder": str}],
+    "steps": {str: {"key": str, "files": {str: str}, "warnings": [str]}},
+    "options": dict,
+    "embeddings": dict,
+    "studies": dict,
+}
+_CONTENT = {
+    "bayesbias": str,
+    "options": {
+        "prob": float | int,
+        "rope": float | int,
+        "draws": int,
+        "models": [str],
+        "debias": [str],
+    },
+    "studies": {str: {"lists": dict}},
+}
 
 
 def fingerprint(value: object) -> str:
@@ -55,20 +77,52 @@ def read_record(path: Path) -> dict[str, Any]:
     if not source.is_file():
         raise DataError(f"{path} is not the folder of an audit: it has no {RECORD}.")
     try:
-        record = json.loads(read_utf8(source))
-        schema = int(record["schema"])
-        for key in ("parts", "steps", "options", "embeddings", "studies"):
-            record[key]
-        files = [Path(file) for step in record["steps"].values() for file in step["files"]]
-        if any(file.is_absolute() or ".." in file.parts for file in files):
-            raise ValueError("a file outside of the folder")
-    except (ValueError, KeyError, TypeError, AttributeError) as err:
+        record = read_json(source)
+        schema = record["schema"]
+        if not _fits(record, _RECORD) or not _stays_inside(path, record):
+            raise ValueError("not as an audit writes it")
+    except (ValueError, KeyError, TypeError, OSError) as err:
         raise DataError(
             f"{source}: damaged, or not the record of an audit; give another folder."
         ) from err
     if schema > SCHEMA:
         raise DataError(f"{source}: written by a newer bayesbias; upgrade to read it.")
     return dict(record)
+
+
+def check_content(path: Path, record: Mapping[str, Any]) -> None:
+    """Refuse a record that lacks what results are made of: nothing else can be read then."""
+    parts = record["parts"]
+    whole = bool(parts) and _fits(record, _CONTENT)
+    if not whole or any(part["study"] not in record["studies"] for part in parts):
+        raise DataError(
+            f"{path / RECORD}: damaged; run the audit again in another folder, or replace this one "
+            "('force', --force)."
+        )
+
+
+def _fits(data: object, shape: object) -> bool:
+    """Return whether data has a shape: a type, ``[shape]``, ``{key: shape}``, ``{str: shape}``."""
+    if isinstance(shape, type | UnionType):
+        return isinstance(data, shape)
+    if isinstance(shape, list):
+        return isinstance(data, list) and all(_fits(item, shape[0]) for item in data)
+    assert isinstance(shape, dict)
+    if not isinstance(data, dict):
+        return False
+    if str in shape:
+        return all(_fits(item, shape[str]) for item in data.values())
+    return all(key in data and _fits(data[key], inner) for key, inner in shape.items())
+
+
+def _stays_inside(path: Path, record: Mapping[str, Any]) -> bool:
+    """Return whether all files are in the folder, also where links lead."""
+    names = [part["folder"] for part in record["parts"]]
+    names += [file for step in record["steps"].values() for file in step["files"]]
+    if any("\0" in name or Path(name).is_absolute() or ".." in Path(name).parts for name in names):
+        return False
+    root = path.resolve()
+    return all((path / name).resolve().is_relative_to(root) for name in names)
 
 
 def check_out(path: Path) -> None:
@@ -78,9 +132,11 @@ def check_out(path: Path) -> None:
     if not path.exists():
         check_folder(path)
         return
-    if not any(path.iterdir()):
-        return
+    check_free(path)
     if not (path / RECORD).is_file():
+        # A run that was killed right at its beginning leaves only these.
+        if all(one.name.startswith((LOCK, f".{RECORD}.")) for one in path.iterdir()):
+            return
         raise DataError(
             f"{path} holds files and no audit; nothing of it is touched. Give an empty folder, or "
             "the name of a new one."
@@ -98,6 +154,26 @@ def check_parts(path: Path, parts: Iterable[tuple[str, str]]) -> None:
         raise SpecError(
             f"{path} holds the audit of {shown}; give another folder ('out', --out), or replace "
             "it ('force', --force)."
+        )
+
+
+def check_unchanged(path: Path) -> None:
+    """Refuse the folder of an audit if a file is not as its step left it, the report apart."""
+    steps = read_record(path)["steps"]
+    _check_files(path, (step["files"] for name, step in steps.items() if name != REPORT_STEP.name))
+
+
+def _check_files(path: Path, recorded: Iterable[Mapping[str, str]]) -> None:
+    changed = [
+        name
+        for files in recorded
+        for name, digest in files.items()
+        if file_hash(path / name) != digest
+    ]
+    if changed:
+        raise DataError(
+            f"{path}: not as the audit left it: {shortened(changed, 3)}. No report is written; run "
+            "the audit again, which makes again what has changed."
         )
 
 
@@ -230,7 +306,14 @@ class Folder:
         return folder
 
     def report(self, make: Callable[[Path], None]) -> None:
-        """Have the report written, after all steps, unless it is there; nothing else is left."""
+        """Have the report written, after all steps, unless it is there; nothing else is left.
+
+        Raises
+        ------
+        DataError
+            If a file is not as its step left it: the report would be about something else.
+        """
+        _check_files(self.path, (self._steps[name]["files"] for name in self._done))
         self._settle()
         keys = {name: self._steps[name]["key"] for name in self._done}
         inputs = {"about": self._about, "steps": keys}

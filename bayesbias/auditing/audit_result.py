@@ -13,10 +13,10 @@ from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.wording import counted
 from bayesbias.auditing import artifacts
 from bayesbias.auditing.artifacts import Artifact, Content, FigureFiles, Step
-from bayesbias.auditing.audit_folder import read_record
+from bayesbias.auditing.audit_folder import check_content, read_record
 from bayesbias.auditing.audit_inputs import slugs
 from bayesbias.auditing.report import summary_text
-from bayesbias.errors import SpecError
+from bayesbias.errors import BayesBiasError, DataError, SpecError
 from bayesbias.models import Fit, Overview
 from bayesbias.wordlists import Study
 
@@ -64,7 +64,10 @@ class AuditPart:
         self.record = record
         self.folder = folder / self._place
         self.embedding = part["embedding"]
-        self.study = Study.from_dict(record["studies"][part["study"]]["lists"])
+        try:
+            self.study = Study.from_dict(record["studies"][part["study"]]["lists"])
+        except BayesBiasError as err:
+            raise DataError(f"{folder / artifacts.RECORD}: damaged: {err}") from err
         self.prob = float(record["options"]["prob"])
 
     @cached_property
@@ -330,6 +333,7 @@ class Audit:
     def __init__(self, folder: str | PathLike[str]) -> None:
         self.folder = Path(folder)
         self.record = read_record(self.folder)
+        check_content(self.folder, self.record)
 
     @cached_property
     def parts(self) -> dict[tuple[str, str], AuditPart]:

@@ -13,9 +13,17 @@ from typing import Any
 import pandas as pd
 
 from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER
+from bayesbias._core.files import locked
 from bayesbias._core.random import Seed
 from bayesbias.auditing.artifacts import REPORT
-from bayesbias.auditing.audit_folder import Folder, check_out, check_parts, fingerprint
+from bayesbias.auditing.audit_folder import (
+    Folder,
+    check_out,
+    check_parts,
+    check_unchanged,
+    fingerprint,
+    read_record,
+)
 from bayesbias.auditing.audit_inputs import (
     Given,
     Lists,
@@ -36,7 +44,7 @@ from bayesbias.debias import Method, method_for
 from bayesbias.debias_effects import CLASSICAL
 from bayesbias.distances import distance_table
 from bayesbias.embeddings import Embedding, Matching, check_matching, described
-from bayesbias.errors import BayesBiasWarning, DataError, SpecError
+from bayesbias.errors import BayesBiasError, BayesBiasWarning, DataError, SpecError
 from bayesbias.metrics import MetricLike
 from bayesbias.wordlists import Study
 
@@ -144,7 +152,8 @@ def audit(
     VocabularyError
         If an embedding lacks too many words of a study.
     DataError
-        If the folder is a file, holds other files, or cannot be written to.
+        If the folder is a file, holds other files, cannot be written to, or another audit is
+        writing to it.
 
     Examples
     --------
@@ -195,22 +204,26 @@ def audit(
         "embeddings": _about_embeddings(given, loaded, hashes),
         "studies": _about_studies(studies),
     }
-    folder = Folder(path, record, force=force)
-    parts = [
-        Part(
-            folder=folder,
-            place=places[emb.name, lists.name],
-            embedding=emb,
-            embedding_hash=hashes[emb.name],
-            study=lists,
-            table=table,
-            options=options,
-            methods=methods[lists.name],
-            warned=warned,
-        )
-        for (emb, lists), (table, warned) in zip(pairs, tables, strict=True)
-    ]
-    _run(folder, parts, studies)
+    path.mkdir(exist_ok=True)
+    with locked(path):
+        if not force:  # another audit may have come first
+            check_parts(path, names)
+        folder = Folder(path, record, force=force)
+        parts = [
+            Part(
+                folder=folder,
+                place=places[emb.name, lists.name],
+                embedding=emb,
+                embedding_hash=hashes[emb.name],
+                study=lists,
+                table=table,
+                options=options,
+                methods=methods[lists.name],
+                warned=warned,
+            )
+            for (emb, lists), (table, warned) in zip(pairs, tables, strict=True)
+        ]
+        _run(folder, parts, studies)
     return Audit(path)
 
 
@@ -254,14 +267,27 @@ def write_report(folder: str | PathLike[str], out: str | PathLike[str] | None = 
     """
     path = Path(folder)
     if out is not None:
+        check_unchanged(path)
         _write_report(path, Path(out))
         return Path(out)
-    Folder.reopen(path).report(lambda target: _write_report(path, target))
+    read_record(path)  # before a file is made there
+    with locked(path):
+        Folder.reopen(path).report(lambda target: _write_report(path, target))
     return Audit(path).report
 
 
 def _write_report(folder: Path, target: Path) -> None:
-    REPORT.write(report_page(Audit(folder)), target)
+    try:
+        page = report_page(Audit(folder))
+    except BayesBiasError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as err:
+        # Each file can be read, but they are not those of one audit.
+        raise DataError(
+            f"{folder}: no report can be made of these files ({type(err).__name__}: {err}); run "
+            "the audit again."
+        ) from err
+    REPORT.write(page, target)
 
 
 def _table(embedding: Embedding, study: Study) -> tuple[pd.DataFrame, list[str]]:

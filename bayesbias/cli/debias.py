@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -115,12 +114,13 @@ def debias(
 ) -> None:
     """Debias an embedding and write it to OUT, in the format of its suffix.
 
-    A .npy file is written block by block, so that neither embedding needs to fit into memory, and
-    an interrupted run is resumed. Other suffixes: .npz, .safetensors, .bin, .txt, .vec. --format is
+    It is written block by block, so that neither embedding needs to fit into memory, and an
+    interrupted run is resumed. Suffixes: .npy, .npz, .safetensors, .bin, .txt, .vec. --format is
     the format of --list.
     """
+    from bayesbias._core.files import check_free, locked
     from bayesbias.debias import DEBIASERS
-    from bayesbias.embeddings import writable_format
+    from bayesbias.embeddings import vocabulary_path, writable_format
 
     if listing:
         about = {name: (m.__doc__ or "").splitlines()[0] for name, m in DEBIASERS.items()}
@@ -132,6 +132,7 @@ def debias(
     if source is None or out is None:
         raise click.UsageError("Missing arguments 'EMBEDDING' and 'OUT'; or use --list.")
     target_format = writable_format(Path(out), kind)
+    check_free(Path(out))
     fit = debiaser_fitter(**chosen)
     [embedding] = load_embeddings([source], limit=limit, trust=trust, quiet=quiet)
     debiaser = fit(embedding)
@@ -139,12 +140,17 @@ def debias(
     if target_format == "npy":
         debiaser.transform(embedding, out=out, progress=not quiet, **words)
     else:
-        # By way of a file, so that no second matrix has to fit into memory.
-        with TemporaryDirectory(prefix=".bayesbias-", dir=Path(out).parent) as folder:
-            mapped = Path(folder) / "debiased.npy"
-            after = debiaser.transform(embedding, out=mapped, progress=not quiet, **words)
-            after.save(out, format=kind)
-            del after  # some systems do not delete a file that is mapped
+        # By way of a file, so that no second matrix has to fit into memory. It always has the same
+        # name: the next run goes on with it, or replaces it, if this one is killed.
+        mapped = Path(out).with_name(f".{Path(out).name}.npy")
+        with locked(Path(out)):
+            try:
+                after = debiaser.transform(embedding, out=mapped, progress=not quiet, **words)
+                after.save(out, format=kind)
+                del after  # some systems do not delete a file that is mapped
+            finally:
+                for left in (mapped, vocabulary_path(mapped)):
+                    left.unlink(missing_ok=True)
     say(f"{len(embedding):,} words debiased by {debiaser!r}, written to {out}", quiet)
 
 

@@ -31,7 +31,7 @@ from bayesbias.debias.debias_words import (
 )
 from bayesbias.debias.vector_targets import ArrayTarget, FileTarget
 from bayesbias.embeddings import Embedding, Matching, as_embedding, as_matching
-from bayesbias.errors import SpecError
+from bayesbias.errors import DataError, SpecError
 
 # Rows changed at once: few enough to stay in the cache of a core between the steps.
 _BLOCK = 4096
@@ -307,7 +307,7 @@ class Debiaser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # 
     ) -> ArrayTarget | FileTarget:
         """Return what takes the changed vectors."""
         if isinstance(out, str | PathLike):
-            return FileTarget(out, embedding, self._fingerprint(embedding, chosen))
+            return FileTarget(out, embedding, self._fingerprint(embedding, chosen), _BLOCK)
         return ArrayTarget(out, embedding)
 
     def _blocks(
@@ -319,15 +319,22 @@ class Debiaser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # 
     ) -> Iterator[npt.NDArray[np.float32]]:
         """Yield the changed vectors that are not written yet, block by block."""
         special_rows = np.array(sorted(special), dtype=np.intp)
-        begin = vectors.rows_done
-        for part in blocks(len(embedding) - begin, budget=_BLOCK):
-            rows = slice(begin + part.start, begin + part.stop)
+        for rows in blocks(len(embedding), budget=_BLOCK):
+            if rows.stop <= vectors.rows_done:
+                continue
             block = vectors.block(rows)
             block[:] = embedding.vectors[rows]
             self._apply(embedding, block, np.arange(rows.start, rows.stop), chosen[rows])
             first, last = np.searchsorted(special_rows, [rows.start, rows.stop])
             for row in special_rows[first:last].tolist():
                 block[row - rows.start] = special[row]
+            good = np.isfinite(block).all(axis=1)
+            if not good.all():
+                word = embedding.words[rows.start + int(np.flatnonzero(~good)[0])]
+                raise DataError(
+                    f"embedding {embedding.name!r}: the debiased vector of {word!r} is NaN or "
+                    "infinite; its values are too large for single precision."
+                )
             yield block
 
     def __sklearn_is_fitted__(self) -> bool:

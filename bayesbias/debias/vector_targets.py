@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +13,7 @@ from typing import IO, Self
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._core.files import check_folder
+from bayesbias._core.files import check_folder, check_free, locked, to_disk
 from bayesbias.embeddings import Embedding, check_separable, vocabulary_path
 from bayesbias.errors import DataError, SpecError
 
@@ -71,14 +71,18 @@ class FileTarget:
     """A ``.npy`` file that grows by appended rows, under another name until it is whole.
 
     Rows are written with plain file operations, not through a memory map, as a full disk is then
-    an error and not the end of the process.
+    an error and not the end of the process. An interrupted run is resumed at the beginning of a
+    block: how rows are multiplied, and so the last digits, depends on the block they are in.
     """
 
-    def __init__(self, path: str | PathLike[str], embedding: Embedding, fingerprint: str) -> None:
+    def __init__(
+        self, path: str | PathLike[str], embedding: Embedding, fingerprint: str, block_rows: int
+    ) -> None:
         self.path = Path(path)
         if self.path.suffix != ".npy":
             raise SpecError(f"{self.path}: the suffix is {self.path.suffix!r}; expected '.npy'.")
         check_folder(self.path)
+        check_free(self.path)
         check_separable(embedding.words, "\n\r")
         self._words = embedding.words
         self._shape = embedding.vectors.shape
@@ -87,7 +91,9 @@ class FileTarget:
         self._fingerprint = fingerprint
         self._stream: IO[bytes] | None = None
         self._header = _header(self._shape)
-        self.rows_done = self._resumable_rows()
+        self._block_rows = block_rows
+        self._lock = ExitStack()
+        self.rows_done = 0
 
     def _resumable_rows(self) -> int:
         """Return how many rows of an interrupted run can be kept."""
@@ -98,14 +104,19 @@ class FileTarget:
             return 0
         if state != {"fingerprint": self._fingerprint, "shape": list(self._shape)}:
             return 0
-        return max(0, (size - len(self._header)) // self._row_bytes)
+        rows = max(0, (size - len(self._header)) // self._row_bytes)
+        if rows >= self._shape[0]:
+            return int(self._shape[0])
+        return int(rows - rows % self._block_rows)
 
     @property
     def _row_bytes(self) -> int:
         return 4 * int(self._shape[1])
 
     def __enter__(self) -> Self:
+        self._lock.enter_context(locked(self.path))
         try:
+            self.rows_done = self._resumable_rows()
             # What another run has left is emptied before the state says that it is of this one.
             self._stream = self._part.open("r+b" if self.rows_done else "wb")
             state = {"fingerprint": self._fingerprint, "shape": list(self._shape)}
@@ -125,6 +136,7 @@ class FileTarget:
         if self._stream is not None:
             with suppress(OSError):
                 self._stream.close()
+        self._lock.close()
 
     def block(self, rows: slice) -> npt.NDArray[np.float32]:
         """Return an array for the vectors of some rows, which `append` then writes."""
@@ -154,12 +166,17 @@ class FileTarget:
         try:
             self._stream.close()
             partial.write_text(text, "utf-8", newline="\n")
+            for written in (partial, self._part):
+                to_disk(written)
             os.replace(partial, words)
             os.replace(self._part, self.path)
+            to_disk(self.path.parent)
             self._state.unlink()
         except OSError as err:
             partial.unlink(missing_ok=True)
             raise self._cannot(err) from err
+        finally:
+            self._lock.close()
 
     def matrix(self) -> npt.NDArray[np.float32]:
         """Return the finished file, mapped."""

@@ -13,6 +13,8 @@ import pyarrow as pa
 from pyarrow import csv
 
 from bayesbias._core.files import atomic, check_folder
+from bayesbias._core.spreadsheets import escape_formulas
+from bayesbias._core.validation import true_or_false
 from bayesbias._core.wording import quoted
 from bayesbias.distances.schema import TEXT_COLUMNS, Duplicates, check_columns, check_table
 from bayesbias.errors import DataError, NotFoundError, SpecError
@@ -73,9 +75,14 @@ def read_table(path: str | PathLike[str], *, duplicates: Duplicates = "drop") ->
         return check_table(_without_missing(raw), duplicates=duplicates)
     except DataError as err:
         raise DataError(f"{source}: {err}") from err
+    except (TypeError, KeyError, AttributeError, NotImplementedError, pa.ArrowException) as err:
+        # Columns of dates, lists or bytes, which no distance table has.
+        raise DataError(f"{source}: not a distance table ({type(err).__name__}: {err}).") from err
 
 
-def write_table(table: pd.DataFrame, path: str | PathLike[str]) -> None:
+def write_table(
+    table: pd.DataFrame, path: str | PathLike[str], *, spreadsheet_safe: bool = False
+) -> None:
     """Write a distance table; nothing is left half-written.
 
     Parameters
@@ -84,11 +91,15 @@ def write_table(table: pd.DataFrame, path: str | PathLike[str]) -> None:
         The table.
     path : path-like
         A ``.csv``, ``.csv.gz`` or ``.parquet`` file.
+    spreadsheet_safe : bool, default False
+        Whether to put an apostrophe before words that begin with ``=``, ``+``, ``-`` or ``@``, for
+        files that are opened with a spreadsheet, which would compute them; words of embeddings may
+        come from anywhere. `read_table` reads such a word with its apostrophe.
 
     Raises
     ------
     SpecError
-        If the suffix is another.
+        If the suffix is another, or `spreadsheet_safe` is asked for in a ``.parquet`` file.
     DataError
         If it is not a distance table, or the file cannot be written.
 
@@ -105,6 +116,8 @@ def write_table(table: pd.DataFrame, path: str | PathLike[str]) -> None:
     """
     target = Path(path)
     suffix = writable_table(target)
+    if true_or_false("spreadsheet_safe", spreadsheet_safe) and suffix == ".parquet":
+        raise SpecError(f"{target}: 'spreadsheet_safe' is for .csv files; leave it out.")
     checked = check_table(table, duplicates="keep")
     with atomic(target) as (temporary,):
         if suffix == ".parquet":
@@ -116,7 +129,8 @@ def write_table(table: pd.DataFrame, path: str | PathLike[str]) -> None:
                 "\r" in word for name in TEXT_COLUMNS for word in checked[name].cat.categories
             )
             quoting: Any = QUOTE_NONNUMERIC if odd else QUOTE_MINIMAL
-            checked.to_csv(temporary, index=False, compression=compression, quoting=quoting)
+            written = escape_formulas(checked) if spreadsheet_safe else checked
+            written.to_csv(temporary, index=False, compression=compression, quoting=quoting)
 
 
 def writable_table(target: Path) -> str:
@@ -144,7 +158,8 @@ def _read_file(path: Path) -> pd.DataFrame:
             read = csv.read_csv(stream, parse_options=parsing, convert_options=options)
         frame: pd.DataFrame = read.to_pandas()
         return frame
-    except (ValueError, OSError, EOFError) as err:
+    # Arrow and pandas raise errors of many kinds for damaged files.
+    except Exception as err:
         first = str(err).splitlines()[0] if str(err) else type(err).__name__
         raise DataError(f"cannot be read as {suffix} ({first}).") from err
 

@@ -85,15 +85,13 @@ class Embedding:
         for word in vocabulary:
             if not isinstance(word, str):
                 raise DataError(f"embedding {name!r}: the word {word!r} is not a string.")
-        on_disk = isinstance(vectors, np.memmap)
         matrix = _as_float32(vectors, name)
         if len(vocabulary) != len(matrix):
             raise DataError(
                 f"embedding {name!r}: {len(vocabulary)} words but {len(matrix)} vectors; "
                 "each word needs one row."
             )
-        if not on_disk:  # a mapped matrix is checked where its rows are used
-            _check_finite(matrix, vocabulary, name)
+        _check_finite(matrix, vocabulary, name)
         places = None if ranks is None else _as_ranks(ranks, len(vocabulary), name)
         all_notes = list(notes)
         index = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
@@ -583,15 +581,13 @@ class Embedding:
             If there are not as many vectors as words, or a value is NaN or infinite.
         """
         label = self.name if name is None else str(name)
-        on_disk = isinstance(vectors, np.memmap)
         matrix = _as_float32(vectors, label)
         if len(matrix) != len(self):
             raise DataError(
                 f"embedding {label!r}: {len(self)} words but {len(matrix)} vectors; "
                 "each word needs one row."
             )
-        if not on_disk:
-            _check_finite(matrix, self._words, label)
+        _check_finite(matrix, self._words, label)
         result = copy(self)
         result._notes, result._name = (), label
         result._vectors = matrix.view()
@@ -792,6 +788,8 @@ def _unless_trivial(ranks: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64
 
 
 def _check_finite(matrix: npt.NDArray[np.float32], words: Sequence[str], name: str) -> None:
+    # A mapped matrix too: 5 GB a second if the system has the file in memory, else as fast as the
+    # disk, and no more than a block of it is needed at once.
     for part in blocks(len(matrix), matrix.shape[1]):
         block = matrix[part]
         if not np.isfinite(block).all():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import warnings
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,7 +21,7 @@ import xarray as xr
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import CONNECTIONS
-from bayesbias._core.files import atomic, make_folder
+from bayesbias._core.files import atomic, locked, make_folder, read_utf8, sweep_folder
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.random import Seed, as_seed
@@ -470,13 +471,22 @@ def _check_contrasts(
 def _check_folder(folder: Path, settings: Mapping[str, Any]) -> None:
     """Make the folder, and refuse one that holds a calibration of something else."""
     make_folder(folder)
+    # Several processes may share the work, but not two that begin with different settings.
+    with locked(folder):
+        sweep_folder(folder)
+        _check_settings(folder, settings)
+
+
+def _check_settings(folder: Path, settings: Mapping[str, Any]) -> None:
     path = folder / _SETTINGS
     plain = json.loads(json.dumps(settings))
     if path.is_file():
         try:
-            before = json.loads(path.read_text("utf-8"))
-        except ValueError as err:
+            before = json.loads(read_utf8(path))
+        except (ValueError, RecursionError) as err:
             raise DataError(f"{path} cannot be read; remove the folder or give another.") from err
+        if not isinstance(before, dict):
+            raise DataError(f"{path} does not hold settings; remove the folder or give another.")
         differs = [key for key in plain if plain[key] != before.get(key)]
         if differs:
             raise SpecError(
@@ -494,9 +504,10 @@ def _posterior(
     """Return draws of what is not about single attributes, from a fit to the table."""
     names = [p.name for p in spec.parameters if "word_to_compare" not in p.by]
     path = None if folder is None else folder / "truth.npz"
-    if path is not None and path.is_file():
-        with np.load(path, allow_pickle=False) as kept:
-            return {name: kept[name] for name in names}
+    if path is not None:
+        kept = _kept_arrays(path, names)
+        if kept is not None:
+            return kept
     engine: Engine = "exact" if spec.likelihood == "normal" else "nuts"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -662,13 +673,17 @@ def _one(study: _Simulated, number: int, path: Path | None) -> dict[str, Array] 
 
 def _read(path: Path) -> dict[str, Array] | str | None:
     """Return a simulation that is kept, or None if it is not there or not whole."""
+    failure = _kept_arrays(path, ["failure"])
+    return _kept_arrays(path, _ARRAYS) if failure is None else str(failure["failure"])
+
+
+def _kept_arrays(path: Path, names: Sequence[str]) -> dict[str, Array] | None:
+    """Return arrays of a file; None if they are not there, or the file is not whole."""
     try:
         # A file that is not whole would be left open by numpy.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
-            if "failure" in kept:
-                return str(kept["failure"])
-            return {name: kept[name] for name in _ARRAYS}
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+            return {name: kept[name] for name in names}
+    except (OSError, ValueError, KeyError, EOFError, TypeError, BadZipFile, zlib.error):
         return None
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 #: Of the file; raised when older versions could not read it.
 SCHEMA_VERSION = 1
 _GROUPS = ("posterior", "sample_stats", "table")
+# What zlib can make of a byte, and room for words.
+_LARGEST_RATIO = 2_000
 
 
 def writable_fit(path: str | PathLike[str]) -> Path:
@@ -54,7 +58,6 @@ def save_fit(fit: Fit, path: str | PathLike[str]) -> None:
         "/sample_stats": fit.sample_stats,
         "/table": table,
     }
-    tree = xr.DataTree.from_dict(groups)
     packed = {
         f"/{group}": {
             str(name): {"zlib": True, "complevel": 4}
@@ -63,8 +66,27 @@ def save_fit(fit: Fit, path: str | PathLike[str]) -> None:
         }
         for group in _GROUPS
     }
+    data = _netcdf(groups, packed)
     with atomic(target) as (temporary,):
-        tree.to_netcdf(temporary, engine="h5netcdf", encoding=packed)
+        temporary.write_bytes(data)
+
+
+def _netcdf(
+    groups: Mapping[str, xr.Dataset], packed: Mapping[str, Mapping[str, Any]]
+) -> memoryview:
+    """Return the bytes of a netCDF file.
+
+    HDF5 is not let near the disk: if that is full, it ends the process by a segmentation fault.
+    """
+    import h5netcdf
+    from xarray.backends import H5NetCDFStore
+
+    buffer = io.BytesIO()
+    with h5netcdf.File(buffer, "w") as file:
+        for name, group in groups.items():
+            store = H5NetCDFStore(file, group=name, mode="a")
+            group.dump_to_store(store, encoding=packed.get(name))
+    return buffer.getbuffer()
 
 
 def load_fit(path: str | PathLike[str]) -> Fit:
@@ -106,24 +128,76 @@ def load_fit(path: str | PathLike[str]) -> Fit:
     if not source.is_file():
         raise NotFoundError(f"there is no file {str(source)!r}.")
     try:
-        with xr.open_datatree(source, engine="h5netcdf") as opened:
-            tree = opened.load()
-    except (OSError, ValueError, KeyError, TypeError) as err:
+        attributes, groups = _read_groups(source)
+        fit = Fit(
+            spec=ModelSpec.from_dict(json.loads(attributes["model"])),
+            table=_frame(groups["table"]),
+            posterior=_text_coordinates(groups["posterior"]),
+            sample_stats=groups["sample_stats"],
+            provenance=dict(json.loads(attributes["provenance"])),
+        )
+    except DataError:
+        raise
+    except Exception as err:  # HDF5, its readers and xarray raise errors of many kinds
         raise DataError(
-            f"{source}: cannot be read as netCDF ({type(err).__name__}: {err})."
+            f"{source}: cannot be read as netCDF of a fit ({type(err).__name__}: {err})."
         ) from err
-    if "bayesbias_schema" not in tree.attrs or any(g not in tree.children for g in _GROUPS):
-        raise DataError(f"{source}: a netCDF file, but not a fit saved by bayesbias.")
-    if int(tree.attrs["bayesbias_schema"]) > SCHEMA_VERSION:
-        raise DataError(f"{source}: written by a newer bayesbias; upgrade to read it.")
-    spec = ModelSpec.from_dict(json.loads(tree.attrs["model"]))
-    return Fit(
-        spec=spec,
-        table=_frame(tree["table"].to_dataset()),
-        posterior=_text_coordinates(tree["posterior"].to_dataset()),
-        sample_stats=tree["sample_stats"].to_dataset(),
-        provenance=json.loads(tree.attrs["provenance"]),
-    )
+    _check_draws(source, fit)
+    return fit
+
+
+def _read_groups(source: Path) -> tuple[dict[str, Any], dict[str, xr.Dataset]]:
+    """Return what the file says of itself, and the groups that a fit has; no others are opened."""
+    import h5netcdf
+    from xarray.backends import H5NetCDFStore
+
+    with h5netcdf.File(source, "r", decode_vlen_strings=True) as file:
+        attributes = dict(file.attrs)
+        if "bayesbias_schema" not in attributes or any(g not in file.groups for g in _GROUPS):
+            raise DataError(f"{source}: a netCDF file, but not a fit saved by bayesbias.")
+        if int(attributes["bayesbias_schema"]) > SCHEMA_VERSION:
+            raise DataError(f"{source}: written by a newer bayesbias; upgrade to read it.")
+        _check_links(source)
+        groups = {}
+        for name in _GROUPS:
+            group = xr.open_dataset(H5NetCDFStore(file, group=name))
+            if group.nbytes > _LARGEST_RATIO * source.stat().st_size:
+                raise DataError(
+                    f"{source}: {name!r} says that it has {group.nbytes:,} bytes, more than the "
+                    "file can hold; it is damaged or malicious."
+                )
+            groups[name] = group.load()
+    return attributes, groups
+
+
+def _check_links(source: Path) -> None:
+    """Refuse a file that would have other files read: HDF5 knows three ways to do so."""
+    import h5py
+
+    with h5py.File(source, "r") as file:
+        for parent in ("/", *_GROUPS):
+            for name in file[parent]:
+                outside = not isinstance(file[parent].get(name, getlink=True), h5py.HardLink)
+                if not outside and isinstance(item := file[parent][name], h5py.Dataset):
+                    outside = item.is_virtual or bool(item.external)
+                if outside:
+                    raise DataError(f"{source}: {name!r} is kept in another file; not a saved fit.")
+
+
+def _check_draws(source: Path, fit: Fit) -> None:
+    """Refuse a posterior that is not that of the model, or holds what no sampler draws."""
+    for name, column in fit.table.items():
+        # A word that is not among those of its column has become a gap.
+        if isinstance(column.dtype, pd.CategoricalDtype) and column.isna().any():
+            raise DataError(f"{source}: damaged; the column {name!r} of its table has a gap.")
+    for parameter in fit.spec.parameters:
+        if parameter.name not in fit.posterior:
+            raise DataError(f"{source}: damaged; there are no draws of {parameter.name!r}.")
+        draws = fit.posterior[parameter.name]
+        if draws.dims[:2] != ("chain", "draw") or draws.dtype.kind != "f":
+            raise DataError(f"{source}: damaged; {parameter.name!r} has no chains and draws.")
+        if not np.isfinite(draws.to_numpy()).all():
+            raise DataError(f"{source}: damaged; {parameter.name!r} is NaN or infinite.")
 
 
 def _frame(table: xr.Dataset) -> pd.DataFrame:

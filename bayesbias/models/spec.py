@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -10,10 +9,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from bayesbias._core.files import read_utf8
+from bayesbias._core.files import is_file
+from bayesbias._core.toml_json import read_toml
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import did_you_mean, quoted
-from bayesbias.errors import NotFoundError, SpecError
+from bayesbias.errors import DataError, NotFoundError, SpecError
 from bayesbias.models.priors import Prior
 
 #: Columns that a parameter can have one value per level of; further text columns may be used too.
@@ -517,9 +517,11 @@ def _folder() -> Path:
 
 def _read(path: Path) -> ModelSpec:
     try:
-        return ModelSpec.from_dict(tomllib.loads(read_utf8(path)))
-    except tomllib.TOMLDecodeError as err:
-        raise SpecError(f"{path}: not a TOML file: {err}.") from err
+        data = read_toml(path)
+    except DataError as err:
+        raise SpecError(str(err)) from err
+    try:
+        return ModelSpec.from_dict(data)
     except SpecError as err:
         raise SpecError(f"{path}: {err}") from err
 
@@ -591,6 +593,6 @@ def load_model(model: str | PathLike[str] | ModelSpec) -> ModelSpec:
     name = str(model)
     if not name.lower().endswith(".toml"):
         return _catalogue()[one_of("model", name, _catalogue())]
-    if not Path(name).is_file():
+    if not is_file(Path(name)):
         raise NotFoundError(f"there is no file {name!r}.")
     return _read(Path(name))

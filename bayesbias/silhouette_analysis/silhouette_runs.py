@@ -18,7 +18,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.files import atomic, make_folder
+from bayesbias._core.files import atomic, make_folder, sweep_folder
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.wording import counted, plural
 from bayesbias.metrics import Measurement, Metric
@@ -115,6 +115,7 @@ def measure_runs(
     files: list[list[Path | None]] = [[None] * runs for _ in lists]
     if folder is not None:
         make_folder(folder)
+        sweep_folder(folder)
         files = [[folder / f"run-{name}.npz" for name in growing.names()] for growing in lists]
         left = [(i, run) for i, run in left if not _read(files[i][run], values[i, run])]
         _log.info("%d of %d runs are in %s already.", total - len(left), total, folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -10,7 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bayesbias._core.files import read_utf8
+from bayesbias._core.files import is_file
+from bayesbias._core.toml_json import read_json, read_toml
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError
 from bayesbias.wordlists.query import Query
@@ -349,17 +349,13 @@ def _build(
 def _document(source: str | PathLike[str], kind: str, names: Iterable[str]) -> dict[str, Any]:
     """Read a TOML or JSON file."""
     path = Path(source)
-    if not path.is_file():
+    if not is_file(path):
         raise NotFoundError(
             f"no {kind} {str(source)!r}: neither a file nor one of {quoted(names, 12)}."
             f"{did_you_mean(source, names)}"
         )
     language = "JSON" if path.suffix.lower() == ".json" else "TOML"
-    text = read_utf8(path)
-    try:
-        data = json.loads(text) if language == "JSON" else tomllib.loads(text)
-    except (json.JSONDecodeError, tomllib.TOMLDecodeError, RecursionError) as err:
-        raise DataError(f"{path}: not valid {language}: {err}.") from err
+    data = read_json(path) if language == "JSON" else read_toml(path)
     if not isinstance(data, dict):
         raise DataError(f"{path}: expected a table with the parts of a {kind}.")
     return data

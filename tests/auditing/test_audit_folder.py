@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesbias.auditing.audit_folder import Folder, fingerprint
+from bayesbias.auditing.audit_folder import Folder, check_out, fingerprint
 from bayesbias.errors import DataError, warn
 
 ABOUT: dict[str, Any] = {"parts": [], "options": {}, "embeddings": {}, "studies": {}}
@@ -147,3 +147,25 @@ def test_warnings_are_kept_with_the_step(tmp_path: Path) -> None:
         folder.step("a", {}, ["a.txt"], make, warned=["before"])
     record = json.loads((tmp_path / "audit" / "audit.json").read_text())
     assert record["steps"]["a"]["warnings"] == ["before", "mind the gap"]
+
+
+def test_no_report_on_files_that_are_not_as_they_were_left(tmp_path: Path) -> None:
+    folder = opened(tmp_path)
+    folder.step("a", {}, ["a.txt", "b.txt"], Work())
+    (tmp_path / "audit" / "b.txt").write_text("of another audit")
+    with pytest.raises(DataError, match=r"b\.txt.*run the audit again"):
+        folder.report(report)
+    assert not (tmp_path / "audit" / "report.html").exists()
+    folder = opened(tmp_path)
+    folder.step("a", {}, ["a.txt", "b.txt"], Work())
+    folder.report(report)
+    assert (tmp_path / "audit" / "report.html").read_text() == "report"
+
+
+def test_a_folder_that_a_killed_run_had_just_made_can_be_used(tmp_path: Path) -> None:
+    (tmp_path / ".lock").write_text('{"process": ')
+    (tmp_path / ".audit.json.host~1~x.json").write_text("{")
+    check_out(tmp_path)
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(DataError, match="holds files and no audit"):
+        check_out(tmp_path)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,9 @@ import pytest
 from small_audit import FAST, QUICK, files, forest
 
 import bayesbias as bb
+from bayesbias._core.files import locked
+from bayesbias.auditing import audit_run
+from bayesbias.auditing.audit_run import write_report
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError, VocabularyError
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
@@ -113,8 +118,91 @@ def test_records_of_others(folder: Path, tmp_path: Path) -> None:
         bb.Audit(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"parts": []},
+        {"parts": [{}]},
+        {"parts": "x"},
+        {"parts": [{"embedding": "forest", "study": "trees", "folder": "../../x"}]},
+        {"parts": [{"embedding": "forest", "study": "trees", "folder": "/etc"}]},
+        {"parts": [{"embedding": "forest", "study": "shrubs", "folder": ""}]},
+        {"options": {}},
+        {"options": []},
+        {"studies": {}},
+        {"studies": {"trees": {"lists": {}}}},
+        {"steps": {"table": {}}},
+        {"steps": {"table": {"key": "0", "files": ["a"], "warnings": []}}},
+        {"schema": "1"},
+        {"schema": None},
+    ],
+    ids=str,
+)
+def test_records_with_wrong_parts(folder: Path, change: dict[str, Any]) -> None:
+    path = folder / "audit.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | change))
+    with pytest.raises(DataError):
+        write_report(folder)
+    with pytest.raises(BayesBiasError):
+        bb.Audit(folder).summary()
+
+
+def test_a_record_that_is_nested_deeply(folder: Path) -> None:
+    (folder / "audit.json").write_text('{"schema": ' + "[" * 100_000)
+    with pytest.raises(DataError, match="audit.json: damaged"):
+        bb.Audit(folder)
+
+
+def test_a_folder_that_is_a_link_does_not_lead_outside(
+    folder: Path, wood: bb.Embedding, trees: bb.Study, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    (folder / "fits").rename(outside)
+    (folder / "fits").symlink_to(outside)
+    before = files(outside)
+    for run in (bb.Audit, write_report):
+        with pytest.raises(DataError, match="damaged, or not the record"):
+            run(folder)
+    with pytest.raises(DataError, match="damaged, or not the record"):
+        bb.audit(wood, trees, out=folder, force=True, **QUICK)
+    assert files(outside) == before
+
+
 def test_an_embedding_without_the_words(tmp_path: Path, trees: bb.Study, sketched: None) -> None:
     small = bb.Embedding(["oak", "fir"], np.eye(2), "small")
     with pytest.raises(VocabularyError, match="'small' has no word of 'stereotype: oak'"):
         bb.audit([forest(), small], trees, out=tmp_path / "x", **FAST)
     assert not (tmp_path / "x").exists()
+
+
+def test_another_audit_of_the_folder_is_refused_before_work(
+    folder: Path, wood: bb.Embedding, trees: bb.Study
+) -> None:
+    before = files(folder)
+    with locked(folder):
+        for run in (
+            lambda: bb.audit(wood, trees, out=folder, **QUICK),
+            lambda: write_report(folder),
+        ):
+            with pytest.raises(DataError) as caught:
+                run()
+            assert f"process {os.getpid()} on {socket.gethostname()}" in str(caught.value)
+            assert str(folder) in str(caught.value)
+    assert files(folder) == before
+
+
+def test_of_two_audits_that_begin_at_once_one_is_done(
+    tmp_path: Path, trees: bb.Study, sketched: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one comes when the first has looked at the folder and loaded its embedding."""
+    out, table = tmp_path / "x", audit_run.distance_table
+
+    def meanwhile(*args: Any, **options: Any) -> Any:
+        monkeypatch.setattr(audit_run, "distance_table", table)
+        bb.audit(forest("first"), trees, out=out, **FAST)
+        return table(*args, **options)
+
+    monkeypatch.setattr(audit_run, "distance_table", meanwhile)
+    with pytest.raises(SpecError, match="holds the audit of first on trees"):
+        bb.audit(forest("second", seed=1), trees, out=out, **FAST)
+    assert bb.Audit(out).table["embedding"].unique().tolist() == ["first"]

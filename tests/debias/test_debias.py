@@ -542,16 +542,16 @@ def test_a_fit_that_fails_leaves_nothing_behind(
             debiaser.transform(embedding)
 
 
-@pytest.mark.parametrize("name", bb.debias.DEBIASERS)
-def test_words_without_a_finite_vector_are_named(
-    name: str, emb: bb.Embedding, tmp_path: Path
+def test_vectors_that_become_infinite_are_named(
+    tmp_path: Path, emb: bb.Embedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    emb.save(tmp_path / "holed.npy")
-    vectors = np.load(tmp_path / "holed.npy")
-    vectors[WORDS.index("m0")] = np.nan
-    np.save(tmp_path / "holed.npy", vectors)
-    with pytest.raises(DataError, match="the vector of 'm0' is NaN or infinite"):
-        fitted(name, bb.load_embedding(tmp_path / "holed.npy"))
+    debiaser = fitted("projection", emb)
+    monkeypatch.setattr(
+        type(debiaser), "_change", lambda self, vectors, rows: np.full_like(vectors, np.inf)
+    )
+    with np.errstate(all="ignore"), pytest.raises(DataError, match=f"{WORDS[0]!r}.*infinite"):
+        debiaser.transform(emb, out=tmp_path / "after.npy")
+    assert not (tmp_path / "after.npy").exists()
 
 
 def test_zero_vectors_stay(emb: bb.Embedding) -> None:
@@ -605,6 +605,48 @@ def test_an_interrupted_run_goes_on(
         after = debiaser.transform(emb, out=out)
         assert sum(written) == len(WORDS) - 5 * 16
     np.testing.assert_array_equal(after.vectors, debiaser.transform(emb).vectors)
+    assert sorted(os.listdir(tmp_path)) == ["after.npy", "after.vocab.txt"]
+
+
+def test_blocks_begin_at_the_same_rows_wherever_a_run_was_killed(
+    emb: bb.Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    debiaser = fitted("hard_debias", emb)
+    out = tmp_path / "after.npy"
+    with monkeypatch.context() as patch:
+        interrupted(patch, 5, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            debiaser.transform(emb, out=out)
+    part = tmp_path / ".after.npy.part"
+    # Killed in the middle of a row of the fourth block.
+    os.truncate(part, part.stat().st_size - 4 * emb.dim * 24 - 2)
+    with monkeypatch.context() as patch:
+        written = interrupted(patch, 1000, KeyboardInterrupt())
+        after = debiaser.transform(emb, out=out)
+    assert sum(written) == len(WORDS) - 3 * 16
+    assert set(written[:-1]) == {16}
+    np.testing.assert_array_equal(after.vectors, debiaser.transform(emb).vectors)
+
+
+def test_two_runs_do_not_write_one_file(
+    emb: bb.Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, first, second = tmp_path / "after.npy", *(fitted("hard_debias", emb) for _ in range(2))
+    append, refused = vector_targets.FileTarget.append, []
+
+    def meanwhile(self: vector_targets.FileTarget, rows: np.ndarray) -> None:
+        append(self, rows)
+        with pytest.raises(DataError) as caught:
+            second.transform(emb, out=out)
+        refused.append(str(caught.value))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(vector_targets.FileTarget, "append", meanwhile)
+        after = first.transform(emb, out=out)
+    assert refused
+    assert str(out) in refused[0]
+    assert f"process {os.getpid()} on " in refused[0]
+    np.testing.assert_array_equal(after.vectors, first.transform(emb).vectors)
     assert sorted(os.listdir(tmp_path)) == ["after.npy", "after.vocab.txt"]
 
 

@@ -231,5 +231,5 @@ def test_broken_vectors_of_a_mapped_file(emb: bb.Embedding, tmp_path: object) ->
     raw = np.load(path, mmap_mode="r+")
     raw[60, 2] = np.nan
     raw.flush()
-    with pytest.raises(DataError, match="'broken' holds vectors that are NaN, infinite or too"):
+    with pytest.raises(DataError, match="'broken'.*holds NaN or infinite"):
         bb.debias.SoftDebias().fit(bb.load_embedding(path), definition=PAIRS)

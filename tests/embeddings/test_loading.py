@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
+import struct
 import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -141,14 +144,62 @@ def test_mapped_matrix_stays_on_disk(tmp_path: Path, embedding: bb.Embedding) ->
     np.testing.assert_array_equal(limited.vectors, VECTORS[:2])
 
 
-def test_nan_in_a_mapped_matrix_is_named_when_used(tmp_path: Path, jobs: bb.Study) -> None:
-    vectors = np.ones((5, 2), dtype=np.float32)
-    vectors[3, 0] = np.nan
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_what_is_not_finite_in_a_mapped_matrix_is_named(
+    tmp_path: Path, value: float, dtype: str
+) -> None:
+    vectors = np.ones((5, 2), dtype=dtype)
+    vectors[3, 0] = value
     np.save(tmp_path / "a.npy", vectors)
     text_file(tmp_path / "a.vocab.txt", "he\nshe\nengineer\nnurse\nclock\n")
-    embedding = bb.load_embedding(tmp_path / "a.npy")
-    with pytest.raises(DataError, match="vector of 'nurse' is NaN or infinite"):
-        bb.distance_table(embedding, jobs)
+    with pytest.raises(DataError, match="'nurse' .row 3. holds NaN or infinite"):
+        bb.load_embedding(tmp_path / "a.npy")
+    with pytest.raises(DataError, match="'nurse'"):
+        bb.load_embedding(tmp_path / "a.npy", words=["he", "nurse"])
+    assert len(bb.load_embedding(tmp_path / "a.npy", words=["he", "she"])) == 2
+    tiny = bb.Embedding(["a", "b"], np.ones((2, 2)))
+    with pytest.raises(DataError, match="'b'"):
+        tiny.with_vectors(np.load(tmp_path / "a.npy", mmap_mode="r")[2:4])
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("member", ["words", "vectors"])
+def test_an_archive_that_would_fill_the_memory_is_not_unpacked(
+    tmp_path: Path, embedding: bb.Embedding, method: int, member: str
+) -> None:
+    embedding.save(tmp_path / "a.npz")
+    with zipfile.ZipFile(tmp_path / "a.npz") as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(tmp_path / "bomb.npz", "w", method) as archive:
+        for name, data in members.items():
+            if name != f"{member}.npy":
+                archive.writestr(name, data)
+        with archive.open(f"{member}.npy", "w") as stream:
+            stream.write(members[f"{member}.npy"][:128])
+            for _ in range(270):
+                stream.write(bytes(1 << 20))
+    with pytest.raises(DataError, match=f"bomb.npz: {member!r} unpacks from .* to 28"):
+        bb.load_embedding(tmp_path / "bomb.npz")
+
+
+@pytest.mark.parametrize("shape", ["(10**9, 10**9)", "(-1, 5)", "(None,)", "'x'", "([1], 2)"])
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+def test_headers_that_cannot_be(tmp_path: Path, shape: str, suffix: str) -> None:
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    array = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + bytes(8)
+    path = tmp_path / f"a{suffix}"
+    if suffix == ".npy":
+        path.write_bytes(array)
+        text_file(tmp_path / "a.vocab.txt", "he\nshe\n")
+    else:
+        words = io.BytesIO()
+        np.save(words, np.frombuffer(b'["he", "she"]', np.uint8))
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("words.npy", words.getvalue())
+            archive.writestr("vectors.npy", array)
+    with pytest.raises(DataError, match=f"a{suffix}: "):
+        bb.load_embedding(path)
 
 
 @pytest.mark.parametrize("suffix", [".bin", ".txt", ".npz", ".safetensors"])

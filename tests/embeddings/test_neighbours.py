@@ -76,12 +76,12 @@ def test_agrees_with_scikit_learn(rng: np.random.Generator) -> None:
     np.testing.assert_allclose(1 - cosines, distances, atol=1e-12)
 
 
-def test_matrix_on_disk_with_damaged_rows(
+def test_matrix_on_disk_with_an_empty_row(
     tmp_path: Path, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "v.npy"
     matrix = rng.standard_normal((60, 5)).astype(np.float32)
-    matrix[3], matrix[40], matrix[59] = np.nan, 0, np.inf
+    matrix[40] = 0
     np.save(path, matrix)
     mapped = bb.Embedding([f"w{i}" for i in range(60)], np.load(path, mmap_mode="r"))
     monkeypatch.setattr(neighbours, "_MOST_ROWS", 16)

@@ -385,7 +385,7 @@ def test_words_without_a_direction_are_left_out(
 ) -> None:
     vectors = np.lib.format.open_memmap(tmp_path / "v.npy", "w+", np.float32, (3000, 6))
     vectors[:] = world.vectors
-    vectors[5], vectors[7] = 0, np.nan
+    vectors[5], vectors[7] = 0, 0
     emb = bb.Embedding(world.words, vectors, "holes")
     labelled = {"red": world.words[2400::3], "green": world.words[2401::3]}
     lemmas = {word: word for word in world.words}

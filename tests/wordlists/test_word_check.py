@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -483,27 +481,12 @@ class TestErrors:
         with pytest.raises(error, match=message):
             bb.check_words({"a": ["he"]}, demo, tags=tags)  # type: ignore[arg-type]
 
-    def test_vectors_without_a_direction(self, tmp_path: Path) -> None:
+    def test_vectors_without_a_direction(self) -> None:
         vectors = np.ones((5, 3), dtype=np.float32)
         vectors[1] = 0
         zero = bb.Embedding(list("abcde"), vectors, "zero")
         with pytest.raises(DataError, match="'zero': the vector of 'b' is zero"):
             bb.check_words({"x": ["a", "b"]}, zero)
-        # A file is mapped, not read, so it can hold what an embedding in memory cannot.
-        vectors[1] = np.nan
-        np.save(tmp_path / "nan.npy", vectors)
-        mapped = np.load(tmp_path / "nan.npy", mmap_mode="r")
-        with pytest.raises(DataError, match="the vector of 'b' is NaN or infinite"):
-            bb.check_words({"x": ["a", "b"]}, bb.Embedding(list("abcde"), mapped, "nan"))
-        # Elsewhere in the vocabulary it does no harm.
-        vectors[0, 0] = 2
-        np.save(tmp_path / "nan.npy", vectors)
-        mapped = np.load(tmp_path / "nan.npy", mmap_mode="r")
-        found = bb.check_words(
-            {"x": ["a"], "y": ["c"]}, bb.Embedding(list("abcde"), mapped, "nan"), samples=5
-        )
-        # Of four words "a" is first, and the three others share the ranks behind it.
-        assert found.pairs["coherence"].item() == pytest.approx((4 - 2) / 4)
 
 
 def test_a_generator_is_a_seed(demo: bb.Embedding) -> None:

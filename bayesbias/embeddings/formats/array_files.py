@@ -8,6 +8,7 @@ nothing is ever unpickled; a part of a vocabulary has the ``ranks`` of its words
 from __future__ import annotations
 
 import json
+import math
 import struct
 import tokenize
 import zipfile
@@ -41,9 +42,17 @@ _DAMAGE = (
     OverflowError,
     RuntimeError,
     SyntaxError,
+    TypeError,
+    KeyError,
+    MemoryError,
+    LookupError,
     ValueError,
+    struct.error,
     tokenize.TokenError,
 )
+# Vectors hardly get smaller when they are compressed; what does is made to fill the memory.
+_UNPACKED_ANYWAY = 1 << 28
+_LARGEST_RATIO = 100
 
 
 def read_npz(path: Path, wanted: Wanted) -> Rows:
@@ -56,18 +65,52 @@ def read_npz(path: Path, wanted: Wanted) -> Rows:
                     f"{path}: holds {quoted(sorted(members))}; expected the arrays 'words' and "
                     "'vectors'. A zipped text file must be unzipped first."
                 )
-            with archive.open("words.npy") as stream:
+            with _open_member(path, archive, "words.npy") as stream:
                 words = _decode_words(path, _read_array(path, stream))
             ranks = None
             if "ranks.npy" in members:
-                with archive.open("ranks.npy") as stream:
+                with _open_member(path, archive, "ranks.npy") as stream:
                     ranks = _check_ranks(path, _read_array(path, stream), len(words))
-            with archive.open("vectors.npy") as stream:
+            with _open_member(path, archive, "vectors.npy") as stream:
                 return _with_ranks(_stream_rows(path, stream, words, wanted), ranks)
     except DataError:
         raise
     except _DAMAGE as err:
         raise _damaged(path, err) from err
+
+
+def _open_member(path: Path, archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    """Open an array of an archive, unless its sizes show that it is made to fill the memory."""
+    member = archive.getinfo(name)
+    unpacked, packed = member.file_size, member.compress_size
+    if unpacked > max(_UNPACKED_ANYWAY, _LARGEST_RATIO * packed):
+        raise DataError(
+            f"{path}: {name.removesuffix('.npy')!r} unpacks from {packed:,} to {unpacked:,} bytes, "
+            "which word vectors never do; the file is damaged or malicious."
+        )
+    with archive.open(name) as stream:
+        shape, _, dtype = _read_header(stream)
+    if dtype.hasobject:
+        raise DataError(f"{path}: the words cannot be read without unpickling; save them as text.")
+    if math.prod(shape) * dtype.itemsize > unpacked:
+        raise DataError(
+            f"{path}: {name.removesuffix('.npy')!r} says that it has the shape {shape}, and has "
+            f"{unpacked:,} bytes; the file is damaged: download or save it again."
+        )
+    return archive.open(name)
+
+
+def _read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = np.lib.format.read_magic(stream)
+    read = (
+        np.lib.format.read_array_header_1_0
+        if version == (1, 0)
+        else np.lib.format.read_array_header_2_0
+    )
+    shape, fortran, dtype = read(stream)
+    if any(size < 0 for size in shape):
+        raise ValueError(f"the shape {shape}")
+    return shape, fortran, dtype
 
 
 def write_npz(
@@ -126,13 +169,15 @@ def read_safetensors(path: Path, wanted: Wanted) -> Rows:
                 ranks = _check_ranks(path, tensors.get_tensor("ranks"), len(words))
             rows = _collect(path, words, wanted, first.shape[1], lambda a, b: matrix[a:b])
             return _with_ranks(rows, ranks)
-    except SafetensorError as err:
-        raise _damaged(path, err) from err
+    except DataError:
+        raise
     except TypeError as err:  # a type that NumPy lacks, such as bfloat16
         raise DataError(
             f"{path}: the vectors are of a type that NumPy does not have ({err}); "
             "save them as float32."
         ) from err
+    except (SafetensorError, *_DAMAGE) as err:
+        raise _damaged(path, err) from err
 
 
 def write_safetensors(embedding: Embedding, path: Path) -> None:
@@ -202,13 +247,7 @@ def _read_array(path: Path, stream: IO[bytes]) -> npt.NDArray[Any]:
 
 def _stream_rows(path: Path, stream: IO[bytes], words: list[str], wanted: Wanted) -> Rows:
     """Read a ``.npy`` member block by block."""
-    version = np.lib.format.read_magic(stream)
-    read_header = (
-        np.lib.format.read_array_header_1_0
-        if version == (1, 0)
-        else np.lib.format.read_array_header_2_0
-    )
-    shape, fortran, dtype = read_header(stream)
+    shape, fortran, dtype = _read_header(stream)
     _check_matrix(path, shape, dtype, len(words), "'words'")
     if fortran:
         raise DataError(

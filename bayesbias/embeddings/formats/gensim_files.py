@@ -5,12 +5,12 @@ from __future__ import annotations
 import mmap
 import shutil
 import struct
-import tempfile
 from pathlib import Path
 from typing import IO, NoReturn, cast
 
 import numpy as np
 
+from bayesbias._core.files import scratch_folder
 from bayesbias.embeddings.formats.streams import ByteStream, Rows, Wanted
 from bayesbias.embeddings.matching import Fallback, candidates
 from bayesbias.errors import DataError
@@ -22,16 +22,6 @@ _DICTIONARY = struct.Struct("<3i2q")
 _COUNT_AND_TYPE = 9
 _PRUNED = 8
 _MATRIX = struct.Struct("<?2q")
-# What gensim raises on models that are damaged, or of a kind it does not know.
-_DAMAGE = (
-    AssertionError,
-    EOFError,
-    MemoryError,
-    NotImplementedError,
-    OverflowError,
-    ValueError,
-    struct.error,
-)
 
 
 def read_pickled(path: Path, wanted: Wanted, *, trust: bool) -> Rows:
@@ -58,17 +48,17 @@ def read_fasttext(
     """Read a fastText model; `subwords` are words to compose from their n-grams if need be."""
     from gensim.models.fasttext import load_facebook_vectors
 
-    with tempfile.TemporaryDirectory() as folder, ByteStream(path) as stream:
+    with scratch_folder() as folder, ByteStream(path) as stream:
         plain = path
         if stream.compressed:  # gensim would read the compressed bytes as numbers
-            plain = Path(folder) / "model.bin"
+            plain = folder / "model.bin"
             with plain.open("wb") as target:
                 shutil.copyfileobj(cast(IO[bytes], stream), target, 1 << 20)
         _check_complete(path, plain)
         try:
             keyed = load_facebook_vectors(str(plain))
-        except _DAMAGE as err:
-            _refuse(path, str(err))
+        except Exception as err:  # gensim checks little of what it reads
+            _refuse(path, f"{type(err).__name__}: {err}")
     if not subwords:
         return wanted.select(list(keyed.index_to_key), keyed.vectors)
     words = []
@@ -90,6 +80,8 @@ def _check_complete(path: Path, plain: Path) -> None:
             place = _HEAD.size
             size, _, _, _, pruned = _DICTIONARY.unpack_from(data, place)
             place += _DICTIONARY.size
+            if dim <= 0 or size <= 0:
+                _refuse(path, f"{size:,} words of {dim:,} dimensions")
             for _ in range(size):
                 end = data.find(b"\0", place)
                 if end < 0:
@@ -97,7 +89,7 @@ def _check_complete(path: Path, plain: Path) -> None:
                 place = end + 1 + _COUNT_AND_TYPE
             place += _PRUNED * max(pruned, 0)
             quantised, rows, columns = _MATRIX.unpack_from(data, place)
-        except struct.error:
+        except (struct.error, OverflowError):
             _refuse(path, "it ends before the matrix of vectors")
         if quantised:
             _refuse(path, "it is quantised")

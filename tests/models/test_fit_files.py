@@ -1,0 +1,121 @@
+"""Fits in files: a full disk, and what is kept then."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import bayesbias as bb
+from bayesbias.errors import DataError
+
+# A limit on the size of files stands for a disk that is full.
+SAVE = """
+import resource, signal, sys
+import bayesbias as bb
+from bayesbias.errors import DataError
+fit = bb.load_fit(sys.argv[1])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)
+try:
+    fit.save(sys.argv[2])
+except DataError as err:
+    print(err)
+    sys.exit(2)
+"""
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("fits") / "fit.nc"
+    table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    bb.fit(table, "connection", draws=100, seed=0, progress=False).save(path)
+    return path
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.99])
+def test_a_full_disk_is_one_line_and_the_old_file_is_kept(
+    saved: Path, tmp_path: Path, share: float
+) -> None:
+    out = tmp_path / "fit.nc"
+    out.write_bytes(b"the old fit")
+    room = str(int(share * saved.stat().st_size))
+    command = [sys.executable, "-c", SAVE, str(saved), str(out), room]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout.count("\n") == 1
+    assert f"{out}: cannot be written" in done.stdout
+    assert out.read_bytes() == b"the old fit"
+    assert os.listdir(tmp_path) == ["fit.nc"]
+
+
+def test_the_file_that_is_written_again_is_the_same(saved: Path, tmp_path: Path) -> None:
+    bb.load_fit(saved).save(tmp_path / "again.nc")
+    one, other = bb.load_fit(saved), bb.load_fit(tmp_path / "again.nc")
+    assert one.posterior.identical(other.posterior)
+    assert one.table.equals(other.table)
+    assert one.provenance == other.provenance
+
+
+def changed(saved: Path, tmp_path: Path, change: Callable[[h5py.File], None]) -> Path:
+    path = tmp_path / "changed.nc"
+    path.write_bytes(saved.read_bytes())
+    with h5py.File(path, "r+") as file:
+        change(file)
+    return path
+
+
+def _nan(file: h5py.File) -> None:
+    file["posterior/co"][0, 0] = np.nan
+
+
+def _cycle(file: h5py.File) -> None:
+    file["posterior/again"] = file["/"]
+
+
+def _without(file: h5py.File) -> None:
+    del file["posterior/co"]
+
+
+def _elsewhere(file: h5py.File) -> None:
+    del file["posterior/co"]
+    file["posterior/co"] = h5py.ExternalLink("/etc/passwd", "/")
+
+
+def _enormous(file: h5py.File) -> None:
+    file["posterior"].create_dataset("more", shape=(10**6, 10**6), chunks=(1000, 1000), dtype="f8")
+
+
+def _model(file: h5py.File) -> None:
+    file.attrs["model"] = "[" * 100_000
+
+
+def _word(file: h5py.File) -> None:
+    file["table/protected_group"][0] = "nobody"
+
+
+def _schema(file: h5py.File) -> None:
+    file.attrs["bayesbias_schema"] = "x"
+
+
+@pytest.mark.parametrize("change", [_nan, _without, _elsewhere, _enormous, _model, _word, _schema])
+def test_damaged_files_are_refused(
+    saved: Path, tmp_path: Path, change: Callable[[h5py.File], None]
+) -> None:
+    path = changed(saved, tmp_path, change)
+    with pytest.raises(DataError) as caught:
+        bb.load_fit(path)
+    assert str(path) in str(caught.value)
+    assert len(str(caught.value)) < 2_000
+
+
+def test_a_group_within_itself_is_not_followed(saved: Path, tmp_path: Path) -> None:
+    path = changed(saved, tmp_path, _cycle)
+    assert bb.load_fit(path).posterior.identical(bb.load_fit(saved).posterior)
