@@ -24,8 +24,11 @@ from bayesbias.models.exact.factor_sums import Pattern, Records, Scatter
 from bayesbias.models.exact.precisions import ClassGroup
 from bayesbias.models.priors import Prior
 
-# Numbers in the largest temporary array; more evaluations at a time would only cost memory.
+# Numbers in the temporary arrays of a batch: about what the caches hold.
 _BUDGET = 1_000_000
+# A batch has this many evaluations even so, to share the cost of the calls, as memory allows.
+_TOGETHER = 4
+_MOST = 16_000_000
 #: A scale is not looked for below exp(-14) of the outcomes' standard deviation, nor above exp(26).
 FLOOR = 14.0
 #: Where to start looking for it, above the floor: at half of the outcomes' standard deviation.
@@ -376,7 +379,7 @@ class Block:
             size += 2 * n * k * (k + m)
         for patterns in self.patterns:
             size += 2 * patterns.rows.width + patterns.precision.width
-        return max(1, _BUDGET // size)
+        return max(1, min(_TOGETHER, _MOST // size), _BUDGET // size)
 
     @property
     def cost(self) -> float:
