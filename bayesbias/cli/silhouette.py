@@ -179,8 +179,7 @@ def silhouette(
     from bayesbias.wordlists import load_query
 
     _check_references(planted, biased, unbiased)
-    if len(names) > 1 and value_range is not None:
-        raise click.UsageError("--value-range is of one metric, and there are several --metric.")
+    _check_value_range(names, value_range)
     _check_files(out, figure)
     chosen = as_metrics(names or ("weat_es",), parse_options(options))
     query = load_query(source.removeprefix("query:"))
@@ -234,6 +233,11 @@ def silhouette(
         _print(_stacked(results, tables), output, text)
     text = f"Bands of {runs} runs, with {prob:.0%} of the runs in brackets."
     _write(results, out, text, figure, quiet)
+
+
+def _check_value_range(metrics: tuple[str, ...], value_range: object) -> None:
+    if len(metrics) > 1 and value_range is not None:
+        raise click.UsageError("--value-range is of one metric, and there are several --metric.")
 
 
 def _check_files(out: str | None, figure: str | None) -> None:

@@ -268,10 +268,10 @@ class OverallRankPosterior(RankPosterior):
     >>> found = bb.rank_posterior(["weat", "weat_es"], queries, embeddings, draws=1000)
     >>> found
     <OverallRankPosterior weat, weat_es (abs_avg): 2 embeddings, 3 queries, 1,000 draws>
-    >>> found.table[["embedding", "score", "p_best"]].round(1)
+    >>> found.table[["embedding", "score", "p_best"]].round(2)
        embedding  score  p_best
-    0  demo-100d    1.0     0.9
-    1       demo    2.0     0.1
+    0  demo-100d    1.0    0.97
+    1       demo    2.0    0.03
     """
 
     by_metric: Mapping[str, RankPosterior]

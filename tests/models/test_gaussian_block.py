@@ -320,6 +320,7 @@ def test_in_small_batches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
     at_once = everything()
     monkeypatch.setattr(gaussian_block, "_BUDGET", 1)
+    monkeypatch.setattr(gaussian_block, "_TOGETHER", 1)
     monkeypatch.setattr(leave_out, "_BUDGET", 1)
     assert case.compiled.blocks[0].batch == 1
     for one, other in zip(at_once, everything(), strict=True):

@@ -409,7 +409,7 @@ def _climb(target: Target, start: Array, fixed: int | None = None) -> tuple[Arra
             # Outside of where there is any density the search is sent back, not lost.
             return min(-float(value[0]), _NOWHERE), -slope[0] * unit
 
-        found = optimize.minimize(
+        search = optimize.minimize(
             negative,
             np.zeros(len(point)),
             jac=True,
@@ -418,11 +418,11 @@ def _climb(target: Target, start: Array, fixed: int | None = None) -> tuple[Arra
             # The density of many rows is a large number, of which the last digits matter.
             options={"maxiter": steps, "gtol": _LEVEL, "ftol": 1e-13},
         )
-        point = np.clip(point + unit * found.x, lower, upper)
-        if found.nit < steps:
+        point = np.clip(point + unit * search.x, lower, upper)
+        if search.get("nit", 0) < steps:  # not even counted where every number is fixed
             break
         unit = np.sqrt(np.diag(_curvature(target, point)))
-    return point, -float(found.fun)
+    return point, -float(search.fun)
 
 
 def _curvature(target: Target, mode: Array) -> Array:
