@@ -42,7 +42,7 @@ class ByFrequency(ListMethod):
     ...     bb.load_embedding("demo"), "gender", method=paired, size=20, threshold=0.9
     ... )
     >>> built.words.groupby("pair")["word"].agg(list).iloc[0]
-    ['she', 'he']
+    ['women', 'john']
     """
 
     name: ClassVar[str] = "frequency"
