@@ -11,7 +11,9 @@ from . import rankings as rankings
 from . import silhouette_analysis as silhouette_analysis
 from . import wordlists as wordlists
 from .auditing import Audit as Audit
+from .auditing import Check as Check
 from .auditing import audit as audit
+from .auditing import check as check
 from .corpus import read_corpus as read_corpus
 from .corpus import tag_words as tag_words
 from .corpus import train_embedding as train_embedding

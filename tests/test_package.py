@@ -313,6 +313,7 @@ def test_wheel_holds_the_data(tmp_path: Path) -> None:
         "bayesbias/wordlists/data/labelled/gender.toml",
         "bayesbias/corpus/data/austen.txt.bz2",
         "bayesbias/corpus/data/README.md",
+        "bayesbias/auditing/results.schema.json",
         *(f"bayesbias/html/{name}" for name in ("page.css", "dark.css", "page.js")),
         *(
             f"bayesbias/html/templates/{path.name}"

@@ -76,13 +76,17 @@ def results(
         ),
         "audit": bb.Audit(made),
         "part of an audit": next(iter(bb.Audit(made).parts.values())),
+        "check of an audit": bb.check(made, "associated - none < 0 with P > 0.5 for any word"),
+        "check of a fit": bb.check(
+            bb.Audit(made).fits["hierarchical"], "associated - none > 0 with P >= 0.5"
+        ),
     }
 
 
 NAMES = [
     *("value", "posterior", "permutation test", "ranking", "silhouettes"),
     *("word check", "word check of several", "built lists", "classifier", "matched study"),
-    *("before and after", "audit", "part of an audit"),
+    *("before and after", "audit", "part of an audit", "check of an audit", "check of a fit"),
 ]
 
 

@@ -5,5 +5,7 @@ from bayesbias.auditing.audit_inputs import Given as Given
 from bayesbias.auditing.audit_result import Audit
 from bayesbias.auditing.audit_run import audit
 from bayesbias.auditing.audit_run import write_report as write_report
+from bayesbias.auditing.check_result import Check
+from bayesbias.auditing.gate import check
 
-__all__ = ["Audit", "audit"]
+__all__ = ["Audit", "Check", "audit", "check"]

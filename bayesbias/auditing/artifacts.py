@@ -362,6 +362,8 @@ RANKING = _table(
         | _typed(int, "rank_lower", "rank_upper")
     ),
 )
+# The main numbers; a JSON schema beside this module describes them.
+RESULTS = _json("results", "results.json")
 REPORT: Artifact[Path] = Artifact("report", ("report.html",), write_page, Path)
 
 # The steps, in their order. Those of a model, a method, a figure or a study are named after it.
@@ -376,6 +378,7 @@ SILHOUETTES_STEP = Step("silhouettes", (SILHOUETTES, ROBUSTNESS, VERDICTS, SILHO
 DEBIASING_STEP = Step("debias", (BEFORE_AFTER, DEBIASING_TEXT, DEBIASING_FIGURE))
 FIGURE_STEP = Step("figure", (FIGURE,))
 EMBEDDINGS_STEP = Step("embeddings", (BETWEEN, RANKING))
+RESULTS_STEP = Step("results", (RESULTS,))
 REPORT_STEP = Step("report", (REPORT,))
 
 # The figures of the table and of the fits, which `FIGURE` is of.

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.wording import counted
@@ -15,13 +17,11 @@ from bayesbias.auditing import artifacts
 from bayesbias.auditing.artifacts import Artifact, Content, FigureFiles, Step
 from bayesbias.auditing.audit_folder import check_content, read_record
 from bayesbias.auditing.audit_inputs import slugs
+from bayesbias.auditing.check_result import Check
 from bayesbias.auditing.report import summary_text
 from bayesbias.errors import BayesBiasError, DataError, SpecError
 from bayesbias.models import Fit, Overview
 from bayesbias.wordlists import Study
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class _Fits(Mapping[str, Fit]):
@@ -431,6 +431,17 @@ class Audit:
             for study, file in files.items()
             if artifacts.EMBEDDINGS_STEP.label(study) in self.steps
         }
+
+    @cached_property
+    def results(self) -> dict[str, Any]:
+        """The main numbers as plain data, as other programs read them from the folder."""
+        return artifacts.RESULTS.load(self.folder)
+
+    @property
+    def gate(self) -> Check | None:
+        """The check of the conditions that the audit was given as `fail_if`; None without any."""
+        gate = self.results["gate"]
+        return None if gate is None else Check(pd.DataFrame(gate["conditions"]))
 
     @property
     def report(self) -> Path:

@@ -15,7 +15,14 @@ import pandas as pd
 from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER
 from bayesbias._core.files import locked
 from bayesbias._core.random import Seed
-from bayesbias.auditing.artifacts import REPORT
+from bayesbias.auditing.artifacts import (
+    COMPARISON_STEP,
+    EFFECTS_STEP,
+    REPORT,
+    RESULTS,
+    RESULTS_STEP,
+    SCORES_STEP,
+)
 from bayesbias.auditing.audit_folder import (
     Folder,
     check_out,
@@ -38,8 +45,10 @@ from bayesbias.auditing.audit_inputs import (
 from bayesbias.auditing.audit_options import Model, Options
 from bayesbias.auditing.audit_result import Audit
 from bayesbias.auditing.audit_steps import FREQUENCY, Part
+from bayesbias.auditing.conditions import Condition, Names, as_conditions, check_names
 from bayesbias.auditing.embeddings_compared import compare_embeddings
 from bayesbias.auditing.report.report_page import report_page
+from bayesbias.auditing.results_content import RESULTS_VERSION, results_content
 from bayesbias.debias import Method, method_for
 from bayesbias.debias_effects import CLASSICAL
 from bayesbias.distances import distance_table
@@ -78,6 +87,7 @@ def audit(
     seed: Seed = 0,
     prob: float = 0.89,
     rope: float = 0.05,
+    fail_if: str | Iterable[str] = (),
     matching: Matching | None = None,
     limit: int | None = None,
     trust: bool = False,
@@ -126,6 +136,8 @@ def audit(
         Probability of the intervals.
     rope : float, default 0.05
         Differences of distances that are smaller do not matter.
+    fail_if : str or list of str, default ()
+        Conditions of a gate, as `check` has them: ``audit(...).gate`` says whether they hold.
     matching : Matching, optional
         How words are matched with each vocabulary, and how many of a list it may lack; by default
         as each embedding has it.
@@ -185,6 +197,8 @@ def audit(
         progress=progress,
     )
     studies = as_studies(study)
+    conditions = as_conditions(fail_if)
+    check_names(conditions, [Names.of_study(lists) for lists in studies])
     methods = _methods(studies, options)
     given = as_given(embedding)
     path = _folder_path(out)
@@ -197,6 +211,7 @@ def audit(
         check_parts(path, names)
     # All of them before the first model: an embedding may lack too many words.
     tables = [_table(emb, lists) for emb, lists in pairs]
+    _check_tables(conditions, pairs, tables)
     places = _places(names)
     hashes = {emb.name: embedding_hash(emb) for emb in loaded}
     record = {
@@ -223,8 +238,21 @@ def audit(
             )
             for (emb, lists), (table, warned) in zip(pairs, tables, strict=True)
         ]
-        _run(folder, parts, studies)
+        _run(folder, parts, studies, conditions)
     return Audit(path)
+
+
+def _check_tables(
+    conditions: Sequence[Condition],
+    pairs: Sequence[tuple[Embedding, Study]],
+    tables: Sequence[tuple[pd.DataFrame, list[str]]],
+) -> None:
+    """Refuse conditions about words that an embedding lacks."""
+    names = [
+        Names.of_table(table, f"{embedding.name} on {study.name}", study)
+        for (embedding, study), (table, _) in zip(pairs, tables, strict=True)
+    ]
+    check_names(conditions, names)
 
 
 def _methods(studies: Sequence[Study], options: Options) -> dict[str, dict[str, Method]]:
@@ -243,7 +271,12 @@ def _folder_path(out: str | PathLike[str]) -> Path:
     return path
 
 
-def _run(folder: Folder, parts: Sequence[Part], studies: Sequence[Study]) -> None:
+def _run(
+    folder: Folder,
+    parts: Sequence[Part],
+    studies: Sequence[Study],
+    conditions: Sequence[Condition],
+) -> None:
     for part in parts:
         part.run()
         part.loaded_fits.clear()  # the next ones need room
@@ -252,7 +285,31 @@ def _run(folder: Folder, parts: Sequence[Part], studies: Sequence[Study]) -> Non
         for study in studies:
             of_study = [part for part in parts if part.study is study]
             compare_embeddings(folder, files[study.name], of_study)
+    _write_results(folder, parts, conditions)
     folder.report(lambda path: _write_report(folder.path, path))
+
+
+def _write_results(folder: Folder, parts: Sequence[Part], conditions: Sequence[Condition]) -> None:
+    """Write the main numbers, and what the gate says."""
+    used = (COMPARISON_STEP, EFFECTS_STEP, SCORES_STEP)
+    inputs = {
+        "schema": RESULTS_VERSION,
+        "parts": [
+            [
+                *(part.embedding.name, part.embedding_hash, part.study.name),
+                *(part.key(step) for step in used),
+            ]
+            for part in parts
+        ],
+        "python": platform.python_version(),
+        "versions": _versions(),
+        "conditions": [condition.text for condition in conditions],
+    }
+
+    def make(*paths: Path) -> None:
+        RESULTS_STEP.write({RESULTS: results_content(Audit(folder.path), conditions)}, *paths)
+
+    folder.step(RESULTS_STEP.label(), inputs, RESULTS_STEP.paths(), make)
 
 
 def write_report(folder: str | PathLike[str], out: str | PathLike[str] | None = None) -> Path:

@@ -57,6 +57,8 @@ for _command in (
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit 0 on success, 2 on bad input, 130 when interrupted.
 
+    `audit` exits 1 if a condition of ``--fail-if`` holds.
+
     Parameters
     ----------
     arguments : list of str, optional

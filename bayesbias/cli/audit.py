@@ -20,7 +20,7 @@ from bayesbias.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from bayesbias.auditing import Given
+    from bayesbias.auditing import Check, Given
 
 _WIDTH = 100
 
@@ -93,6 +93,20 @@ _WIDTH = 100
     help="Differences of distances smaller than this do not matter.",
 )
 @click.option(
+    "--fail-if",
+    "fail_if",
+    multiple=True,
+    metavar="CONDITION",
+    help="Exit with code 1 if this holds, such as 'associated - different < -0.05 with P > 0.95', "
+    "'… for any group', '… for any word', '… for group NAME', '… for word NAME'; may be given "
+    "several times.",
+)
+@click.option(
+    "--junit",
+    metavar="FILE",
+    help="Where to write the result of --fail-if as JUnit XML.",
+)
+@click.option(
     "--lost",
     "threshold",
     type=click.FloatRange(0, 1),
@@ -110,6 +124,7 @@ def audit(
     out: str,
     models: tuple[str, ...],
     metrics: tuple[str, ...],
+    junit: str | None,
     fallbacks: tuple[str, ...],
     threshold: float,
     jobs: int,
@@ -123,6 +138,7 @@ def audit(
     """
     from bayesbias.auditing import audit as run
 
+    _check_junit(junit, options["fail_if"])
     if metrics:
         options["metrics"] = metrics
     try:
@@ -143,6 +159,32 @@ def audit(
     for paragraph in result.summary().split("\n\n"):
         click.echo(click.wrap_text(paragraph, _WIDTH) + "\n")
     click.echo(f"Report: {result.report}")
+    if result.gate is not None:
+        _close_gate(result.gate, junit)
+
+
+def _check_junit(path: str | None, conditions: tuple[str, ...]) -> None:
+    """Refuse a file that would say nothing, or cannot be written, before long work."""
+    from bayesbias._core.files import check_folder
+
+    if path is None:
+        return
+    if not conditions:
+        raise click.UsageError("--junit needs a condition to write about; add --fail-if.")
+    check_folder(Path(path))
+
+
+def _close_gate(gate: Check, junit: str | None) -> None:
+    """Write and print what the conditions gave, and exit with code 1 if one of them holds."""
+    from bayesbias._core.files import atomic
+
+    if junit is not None:
+        with atomic(Path(junit)) as (temporary,):
+            temporary.write_text(gate.to_junit(), "utf-8", newline="\n")
+    for line in gate.failures():
+        click.echo(f"Failed: {line}", err=True)
+    if not gate.passed:
+        click.get_current_context().exit(1)
 
 
 @click.command(epilog="Example: bayesbias report bayesbias-audit --out religion.html")

@@ -36,6 +36,7 @@ def test_files_are_there(made: Path) -> None:
         "lists.csv",
         "figures/means.svg",
         "figures/means.png",
+        "results.json",
         "report.html",
     ):
         assert name in there

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from command_line import Result
@@ -41,6 +42,31 @@ def test_audit_prints_the_summary_and_the_report(run, tmp_path: Path) -> None:
     assert (again.code, again.out, again.err) == (0, result.out, "")
 
 
+def test_the_gate(run, tmp_path: Path, sketched: None) -> None:
+    folder, junit = tmp_path / "out", tmp_path / "junit.xml"
+    holds = "associated - neutral < 0.5 with P > 0.5"
+    words = "different - associated < 9 with P > 0.5 for any word"
+    never = "associated - neutral < -1.5 with P > 0.5"
+    arguments = ("audit", "--study", "weat_7", "--out", folder, "--quiet", *QUICK)
+    result = run(*arguments, "--fail-if", holds, "--fail-if", never, "--fail-if", words,
+                 "--junit", junit)  # fmt: skip
+    assert result.code == 1
+    assert result.out.endswith(f"Report: {folder / 'report.html'}\n")
+    lines = result.err.splitlines()
+    assert [line.partition(" (")[0] for line in lines] == [f"Failed: {holds}", f"Failed: {words}"]
+    assert "data set of demo on weat_7: P = " in lines[0]
+    root = ElementTree.parse(junit).getroot()
+    assert [case.get("name") for case in root.iter("testcase")] == [holds, never, words]
+    assert len(list(root.iter("failure"))) == 2
+    gate = json.loads((folder / "results.json").read_text("utf-8"))["gate"]
+    assert gate["passed"] is False
+    again = run(*arguments, "--fail-if", never, "--junit", junit)
+    assert (again.code, again.err) == (0, "")
+    assert ElementTree.parse(junit).getroot().get("failures") == "0"
+    assert run(*arguments).code == 0
+    assert bb.Audit(folder).gate is None
+
+
 @pytest.mark.slow
 def test_quiet(run, tmp_path: Path) -> None:
     folder = tmp_path / "out"
@@ -72,7 +98,7 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("audit", "a.txt", "b=c.txt", "-s", "gender", "-s", "race", "--debias", "leace", "--debias",
         "inlp", "-m", "crossed", "--metric", "mac", "--no-confirm", "--no-silhouettes", "--force",
         "--seed", 3, "--prob", 0.5, "--jobs", 2, "--lost", 0.1, "--rope", 0.1, "-q", "--limit", 9,
-        "--trust", "--fallback", "exact")  # fmt: skip
+        "--trust", "--fallback", "exact", "--fail-if", "a", "--fail-if", "b")  # fmt: skip
     assert [(given.name, given.source) for given in seen["embedding"]] == [
         (None, "a.txt"),
         ("b", "c.txt"),
@@ -92,6 +118,7 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
         "progress": False,
         "limit": 9,
         "trust": True,
+        "fail_if": ("a", "b"),
         "matching": bb.embeddings.Matching(("exact",), 0.1),
     }
     assert {name: seen[name] for name in expected} == expected
@@ -106,6 +133,15 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
         (("--debias", "hard"), "Error: 'debias' is 'hard'; expected one of"),
         (("--metric", "x"), "Error: 'metric' is 'x'; expected one of"),
         (("--prob", "2"), "Error: 'prob' is 2.0; expected"),
+        (("--fail-if", "associated > x"), "Error: condition 'associated > x', at character 14: "),
+        (
+            ("--fail-if", "associated > 1 with P > 0.5 for word imm"),
+            "Error: condition 'associated > 1 with P > 0.5 for word imm': there is no word 'imm'",
+        ),
+        (
+            ("--fail-if", "associated > 1 with P > 0.5", "--junit", "nowhere/x.xml"),
+            "Error: nowhere/x.xml: the folder nowhere does not exist",
+        ),
     ],
 )
 def test_bad_input(run, tmp_path: Path, arguments: tuple[str, ...], text: str) -> None:
@@ -114,6 +150,13 @@ def test_bad_input(run, tmp_path: Path, arguments: tuple[str, ...], text: str) -
     assert result.err.startswith(text)
     assert result.err.count("\n") == 1
     assert not (tmp_path / "x").exists()
+
+
+def test_a_junit_file_needs_a_condition(run, tmp_path: Path) -> None:
+    result = run("audit", "--junit", tmp_path / "x.xml", "--out", tmp_path / "x")
+    assert result.code == 2
+    assert "--fail-if" in result.err
+    assert not list(tmp_path.iterdir())
 
 
 def test_folders_of_others(run, tmp_path: Path) -> None:

@@ -1,0 +1,153 @@
+"""What a check of conditions found."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from bayesbias._core.latex import frame_to_latex
+from bayesbias._core.wording import counted, shortened
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What no XML file can hold, however it is escaped.
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Check:
+    """Which conditions hold, and with what probability; made by `check`.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row per condition, embedding, study and level: ``condition``, ``embedding``, ``study``
+        (empty for a fit), ``level`` (the data set, a group or a word), ``probability`` (the share
+        of the draws of the contrast beyond the limit), ``threshold`` (the probability that it is
+        compared with) and ``failed`` (whether the condition holds).
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("demo", "weat_7")
+    >>> fit = bb.fit(table, draws=250, progress=False)
+    >>> result = bb.check(fit, "associated - different < -0.5 with P > 0.95 for any group")
+    >>> result.passed
+    True
+    >>> result
+    <Check: 0 of 1 condition failed>
+    """
+
+    table: pd.DataFrame
+
+    @property
+    def passed(self) -> bool:
+        """Whether no condition holds."""
+        return not self.table["failed"].any()
+
+    def __repr__(self) -> str:
+        number = self.table["condition"].nunique()
+        failed = self.table.loc[self.table["failed"], "condition"].nunique()
+        return f"<Check: {failed} of {counted(number, 'condition')} failed>"
+
+    def failures(self) -> list[str]:
+        """Return one line per condition that holds, with where it does, the most probable first.
+
+        Returns
+        -------
+        list of str
+            The condition, then up to three levels with their probabilities.
+        """
+        rows = self.table[self.table["failed"]]
+        lines = []
+        for condition, failed in rows.groupby("condition", sort=False):
+            likely = failed.sort_values("probability", ascending=False, kind="stable")
+            lines.append(f"{condition} ({shortened(_places(likely), 3)})")
+        return lines
+
+    def summary(self) -> str:
+        """Return the result in plain words.
+
+        Returns
+        -------
+        str
+            How many conditions failed, then one line each.
+        """
+        return "\n".join([f"{repr(self)[1:-1]}.", *self.failures()])
+
+    def _repr_html_(self) -> str:
+        shown = self.table.round(3).to_html(index=False, border=0)
+        return f"<p><b>{html.escape(repr(self)[1:-1])}</b></p>{shown}"
+
+    def to_latex(self, *, caption: str | None = None) -> str:
+        """Return the table in LaTeX.
+
+        Parameters
+        ----------
+        caption : str, optional
+            The caption, instead of one that says how many conditions failed.
+
+        Returns
+        -------
+        str
+            A ``table`` environment, for a document with the package booktabs.
+        """
+        frame = self.table.assign(failed=self.table["failed"].map({True: "yes", False: "no"}))
+        known = [name for name in ("embedding", "study") if not frame[name].any()]
+        text = f"{repr(self)[1:-1]}: probabilities are shares of posterior draws."
+        return frame_to_latex(frame.drop(columns=known), text if caption is None else caption)
+
+    def to_junit(self) -> str:
+        """Return the result as JUnit XML, which continuous integration displays.
+
+        Returns
+        -------
+        str
+            One test suite per embedding and study, with one test case per condition.
+        """
+        root = ET.Element("testsuites", name="bayesbias")
+        for (embedding, study), part in self.table.groupby(["embedding", "study"], sort=False):
+            name = _plain(_part(embedding, study))
+            suite = ET.SubElement(root, "testsuite", name=name)
+            for condition, rows in part.groupby("condition", sort=False):
+                case = ET.SubElement(
+                    suite, "testcase", classname=f"bayesbias {name}", name=_plain(condition)
+                )
+                failed = rows[rows["failed"]]
+                if len(failed):
+                    numbers = zip(failed["level"], failed["probability"], strict=True)
+                    lines = [_plain(f"{level}: P = {number:.4f}") for level, number in numbers]
+                    message = shortened(lines, 1)
+                    failure = ET.SubElement(case, "failure", message=message, type="condition")
+                    failure.text = "\n".join(lines)
+            _count(suite)
+        _count(root)
+        ET.indent(root)
+        text = ET.tostring(root, encoding="unicode")
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _places(rows: pd.DataFrame) -> Iterator[str]:
+    for row in rows.to_dict("records"):
+        part = _part(row["embedding"], row["study"])
+        yield f"{row['level']} of {part}: P = {row['probability']:.3f}"
+
+
+def _part(embedding: object, study: object) -> str:
+    return f"{embedding} on {study}" if study else str(embedding)
+
+
+def _plain(text: object) -> str:
+    return _NOT_XML.sub("\ufffd", str(text))
+
+
+def _count(element: ET.Element) -> None:
+    """Add the numbers that readers of JUnit files expect."""
+    element.set("tests", str(len(list(element.iter("testcase")))))
+    element.set("failures", str(len(list(element.iter("failure")))))
+    element.set("errors", "0")

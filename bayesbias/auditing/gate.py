@@ -1,0 +1,106 @@
+"""A gate for continuous integration: conditions on the contrasts of an audit or a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from typing import Any
+
+import pandas as pd
+
+from bayesbias.auditing.audit_result import Audit, AuditPart
+from bayesbias.auditing.check_result import Check
+from bayesbias.auditing.conditions import Condition, Names, as_conditions, check_names
+from bayesbias.errors import SpecError
+from bayesbias.models import Fit
+
+
+def check(result: Audit | AuditPart | Fit | str | PathLike[str], *conditions: str) -> Check:
+    """Check conditions on contrasts, such as a gate of continuous integration needs.
+
+    A condition is ``<contrast> < <number> with P > <probability>``, with ``>`` and ``>=`` as well
+    (``>=`` for the probability only). It is about the whole data set; ``for any group``, ``for any
+    word``, ``for group <name>``, ``for word <name>``, or the name alone, at its end make it about
+    groups or words. The check fails if a condition holds. The probability is the share of the
+    posterior draws of the contrast that are beyond the number; an audit's draws are those of its
+    lead model.
+
+    Parameters
+    ----------
+    result : Audit, Fit, or path-like
+        An audit, a part of one, a fit, or the folder of an audit. Each embedding and study of an
+        audit is checked; a group or word is looked for in all of them.
+    *conditions : str
+        The conditions under which the check fails.
+
+    Returns
+    -------
+    Check
+        With ``passed`` and a ``table`` of probabilities.
+
+    Raises
+    ------
+    SpecError
+        If a condition cannot be read, with the position, or is about something that is not there.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("demo", "weat_7")
+    >>> fit = bb.fit(table, draws=250, progress=False)
+    >>> result = bb.check(fit, "associated - different > 0.5 with P > 0.05 for any group")
+    >>> result.table[["level", "probability", "failed"]]
+             level  probability  failed
+    0   group ...          0.0   False
+    1   group ...          0.0   False
+    """
+    parsed = as_conditions(conditions, "conditions")
+    if not parsed:
+        raise SpecError(
+            "no condition is given; write one like 'associated - different < -0.05 with P > 0.95'."
+        )
+    if isinstance(result, Fit):
+        names = Names.of_table(result.table, "the table of this fit")
+        check_names(parsed, [names])
+        return Check(pd.DataFrame(_rows(result, "", names, parsed)))
+    if isinstance(result, str | PathLike):
+        result = Audit(result)
+    if isinstance(result, Audit):
+        return check_parts_of(list(result.parts.values()), parsed)
+    if isinstance(result, AuditPart):
+        return check_parts_of([result], parsed)
+    raise SpecError(
+        f"'result' is {type(result).__name__}; expected an Audit, a Fit, or the folder of an audit."
+    )
+
+
+def check_parts_of(parts: Sequence[AuditPart], conditions: Sequence[Condition]) -> Check:
+    """Check the lead model of each part of an audit."""
+    names = [
+        Names.of_table(part.table, f"{part.embedding} on {part.study.name}", part.study)
+        for part in parts
+    ]
+    check_names(conditions, names)
+    rows: list[dict[str, Any]] = []
+    for part, known in zip(parts, names, strict=True):
+        rows += _rows(part.fits[part.lead], part.study.name, known, conditions)
+    return Check(pd.DataFrame(rows))
+
+
+def _rows(
+    fit: Fit, study: str, names: Names, conditions: Iterable[Condition]
+) -> list[dict[str, Any]]:
+    """Return the rows of the table of a check."""
+    return [
+        {
+            "condition": condition.text,
+            "embedding": embedding,
+            "study": study,
+            "level": str(level),
+            "probability": probability,
+            "threshold": condition.threshold,
+            "failed": condition.holds(probability),
+        }
+        for condition in conditions
+        for embedding, level, probability in condition.probabilities(fit, condition.levels(names))
+    ]
