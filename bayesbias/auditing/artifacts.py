@@ -181,6 +181,26 @@ def _json(name: str, file: str) -> Artifact[dict[str, Any]]:
     return Artifact(name, (file,), _write_json, read_json)
 
 
+# The types of what a gate says of each condition.
+_GATE: dict[str, Any] = {
+    **dict.fromkeys(("condition", "embedding", "study", "level"), str),
+    **dict.fromkeys(("probability", "threshold"), float | int),
+    "failed": bool,
+}
+
+
+def _read_results(path: Path) -> dict[str, Any]:
+    """Read the main numbers; a gate that says nothing must not be taken for one that passed."""
+    content: dict[str, Any] = read_json(path)
+    gate = content["gate"]
+    if gate is not None:
+        rows = gate["conditions"]
+        wrong = [name for row in rows for name in _GATE if not isinstance(row[name], _GATE[name])]
+        if wrong or not rows:
+            raise ValueError("the gate is not as an audit writes it")
+    return content
+
+
 def _write_lines(lines: list[str], path: Path) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8", newline="\n")
 
@@ -363,7 +383,9 @@ RANKING = _table(
     ),
 )
 # The main numbers; a JSON schema beside this module describes them.
-RESULTS = _json("results", "results.json")
+RESULTS: Artifact[dict[str, Any]] = Artifact(
+    "results", ("results.json",), _write_json, _read_results
+)
 REPORT: Artifact[Path] = Artifact("report", ("report.html",), write_page, Path)
 
 # The steps, in their order. Those of a model, a method, a figure or a study are named after it.

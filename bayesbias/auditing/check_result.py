@@ -6,14 +6,12 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
+
+import pandas as pd
 
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.wording import counted, shortened
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # What no XML file can hold, however it is escaped.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -81,7 +79,8 @@ class Check:
         return "\n".join([f"{repr(self)[1:-1]}.", *self.failures()])
 
     def _repr_html_(self) -> str:
-        shown = self.table.round(3).to_html(index=False, border=0)
+        with pd.option_context("display.max_colwidth", None):  # conditions are long
+            shown = self.table.round(3).to_html(index=False, border=0)
         return f"<p><b>{html.escape(repr(self)[1:-1])}</b></p>{shown}"
 
     def to_latex(self, *, caption: str | None = None) -> str:

@@ -97,8 +97,8 @@ _WIDTH = 100
     "fail_if",
     multiple=True,
     metavar="CONDITION",
-    help="Exit with code 1 if this holds, such as 'associated - different < -0.05 with P > 0.95', "
-    "'… for any group', '… for any word', '… for group NAME', '… for word NAME'; may be given "
+    help="Exit with code 1 if this holds, such as 'associated - different < -0.05 with P > 0.95'; "
+    "'for any group', 'for any word', 'for group NAME' or 'for word NAME' may follow. May be given "
     "several times.",
 )
 @click.option(

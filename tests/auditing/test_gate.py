@@ -321,6 +321,23 @@ def test_the_folder_keeps_the_gate(
     pd.testing.assert_frame_equal(again.gate.table, result.gate.table)
 
 
+@pytest.mark.parametrize(
+    "gate", ["[]", "{}", '{"conditions": []}', '{"conditions": [{"failed": false}]}']
+)
+def test_a_damaged_gate_is_not_one_that_passed(folder: Path, gate: str) -> None:
+    path = folder / "results.json"
+    text = path.read_text("utf-8")
+    assert '"gate": null' in text
+    path.write_text(text.replace('"gate": null', f'"gate": {gate}'), "utf-8")
+    with pytest.raises(DataError, match=r"results.json: damaged"):
+        _ = bb.Audit(folder).gate
+
+
+def test_html_shows_conditions_in_full(fitted: bb.models.Fit) -> None:
+    shown = bb.check(fitted, f"{NEVER} for any group")._repr_html_()
+    assert "associated - different &lt; -9 with P &gt; 0.5 for any group" in shown
+
+
 def schema() -> dict[str, Any]:
     text = (resources("bayesbias.auditing") / "results.schema.json").read_text("utf-8")
     return dict(json.loads(text))

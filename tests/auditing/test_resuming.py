@@ -90,7 +90,7 @@ def test_force_does_all_again_with_the_same_numbers(
     assert {file for file in after if after[file] == before[file]} == set()
     new = files(folder)
     for name in old:
-        if name.endswith((".csv", ".parquet", ".svg", ".png", ".txt")):
+        if name.endswith((".csv", ".parquet", ".svg", ".png", ".txt", "results.json")):
             assert new[name] == old[name], name
 
 
