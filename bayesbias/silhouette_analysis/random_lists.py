@@ -87,6 +87,8 @@ class Comparison:
         metric = growing.measurement.metric
         if metric.costly or not metric.takes_weights or sizes[-1] > _LONG:
             return f"it would take long; chance={NUMBER} does it"
+        if len(embedding) < _TIMES * sizes[-1]:
+            return "there are too few other words to draw from"
         try:
             with warnings.catch_warnings():
                 # That the order of a vocabulary cannot be checked matters to who asked for it.
@@ -148,21 +150,18 @@ def _drawn(growing: Growing, embedding: Embedding, how: Comparison, number: int)
         raise SpecError(reason)
     replaced = [sets[i] for i in growing.places]
     lengths = [len(words) for words in replaced]
+    used = np.concatenate([words.rows for words in sets]).tolist()
+    _check_vocabulary(embedding, len(embedding) - len(set(used)), sum(lengths))
     candidates = random_words(
         embedding,
         replaced,
-        np.concatenate([words.rows for words in sets]).tolist(),
+        used,
         nearest=_NEAREST,
         pool=None,
         frequencies=how.frequencies,
         matching=how.matching,
     )
-    if len(candidates.rows) < _TIMES * sum(lengths):
-        raise DataError(
-            f"embedding {embedding.name!r} has {counted(len(candidates.rows), 'word')} to draw "
-            f"lists of {sum(lengths)} from, and {_TIMES * sum(lengths)} are needed; use an "
-            "embedding with its whole vocabulary, or chance=0 to do without random lists."
-        )
+    _check_vocabulary(embedding, len(candidates.rows), sum(lengths))
     words = [word for each in replaced for word in each.words]
     rng = generator_for(measurement.seed, ["random lists", *words])
     chosen = candidates.rows[candidates.draw(number, rng)]
@@ -170,6 +169,16 @@ def _drawn(growing: Growing, embedding: Embedding, how: Comparison, number: int)
     return [
         _with(growing, embedding, np.split(rows, ends), normalize=how.normalize) for rows in chosen
     ]
+
+
+def _check_vocabulary(embedding: Embedding, number: int, needed: int) -> None:
+    """Refuse to draw lists from so few words that they would share most of them."""
+    if number < _TIMES * needed:
+        raise DataError(
+            f"embedding {embedding.name!r} has {counted(number, 'word')} to draw lists of {needed} "
+            f"words from, and {_TIMES * needed} are needed; use an embedding with its whole "
+            "vocabulary, or chance=0 to do without random lists."
+        )
 
 
 def _with(

@@ -146,7 +146,7 @@ def measure_lists(
     files: list[Path | None] = [None] * len(lists)
     if folder is not None:
         files = [folder / f"list-{joblib.hash(growing.names())}.npz" for growing in lists]
-    values = [np.empty((len(g.orders[0]), len(g.counts))) for g in lists]
+    values: list[Array] = [np.empty((len(g.orders[0]), len(g.counts))) for g in lists]
     left = [i for i, path in enumerate(files) if not _read(path, values[i])]
     if not left:
         return values
