@@ -189,8 +189,7 @@ def silhouette(
     from bayesbias.wordlists import load_query
 
     _check_references(planted, biased, unbiased)
-    if len(names) > 1 and value_range is not None:
-        raise click.UsageError("--value-range is of one metric, and there are several --metric.")
+    _check_range(value_range, names)
     _check_files(out, figure)
     chosen = as_metrics(names or ("weat_es",), parse_options(options))
     query = load_query(source.removeprefix("query:"))
@@ -203,7 +202,7 @@ def silhouette(
         fallbacks = tuple(dict.fromkeys([*fallbacks, "exact"]))
     loaded = load_embeddings(
         embeddings or ("demo",),
-        None if chance != 0 or any(metric.whole_embedding for metric in chosen) else query,
+        query if chance == 0 and not any(metric.whole_embedding for metric in chosen) else None,
         matching=matching_option_values(fallbacks),
         limit=limit,
         subwords=subwords,
@@ -243,8 +242,13 @@ def silhouette(
         tables = [_robustness(each, biased, unbiased, normalisation) for each in results]
         text = f"Robustness of word lists, with {prob:.0%} intervals, from {runs} runs."
         _print(_stacked(results, tables), output, text)
-    text = f"Bands of {runs} runs, with {prob:.0%} of the runs in brackets."
-    _write(results, out, text, figure, quiet)
+    _write(results, out, f"Bands of {runs} runs, with {prob:.0%} in brackets.", figure, quiet)
+
+
+def _check_range(value_range: tuple[float, float] | None, names: Sequence[str]) -> None:
+    """Refuse a range for several metrics."""
+    if len(names) > 1 and value_range is not None:
+        raise click.UsageError("--value-range is of one metric, and there are several --metric.")
 
 
 def _check_files(out: str | None, figure: str | None) -> None:

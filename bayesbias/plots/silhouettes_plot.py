@@ -290,9 +290,9 @@ def _draw_chance(ax: Axes, result: Silhouettes) -> None:
     edges = _chance(result)
     if edges is not None:
         ax.fill_between(result.sizes, *edges, color=INK, alpha=_CHANCE, linewidth=0, zorder=0.8)
-        look = {"color": INK, "alpha": 0.6, "linewidth": 0.8, "zorder": 0.9}
         for edge in edges:
-            ax.plot(result.sizes, edge, linestyle=_DOTS, **look)
+            [line] = ax.plot(result.sizes, edge, color=INK, linewidth=0.8, linestyle=_DOTS)
+            line.set(alpha=0.6, zorder=0.9)
 
 
 def _chance(result: Silhouettes) -> npt.NDArray[np.float64] | None:
