@@ -351,6 +351,7 @@ ROBUSTNESS = _table(
         | _typed(float, "robustness", "robustness_lower", "robustness_upper")
         | _typed(float, "band_robustness", "band_robustness_lower", "band_robustness_upper")
         | _typed(float, "length_adjusted", "length_adjusted_lower", "length_adjusted_upper")
+        | _typed(float, "chance", "chance_lower", "chance_upper", "percentile")
     ),
 )
 VERDICTS = _json("verdicts", "silhouettes.json")

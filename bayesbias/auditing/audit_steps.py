@@ -318,7 +318,8 @@ class Part:
                 artifacts.SILHOUETTES_FIGURE: partial(audit_figures.grown, grown),
             }
 
-        inputs = {"embedding": self._words_hash, **self._common("prob")}
+        # Random lists are drawn from the whole vocabulary.
+        inputs = {"embedding": self.embedding_hash, **self._common("prob")}
         self._step(artifacts.SILHOUETTES_STEP, inputs, make)
 
     def _silhouettes(self, query: Query, side: Literal["targets", "attributes"]) -> Silhouettes:

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from bayesbias.wordlists import Query
 
 _SIDES = ("targets", "attributes")
-_ROBUSTNESS = ("robustness", "band_robustness", "length_adjusted")
+_INTERVALS = ("robustness", "band_robustness", "length_adjusted", "chance", "accuracy")
+_CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 
 
 @click.command(
@@ -84,6 +85,13 @@ _ROBUSTNESS = ("robustness", "band_robustness", "length_adjusted")
     nargs=2,
     metavar="LOW HIGH",
     help="The smallest and the largest value possible, for metrics without bounds.",
+)
+@click.option(
+    "--chance",
+    type=int,
+    metavar="NUMBER",
+    help="Random lists to compare with, 19 or more; by default 39 where that costs little. With 0, "
+    "which is none, only the words of the query are read from files.",
 )
 @click.option(
     "--planted",
@@ -146,6 +154,7 @@ def silhouette(
     step: int | None,
     start: int | None,
     value_range: tuple[float, float] | None,
+    chance: int | None,
     planted: float | None,
     biased: str | None,
     unbiased: str | None,
@@ -169,9 +178,10 @@ def silhouette(
     """Measure how robust the word lists of a query are, and how accurate a metric is with them.
 
     Random parts of the lists grow until they are complete, and the table says how little the value
-    depends on which words are in: 1 is not at all. QUERY is a name (weat_7, gender_1) or a file;
-    with more sets than a metric takes it is split. EMBEDDING is a file of word vectors or a name,
-    by default demo; NAME=EMBEDDING gives it another name.
+    depends on which words are in: 1 is not at all. Random lists of the same lengths are beside it.
+    QUERY is a name (weat_7, gender_1) or a file; with more sets than a metric takes it is split.
+    EMBEDDING is a file of word vectors or a name, by default demo; NAME=EMBEDDING gives it another
+    name.
     """
     from bayesbias.embeddings import as_embeddings
     from bayesbias.metrics import as_metrics
@@ -179,7 +189,7 @@ def silhouette(
     from bayesbias.wordlists import load_query
 
     _check_references(planted, biased, unbiased)
-    _check_value_range(names, value_range)
+    _check_range(value_range, names)
     _check_files(out, figure)
     chosen = as_metrics(names or ("weat_es",), parse_options(options))
     query = load_query(source.removeprefix("query:"))
@@ -192,7 +202,7 @@ def silhouette(
         fallbacks = tuple(dict.fromkeys([*fallbacks, "exact"]))
     loaded = load_embeddings(
         embeddings or ("demo",),
-        None if any(metric.whole_embedding for metric in chosen) else query,
+        query if chance == 0 and not any(metric.whole_embedding for metric in chosen) else None,
         matching=matching_option_values(fallbacks),
         limit=limit,
         subwords=subwords,
@@ -205,6 +215,7 @@ def silhouette(
         "growth": growth,
         "start": start,
         "value_range": value_range,
+        "chance": chance,
         "prob": prob,
         "normalize": normalize,
         "matching": matching_option_values(fallbacks),
@@ -231,12 +242,12 @@ def silhouette(
         tables = [_robustness(each, biased, unbiased, normalisation) for each in results]
         text = f"Robustness of word lists, with {prob:.0%} intervals, from {runs} runs."
         _print(_stacked(results, tables), output, text)
-    text = f"Bands of {runs} runs, with {prob:.0%} of the runs in brackets."
-    _write(results, out, text, figure, quiet)
+    _write(results, out, f"Bands of {runs} runs, with {prob:.0%} in brackets.", figure, quiet)
 
 
-def _check_value_range(metrics: tuple[str, ...], value_range: object) -> None:
-    if len(metrics) > 1 and value_range is not None:
+def _check_range(value_range: tuple[float, float] | None, names: Sequence[str]) -> None:
+    """Refuse a range for several metrics."""
+    if len(names) > 1 and value_range is not None:
         raise click.UsageError("--value-range is of one metric, and there are several --metric.")
 
 
@@ -336,7 +347,7 @@ def _try_all(
     from bayesbias.errors import DataError
     from bayesbias.silhouette_analysis import silhouettes
 
-    least = {**settings, "progress": False, "n_jobs": 1}
+    least = {**settings, "progress": False, "n_jobs": 1, "chance": 0}
     longest = max(len(words) for _, part, _ in asked for words in part.word_sets().values())
     for metric, part, side in asked:
         # Too few words to have a value are no error where there are more sizes.
@@ -396,20 +407,26 @@ def _stacked(results: Sequence[Silhouettes], tables: Sequence[pd.DataFrame]) -> 
 
 
 def _readable(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with the query only where there are several."""
+    """Return the table with the query only where there are several, and chance where known."""
+    if table["chance"].isna().all():
+        table = table.drop(columns=_CHANCE)
     return table.drop(columns="query") if len(set(table["query"])) == 1 else table
 
 
 def _bracketed(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with intervals in brackets."""
+    from bayesbias.silhouette_analysis import bracketed
+
     shown = table.copy()
-    for name in (*_ROBUSTNESS, "accuracy"):
+    for name in _INTERVALS:
         if name in table:
             columns = [name, f"{name}_lower", f"{name}_upper"]
             ends = table[columns].itertuples(index=False)
             shown[name] = [
-                "" if value != value else f"{value:.2f} [{lower:.2f}, {upper:.2f}]"
+                "" if value != value else bracketed(value, lower, upper)
                 for value, lower, upper in ends
             ]
             shown = shown.drop(columns=columns[1:])
+    if "percentile" in table:
+        shown["percentile"] = ["" if x != x else f"{x:.0f}" for x in table["percentile"]]
     return shown

@@ -86,6 +86,8 @@ class Metric:
     drops_missing_targets: ClassVar[bool] = False
     #: Whether more of the embedding is needed than the words of the query.
     whole_embedding: ClassVar[bool] = False
+    #: Whether a value takes long, as where a classifier is fitted.
+    costly: ClassVar[bool] = False
     #: Why a permutation of the targets tests nothing, if so.
     no_p_value: ClassVar[str | None] = None
     #: Why draws of the words make no interval, if so.

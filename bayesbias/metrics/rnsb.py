@@ -102,6 +102,7 @@ class RNSB(Metric):
     # A sample of words trains a weaker classifier than its weights say; and a divergence is about a
     # squared distance.
     drops_missing_targets: ClassVar[bool] = True
+    costly: ClassVar[bool] = True
     jackknife: ClassVar[bool] = True
     root_scale: ClassVar[bool] = True
     undefined: ClassVar[str] = (

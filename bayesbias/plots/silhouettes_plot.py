@@ -37,6 +37,8 @@ _BANDS = ("both", "min-max", "quantile")
 _EDGES = {"min-max": ("min", "max"), "quantile": ("lower", "upper")}
 # How opaque the band of all runs is, and that of most of them.
 _LIGHT, _DARK = 0.13, 0.24
+# How opaque the band of random lists is, and how its edges are dotted.
+_CHANCE, _DOTS = 0.06, (0, (1, 2))
 # Bands of more embeddings than these hide each other: only one kind is drawn, and paler.
 _MANY, _PALE = 2, 0.05
 # The means are dashed, each in a way of its own.
@@ -72,7 +74,9 @@ def plot_silhouettes(
 
     Each embedding has a band over the runs, their mean as a dashed line, and a mark for the value
     of the complete lists, where all runs meet. The horizontal line is the value of an embedding
-    without bias. Narrow bands are robust lists; the legend says how robust, from 0 to 1.
+    without bias. Narrow bands are robust lists; the legend says how robust, from 0 to 1. The grey
+    band between dotted lines is the average band of random lists of the same lengths, if the lists
+    were compared with any: lists are more robust than chance only if their band is narrower.
 
     Parameters
     ----------
@@ -123,7 +127,7 @@ def plot_silhouettes(
     ax.set_ylim(_limits([result], kind, whole_range))
     beside = _legend_beside(ax, _keys(several.values(), labels))
     ax.add_artist(beside).set_clip_on(False)  # or the next legend would take its place
-    legend_above(ax, _explained([result], kind), columns=4)
+    legend_above(ax, _explained([result], kind), columns=5)
     return ax
 
 
@@ -250,6 +254,7 @@ def _draw(ax: Axes, result: Silhouettes, several: Mapping[str, _Look], band: Ban
     for name in result.embeddings:
         table = result.table[result.table["embedding"] == name]
         _draw_one(ax, table, several[name], band, many=len(several) > _MANY)
+    _draw_chance(ax, result)
     ax.axhline(result.neutral_value, color=INK, linewidth=0.8, zorder=0.9)
     least, whole = int(result.sizes[0]), int(result.sizes[-1])
     pad = _PAD * (whole - least)
@@ -280,6 +285,25 @@ def _draw_one(ax: Axes, table: pd.DataFrame, look: _Look, band: Band, *, many: b
     end.set(edgecolors="white", linewidths=0.7, zorder=4, clip_on=False)
 
 
+def _draw_chance(ax: Axes, result: Silhouettes) -> None:
+    """Draw the average band of random lists, of all embeddings that have them."""
+    edges = _chance(result)
+    if edges is not None:
+        ax.fill_between(result.sizes, *edges, color=INK, alpha=_CHANCE, linewidth=0, zorder=0.8)
+        for edge in edges:
+            [line] = ax.plot(result.sizes, edge, color=INK, linewidth=0.8, linestyle=_DOTS)
+            line.set(alpha=0.6, zorder=0.9)
+
+
+def _chance(result: Silhouettes) -> npt.NDArray[np.float64] | None:
+    """Return the edges of the average band of random lists, if there are any."""
+    if not result.random_lists:
+        return None
+    bands = [(random.low, random.high) for random in result.random_lists.values()]
+    edges: npt.NDArray[np.float64] = np.mean(bands, axis=0)
+    return edges
+
+
 def _outer(band: Band) -> list[str]:
     """Return the columns of the edges of the outer band."""
     return list(_EDGES["min-max" if band == "both" else band])
@@ -289,7 +313,9 @@ def _limits(several: Iterable[Silhouettes], band: Band, whole_range: bool) -> tu
     """Return the ends of the vertical axis, with all that is drawn between them."""
     results = list(several)
     drawn = [*_outer(band), "mean"]
-    edges = np.concatenate([result.table[drawn].to_numpy() for result in results])
+    shown = [result.table[drawn].to_numpy().ravel() for result in results]
+    shown += [edges.ravel() for edges in map(_chance, results) if edges is not None]
+    edges = np.concatenate(shown)
     ranges = [result.value_range for result in results] if whole_range else edges
     low, high = float(min(edges.min(), np.min(ranges))), float(max(edges.max(), np.max(ranges)))
     # Runs that all agree still need an axis.
@@ -332,7 +358,12 @@ def _explained(shown: Sequence[Silhouettes], band: Band) -> list[Artist]:
         handles.append(Patch(color=INK, alpha=alpha, linewidth=0, label=label))
     handles.append(Line2D([], [], color=INK, linewidth=1.4, linestyle="--", label="mean of runs"))
     mark = Line2D([], [], color=INK, linestyle="", marker="o", markersize=6, label="all words")
-    return [*handles, mark]
+    handles.append(mark)
+    if any(result.random_lists for result in shown):
+        band_of_chance = Patch(facecolor=(INK, _CHANCE), edgecolor=(INK, 0.6), linestyle=_DOTS)
+        band_of_chance.set_label("random lists")
+        handles.append(band_of_chance)
+    return handles
 
 
 def _new_grid(rows: int, columns: int, embeddings: int) -> tuple[Figure, npt.NDArray[np.object_]]:

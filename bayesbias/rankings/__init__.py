@@ -9,6 +9,8 @@ from bayesbias.rankings.parallel_scores import Settings as Settings
 from bayesbias.rankings.parallel_scores import as_queries as as_queries
 from bayesbias.rankings.parallel_scores import fitting as fitting
 from bayesbias.rankings.parallel_scores import measure as measure
+from bayesbias.rankings.random_words import random_words as random_words
+from bayesbias.rankings.random_words import vectors_of as vectors_of
 from bayesbias.rankings.rank_posterior import OverallRankPosterior, RankPosterior, rank_posterior
 from bayesbias.rankings.ranking import overall_ranking, rank, rank_correlations
 from bayesbias.rankings.run_queries import query_scores, run_queries

@@ -5,5 +5,6 @@ from bayesbias.silhouette_analysis.planted_embedding import planted_embedding
 from bayesbias.silhouette_analysis.silhouettes import Normalisation as Normalisation
 from bayesbias.silhouette_analysis.silhouettes import Side as Side
 from bayesbias.silhouette_analysis.silhouettes import Silhouettes, silhouettes
+from bayesbias.silhouette_analysis.silhouettes import bracketed as bracketed
 
 __all__ = ["Silhouettes", "planted_embedding", "silhouettes"]

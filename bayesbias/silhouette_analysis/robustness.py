@@ -11,6 +11,8 @@ from bayesbias._core.array_types import Array, Codes
 
 # The most parts of the runs that are left out in turn.
 _PARTS = 100
+# Errors below this are those of rounding.
+_NO_WIDTH = 1e-12
 
 # Values are runs × sizes, the sizes along the last axis throughout.
 
@@ -32,6 +34,12 @@ def share_of(heights: Array, sizes: Codes, height: float) -> Array:
     """Return the area below heights as a share of a rectangle as wide as the lists are long."""
     result: Array = np.trapezoid(heights, sizes, axis=-1) / (height * sizes[-1])
     return result
+
+
+def least_robustness(sizes: Codes) -> float:
+    """Return the robustness of runs that differ by the whole range until they are complete."""
+    heights = np.append(np.ones(len(sizes) - 1), 0.0)
+    return 1 - float(share_of(heights, sizes, 1.0))
 
 
 def null_share(sizes: Codes, runs: int) -> float:
@@ -59,7 +67,9 @@ def jackknife(
 ) -> tuple[Array, Array]:
     """Return the ends of an interval for a statistic of the runs, which leaves each out in turn.
 
-    Or, of many runs, a part of them. NaN for two runs: one alone has no band. Resamples with
+    Or, of many runs, a part of them. NaN for two runs: one alone has no band. And NaN if no run
+    makes a difference, as with so few words that many runs are the same: an interval of no width
+    would say that nothing is left to know. Resamples with
     replacement would miss a third of the runs, and the extremes with them, so that bands of them
     are too narrow by more than they vary.
     """
@@ -67,6 +77,7 @@ def jackknife(
     parts = np.array_split(np.arange(runs), min(runs, _PARTS))
     left_out = np.array([statistic(np.delete(values, part, axis=-2)) for part in parts])
     error = np.sqrt((len(parts) - 1) * left_out.var(axis=0))
-    reach = ndtri((1 + prob) / 2) * error if runs > 2 else np.nan
     value = statistic(values)
+    reach = ndtri((1 + prob) / 2) * error if runs > 2 else np.nan
+    reach = np.where(error > _NO_WIDTH, reach, np.nan)
     return value - reach, value + reach

@@ -139,13 +139,52 @@ def measure_runs(
     return values
 
 
+def measure_lists(
+    lists: Sequence[Growing], *, n_jobs: int, progress: bool, folder: Path | None
+) -> list[Array]:
+    """Return the values of all runs of each, runs × sizes; lists kept in the folder are read."""
+    files: list[Path | None] = [None] * len(lists)
+    if folder is not None:
+        files = [folder / f"list-{joblib.hash(growing.names())}.npz" for growing in lists]
+    values: list[Array] = [np.empty((len(g.orders[0]), len(g.counts))) for g in lists]
+    left = [i for i, path in enumerate(files) if not _read(path, values[i])]
+    if not left:
+        return values
+    workers = min(joblib.effective_n_jobs(n_jobs), len(left))
+    first = lists[left[0]]
+    seconds = first.seconds() * len(first.orders[0]) * len(left) / workers
+    what = "Random lists"
+    if seconds > _SHORT:
+        what += f", about {in_words(seconds)}"
+        where = counted(workers, "process", "processes")
+        _log.info("%d random lists take about %s in %s.", len(left), in_words(seconds), where)
+    tasks = (joblib.delayed(_measure_all)(lists[i], files[i]) for i in left)
+    with progress_bar(what, total=len(left), show=progress, unit="steps") as advance:
+        done = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+        for i, result in zip(left, done, strict=True):
+            values[i] = result
+            advance(1)
+    return values
+
+
+def _measure_all(growing: Growing, path: Path | None) -> Array:
+    """Return the values of all runs of a list, and keep them at once."""
+    values = np.array([growing.run(number) for number in range(len(growing.orders[0]))])
+    _keep(values, path)
+    return values
+
+
 def _measure(growing: Growing, path: Path | None) -> Array:
     """Return the values of the one run, and keep them at once: the next may be interrupted."""
     values = growing.run(0)
+    _keep(values, path)
+    return values
+
+
+def _keep(values: Array, path: Path | None) -> None:
     if path is not None:
         with atomic(path) as (temporary,):
             np.savez(temporary, values=values)
-    return values
 
 
 def _read(path: Path | None, into: Array) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -18,15 +18,21 @@ from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, check_jobs, one_of
-from bayesbias._core.wording import counted, plural, quoted
+from bayesbias._core.wording import counted, p_value_text, plural, quoted
 from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embeddings, as_matching
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.metrics import Measurement, Metric, MetricLike, as_metrics, as_query
 from bayesbias.numerics.intervals import check_interval
 from bayesbias.rankings import CommonWords, common_words
 from bayesbias.silhouette_analysis.growing_lists import Growth, counts, orders
+from bayesbias.silhouette_analysis.random_lists import (
+    Comparison,
+    RandomLists,
+    check_random_lists,
+)
 from bayesbias.silhouette_analysis.robustness import (
     jackknife,
+    least_robustness,
     min_max,
     null_share,
     quantile_band,
@@ -34,7 +40,7 @@ from bayesbias.silhouette_analysis.robustness import (
 )
 from bayesbias.silhouette_analysis.silhouette_runs import Growing, measure_runs
 from bayesbias.silhouette_analysis.word_contributions import influence
-from bayesbias.wordlists import Query
+from bayesbias.wordlists import Frequencies, Query
 
 Side: TypeAlias = Literal["targets", "attributes"]
 Normalisation: TypeAlias = Literal["paper", "as-published"]
@@ -42,7 +48,12 @@ Normalisation: TypeAlias = Literal["paper", "as-published"]
 # Words that each list gets at a time, as in the paper.
 _STEPS = {"targets": 1, "attributes": 3}
 # From which robustness on lists are called so.
-_WORDS = ((0.9, "Robust"), (0.75, "Fairly robust"), (-np.inf, "Not robust"))
+_ROBUST, _FAIRLY = 0.9, 0.75
+# Shorter lists have few parts, which share most of their words. Of lists of 3 words, which start
+# with 2, the robustness is at least 0.83 whatever the words are, of 4 words 0.63, and of 5 0.5.
+_FEWEST_WORDS = 5
+# The most decimals of an interval.
+_DECIMALS = 4
 
 
 class Estimate(float):
@@ -62,7 +73,16 @@ class Estimate(float):
         return float(self), self.lower, self.upper, self.prob
 
     def __repr__(self) -> str:
-        return f"{float(self):.2f} [{self.lower:.2f}, {self.upper:.2f}]"
+        return bracketed(float(self), self.lower, self.upper)
+
+
+def bracketed(value: float, lower: float, upper: float) -> str:
+    """Return a number with its interval, or alone if that is not known or has no width."""
+    for digits in range(2, _DECIMALS + 1):
+        low, high = f"{lower:.{digits}f}", f"{upper:.{digits}f}"
+        if low != high and np.isfinite(upper - lower):
+            return f"{value:.{digits}f} [{low}, {high}]"
+    return f"{value:.2f}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,6 +118,11 @@ class Silhouettes:
         The words that some embedding lacks.
     lists : tuple
         The vectors of the words in each embedding and their orders, for `influence`.
+    random_lists : mapping of str to RandomLists
+        For each embedding that has them, the silhouettes of random lists: the ``robustness`` of
+        each, and ``low`` and ``high``, their average band.
+    not_compared : mapping of str to str
+        The embeddings without random lists, and why.
 
     Examples
     --------
@@ -131,6 +156,8 @@ class Silhouettes:
     seed: int
     dropped: tuple[str, ...]
     lists: tuple[Growing, ...] = field(repr=False)
+    random_lists: Mapping[str, RandomLists] = field(default_factory=dict)
+    not_compared: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def runs(self) -> int:
@@ -187,6 +214,11 @@ class Silhouettes:
         minus the ratio of the area to that of as many words that disagree as much as the range of
         the metric allows: 1 if all words agree, 0 if they disagree as much. Longer lists are more
         robust, and more runs less, by their number alone; the adjusted value is not.
+
+        ``chance`` is the mean robustness of random lists of the same lengths, from
+        ``chance_lower`` to ``chance_upper`` it is that of a random list with probability `prob`,
+        and ``percentile`` is the per cent of random lists that are less robust; NaN where there
+        are none.
         """
         width = self.value_range[1] - self.value_range[0]
 
@@ -211,7 +243,19 @@ class Silhouettes:
         for name, (middle, lower, upper) in table.items():
             columns[name] = middle
             columns[f"{name}_lower"], columns[f"{name}_upper"] = lower, np.minimum(upper, 1)
-        return pd.DataFrame(columns)
+        return pd.DataFrame(columns | self._chance(value))
+
+    def _chance(self, robustness: Array) -> dict[str, Array]:
+        """Return what random lists say beside the robustness of each embedding."""
+        rows = np.full((4, len(self.embeddings)), np.nan)
+        for i, name in enumerate(self.embeddings):
+            if name in self.random_lists:
+                random = self.random_lists[name]
+                lower, upper = quantile_band(random.robustness[:, None], self.prob)
+                place = random.percentile(float(robustness[i]))
+                rows[:, i] = random.robustness.mean(), lower[0], upper[0], place
+        names = ("chance", "chance_lower", "chance_upper", "percentile")
+        return dict(zip(names, rows, strict=True))
 
     def accuracy(
         self,
@@ -287,22 +331,24 @@ class Silhouettes:
         *,
         normalisation: Normalisation = "paper",
     ) -> str:
-        """Return three lines: how robust, how much of it is length, and how accurate.
+        """Return four lines: how robust, beside random lists, adjusted for length, how accurate.
 
-        Lists are called robust from 0.9 on, and fairly robust from 0.75 on.
+        Lists are called robust from 0.9 on, and fairly robust from 0.75 on, if they are also more
+        robust than all but 5% of random lists in every embedding; not if they were not compared
+        with any. Lists of fewer than 5 words are too short to tell.
 
         Parameters
         ----------
         biased, unbiased : str or Embedding, optional
             The references for `accuracy`. Without them, the last line tells what half of the words
-            would have said. The first two lines are about the other embeddings, if there are any.
+            would have said. The lines before are about the other embeddings, if there are any.
         normalisation : {"paper", "as-published"}, default "paper"
             As in `accuracy`.
 
         Returns
         -------
         str
-            Three lines.
+            Four lines.
         """
         if (biased is None) != (unbiased is None):
             raise SpecError("give both 'biased' and 'unbiased', or neither.")
@@ -310,8 +356,8 @@ class Silhouettes:
         if biased is not None and unbiased is not None:
             accuracy = self.accuracy(biased, unbiased, normalisation=normalisation)
             last = (
-                f"Accuracy: {accuracy:.2f} [{accuracy.lower:.2f}, {accuracy.upper:.2f}], where 0.5 "
-                "is a metric that cannot tell the embedding with bias from the one without."
+                f"Accuracy: {accuracy!r}, where 0.5 is a metric that cannot tell the embedding "
+                "with bias from the one without."
             )
             references = [self.embeddings[self._place("biased", x)] for x in (biased, unbiased)]
             others = table[~table["embedding"].isin(references)]
@@ -319,16 +365,17 @@ class Silhouettes:
         else:
             last = self._half()
         least = table.iloc[int(table["robustness"].to_numpy().argmin())]
-        word = next(word for bound, word in _WORDS if least["robustness"] >= bound)
         where = "" if len(table) == 1 else f" in {least['embedding']!r}, where it is least"
         null = 1 - null_share(self.sizes, self.runs)
         low, high = table["length_adjusted"].min(), table["length_adjusted"].max()
         adjusted = f"{low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f} to {high:.2f}"
         slow = ". It settles more slowly than any mean of words could" if low < 0 else ""
+        robustness = bracketed(*least[["robustness", "robustness_lower", "robustness_upper"]])
         lines = [
-            f"{word}: the band of {self.runs} runs covers {1 - least['robustness']:.1%} of the "
-            f"range of {self.metric} (robustness {least['robustness']:.2f} "
-            f"[{least['robustness_lower']:.2f}, {least['robustness_upper']:.2f}]{where}).",
+            f"{self._called(table)}: the band of {self.runs} runs covers "
+            f"{1 - least['robustness']:.1%} of the range of {self.metric} (robustness "
+            f"{robustness}{where}).",
+            self._beside_chance(table),
             f"Adjusted for length: {adjusted}, where 1 is words that all agree, and 0 words that "
             f"disagree as much as they can: the mean of {self.sizes[-1]} of these would have a "
             f"robustness of {null:.2f}{slow}.",
@@ -336,13 +383,54 @@ class Silhouettes:
         ]
         return "\n".join(lines)
 
+    def _called(self, table: pd.DataFrame) -> str:
+        """Return what lists are called that are as robust as this in some embeddings."""
+        least, floor = table["robustness"].min(), least_robustness(self.sizes)
+        shortest = int(self.counts[-1].min())
+        if shortest < _FEWEST_WORDS or floor >= _FAIRLY:
+            return (
+                f"Too few words to tell ({shortest} in a list; whatever the words are, robustness "
+                f"is at least {floor:.2f})"
+            )
+        if least < _FAIRLY:
+            return "Not robust"
+        pairs = list(zip(table["embedding"], table["robustness"], strict=True))
+        compared = [(self.random_lists[name], r) for name, r in pairs if name in self.random_lists]
+        if not all(random.exceeded_by(r) for random, r in compared):
+            return "No more robust than random words"
+        if len(compared) < len(pairs):
+            return "Not compared with random words"
+        return "Robust" if least >= _ROBUST else "Fairly robust"
+
+    def _beside_chance(self, table: pd.DataFrame) -> str:
+        """Describe the robustness of random lists where the observed one stands out least."""
+        compared = table[table["embedding"].isin(list(self.random_lists))]
+        parts = []
+        if not compared.empty:
+            row = compared.iloc[int(compared["percentile"].to_numpy().argmin())]
+            random = self.random_lists[row["embedding"]]
+            where = "" if len(compared) == 1 else f" in {row['embedding']!r}, where it is lowest"
+            parts.append(
+                f"{self.prob:.0%} of {len(random.robustness)} random lists of these lengths and "
+                f"frequencies have a robustness of {row['chance_lower']:.2f} to "
+                f"{row['chance_upper']:.2f}; the observed one is at percentile "
+                f"{row['percentile']:.0f}{where} "
+                f"({p_value_text(random.p_value(row['robustness']))})"
+            )
+        reasons: dict[str, list[str]] = {}
+        for name in table["embedding"]:
+            if name in self.not_compared:
+                reasons.setdefault(self.not_compared[name], []).append(name)
+        parts += [f"none in {quoted(names, 4)}: {why}" for why, names in reasons.items()]
+        return f"Random lists: {'; '.join(parts) or 'none'}."
+
     def summary(self) -> str:
-        """Return how robust the lists are in three lines, as `verdict` does without references.
+        """Return how robust the lists are in four lines, as `verdict` does without references.
 
         Returns
         -------
         str
-            Three lines.
+            Four lines.
         """
         return self.verdict()
 
@@ -361,6 +449,8 @@ class Silhouettes:
         """
         shown = self.robustness_table.copy()
         shown.insert(1, "value", self.complete.to_numpy())
+        if not self.random_lists:
+            shown = shown.drop(columns=["chance", "chance_lower", "chance_upper", "percentile"])
         text = (
             f"{self.query.name}: robustness of the {self.side} by {self.metric}, with "
             f"{self.prob:.0%} intervals, from {self.runs} runs with up to {self.sizes[-1]} words."
@@ -368,7 +458,11 @@ class Silhouettes:
         return frame_to_latex(
             shown,
             text if caption is None else caption,
-            titles={"band_robustness": f"robustness ({self.prob:.0%} band)"},
+            titles={
+                "band_robustness": f"robustness ({self.prob:.0%} band)",
+                "chance": "random lists",
+            },
+            decimals={"percentile": 0},
         )
 
     def _half(self) -> str:
@@ -456,6 +550,8 @@ def silhouettes(
     start: int | None = None,
     prob: float = 0.89,
     value_range: tuple[float, float] | None = None,
+    chance: int | None = None,
+    frequencies: Frequencies = "rank",
     normalize: bool = False,
     matching: Matching | None = None,
     n_jobs: int = 1,
@@ -497,6 +593,13 @@ def silhouettes(
         Probability of the quantile bands and of the intervals.
     value_range : tuple of float, optional
         The smallest and the largest value possible; by default that of the metric.
+    chance : int, optional
+        How many random lists the lists are compared with, 19 or more, or 0 for none. By default 39
+        if that costs little and the embedding has words to draw from; not for metrics that fit
+        classifiers, and not for more than 500 words.
+    frequencies : str, path-like, DataFrame, mapping or corpus, default "rank"
+        How frequent words are, for random lists: ``rank`` takes the embedding's order; others as in
+        `distance_table`.
     normalize : bool, default False
         Whether vectors are scaled to length one first.
     matching : Matching, optional
@@ -550,6 +653,11 @@ def silhouettes(
     in 75% to 87%, of band robustness and accuracy in 80% to 90%, with 20 runs or more; they are too
     narrow for values that many runs have in common, as correlations of few words (`ect`).
 
+    Random lists have words of about the same frequency (one of the 100 nearest to each, not in any
+    published list) in place of those that grow; the other side, the orders and the number of runs
+    are the same. A list drawn like them is more robust than all but 5% of them in no more than 5%
+    of cases. They are drawn from each embedding by itself.
+
     Metrics that look beyond the words of the query, as `neighbourhood` does, leave out the words of
     the complete lists there, at every size.
 
@@ -574,6 +682,7 @@ def silhouettes(
     0.74 [0.73, 0.75]
     >>> print(found.verdict("0.2", "0.0"))
     Not robust: the band of 100 runs covers 33.9% of the range of weat_es (robustness 0.66 ...).
+    Random lists: none in '0.2', '0.0': there are too few other words to draw from.
     Adjusted for length: 0.14 to 0.99, where 1 is words that all agree, and 0 words that ...
     Accuracy: 0.74 [0.73, 0.75], where 0.5 is a metric that cannot tell the embedding ...
     """
@@ -584,6 +693,8 @@ def silhouettes(
     how.check(chosen)
     check_interval(prob, "eti")
     check_jobs(n_jobs)
+    paired = chosen.paired and side == "targets"
+    check_random_lists(chance, paired=paired, whole_embedding=chosen.whole_embedding)
     several = as_embeddings(embeddings)
     needed = _words_needed(chosen, asked, side, how.first(chosen))
     common = common_words(chosen, asked, several, matching=matching, needed=needed)
@@ -606,6 +717,9 @@ def silhouettes(
     notes += _notes_on_values(values, defined, span, chosen)
     if notes:
         warn(f"{chosen.name} of {asked.name!r}: {'; '.join(notes)}.")
+    lists = [replace(growing, counts=sizes[defined]) for growing in lists]
+    compare = Comparison(chance, frequencies, matching, normalize, n_jobs, progress, folder)
+    random_lists, not_compared = _compared(compare, lists, several, span)
     return Silhouettes(
         metric=chosen.name,
         query=common.query,
@@ -619,8 +733,30 @@ def silhouettes(
         growth=growth,
         seed=used_seed,
         dropped=common.dropped,
-        lists=tuple(replace(growing, counts=sizes[defined]) for growing in lists),
+        lists=tuple(lists),
+        random_lists=random_lists,
+        not_compared=not_compared,
     )
+
+
+def _compared(
+    compare: Comparison,
+    lists: Iterable[Growing],
+    embeddings: Iterable[Embedding],
+    span: tuple[float, float],
+) -> tuple[dict[str, RandomLists], dict[str, str]]:
+    """Return the random lists of the embeddings that have any, and why the others have none."""
+    random_lists, not_compared = {}, {}
+    for growing, embedding in zip(lists, embeddings, strict=True):
+        sizes: Codes = growing.counts.sum(axis=1)
+        # The last size is that of the complete lists, which every run has the value of.
+        part = replace(growing, counts=growing.counts[:-1])
+        found = compare.of(part, embedding, sizes, span[1] - span[0])
+        if isinstance(found, str):
+            not_compared[embedding.name] = found
+        else:
+            random_lists[embedding.name] = found
+    return random_lists, not_compared
 
 
 def _measurements(

@@ -251,6 +251,12 @@ def test_silhouettes_are_told(wood: bb.Embedding, trees: bb.Study, sketched: Non
     assert found.silhouettes is not None
     assert set(found.silhouettes["side"]) == {"targets", "attributes"}
     assert "Random parts of the lists were measured" in found.summary()
+    [part] = found.parts.values()
+    assert part.robustness is not None
+    assert part.robustness["percentile"].between(0, 100).eq(part.robustness["chance"].notna()).all()
+    assert all("\nRandom lists: " in text for text in part.verdicts.values())
+    compared = part.robustness["percentile"].notna().any()
+    assert compared == ("Among random lists of the same lengths" in found.summary())
     short = bb.Study(
         "short",
         {"oak": ["oak", "acorn"], "fir": ["fir", "cone"]},

@@ -39,7 +39,7 @@ def test_table_and_verdict(capsys: pytest.CaptureFixture[str], both: list[bb.Emb
         assert row["query"] == query.name
     heading = f"weat_es, targets of {query.name}:"
     assert err.splitlines() == [heading, *found.verdict().splitlines()]
-    assert len(found.verdict().splitlines()) == 3
+    assert len(found.verdict().splitlines()) == 4
     # For reading, intervals are in brackets and one query need not be named.
     first = found.robustness_table.loc[0]
     ends = [f"{first[f'robustness{end}']:.2f}" for end in ("", "_lower", "_upper")]
@@ -47,6 +47,7 @@ def test_table_and_verdict(capsys: pytest.CaptureFixture[str], both: list[bb.Emb
     out, err = capsys.readouterr()
     assert err == ""
     assert "{} [{}, {}]".format(*ends) in out
+    assert f"{first['chance']:.2f} [{first['chance_lower']:.2f}, " in out
     assert query.name not in out
     assert run(*command, "-q", "--format", "markdown") == 0
     lines = capsys.readouterr().out.splitlines()
@@ -125,9 +126,9 @@ def test_planted_references(capsys: pytest.CaptureFixture[str], both: list[bb.Em
         assert rows[1]["accuracy_upper"] == value.upper
         # The verdict on the lists is not about embeddings that were made for the purpose.
         lines = err.splitlines()[1:]
-        assert lines[:2] == alone.verdict().splitlines()[:2]
-        assert lines[2].startswith(f"Accuracy: {value:.2f} [")
-        assert len(lines) == 3
+        assert lines[:3] == alone.verdict().splitlines()[:3]
+        assert lines[3].startswith(f"Accuracy: {value:.2f} [")
+        assert len(lines) == 4
 
 
 def test_words_with_a_prefix_beside_planted_ones(
@@ -194,16 +195,19 @@ def test_resume(
 ) -> None:
     folder = tmp_path / "kept"
     command = ["silhouette", "weat_7", "--resume", str(folder), "--format", "csv"]
+    command += ["--chance", "19"]
     assert run(*command, "--runs", "5") == 0
     out, err = capsys.readouterr()
     assert f"0 of 5 runs are in {folder} already." in err
-    assert len(list(folder.iterdir())) == 5
+    assert len(list(folder.glob("run-*"))) == 5
+    assert len(list(folder.glob("list-*"))) == 19
 
     def fail(*_: object) -> None:
         raise AssertionError("measured again")
 
     with monkeypatch.context() as patch:
         patch.setattr(core, "_measure", fail)
+        patch.setattr(core, "_measure_all", fail)
         assert run(*command, "--runs", "5") == 0
     again, err = capsys.readouterr()
     assert again == out
@@ -212,7 +216,7 @@ def test_resume(
     more, err = capsys.readouterr()
     assert err == ""
     assert more != out
-    assert len(list(folder.iterdir())) == 6
+    assert len(list(folder.glob("run-*"))) == 6
 
 
 def test_time_is_told_before(
@@ -242,10 +246,12 @@ def test_only_what_is_needed_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
         return load(*arguments, words=words, **options)
 
     monkeypatch.setattr("bayesbias.embeddings.load_embedding", spy)
-    assert run("silhouette", "weat_7", *FEW, "-q") == 0
+    assert run("silhouette", "weat_7", *FEW, "--chance", "0", "-q") == 0
     assert run("silhouette", "weat_7", "-m", "neighbourhood", "--runs", "2", "-q") == 0
+    # Random lists are of other words.
+    assert run("silhouette", "weat_7", *FEW, "-q") == 0
     query = bb.load_query("weat_7")
-    assert asked == [[word for words in query.word_sets().values() for word in words], None]
+    assert asked == [[word for words in query.word_sets().values() for word in words], None, None]
 
 
 def test_a_query_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -270,6 +276,7 @@ def test_a_query_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path)
         (["weat_7", "-m", "ripa"], "the metric 'ripa' has no finite range of values"),
         (["weat_7", "--side", "left"], "'left' is not one of 'targets', 'attributes', 'both'"),
         (["weat_7", "--runs", "1"], "'runs' is 1; expected a whole number, 2 or more"),
+        (["weat_7", "--chance", "5"], "'chance' is 5; expected a number of random lists, 19 or"),
         (["weat_7", "--jobs", "0"], "'n_jobs' is 0; expected a number of processes"),
         (["weat_7", "--start", "0"], "'start' is 0; expected a whole number, 1 or more"),
         (["weat_7", "--step", "0"], "'step' is 0; expected a whole number, 1 or more"),

@@ -18,6 +18,7 @@ from matplotlib.legend import Legend
 
 import bayesbias as bb
 from bayesbias.errors import SpecError
+from bayesbias.plots.style import INK
 
 Side = Literal["targets", "attributes"]
 
@@ -92,13 +93,37 @@ def test_the_legends_say_what_is_there(found: bb.silhouette_analysis.Silhouettes
         f"{name}\nvalue {found.complete[name]:.2f}, robustness {found.robustness[name]:.2f}"
         for name in ("demo", "demo-100d")
     ]
-    explained = ["all 30 runs", "89% of runs", "mean of runs", "all words"]
+    explained = ["all 30 runs", "89% of runs", "mean of runs", "all words", "random lists"]
     assert written(ax.get_legend()) == explained
     for band, left_out in (("min-max", 1), ("quantile", 0)):
         ax = bb.plot_silhouettes(found, band=band)
         assert written(ax.get_legend()) == [t for t in explained if t != explained[left_out]]
     ax = bb.plot_silhouettes(replace(found, values=-found.values))  # noqa: PD011
     assert written(beside(ax))[0].startswith("demo\nvalue −1.54, ")
+
+
+def random_band(found: bb.silhouette_analysis.Silhouettes) -> np.ndarray:
+    """The edges of the average band of random lists, sizes × edges."""
+    bands = [(random.low, random.high) for random in found.random_lists.values()]
+    return np.mean(bands, axis=0).T
+
+
+def test_the_band_of_random_lists(
+    found: bb.silhouette_analysis.Silhouettes, demo: bb.Embedding
+) -> None:
+    ax = bb.plot_silhouettes(found)
+    [chance] = bands(ax, to_hex(INK))
+    np.testing.assert_allclose(chance, random_band(found))
+    # Its area is the average robustness of random lists.
+    area = np.trapezoid(chance["max"] - chance["min"], chance.index) / (4 * 16)
+    mean = np.mean([random.robustness for random in found.random_lists.values()])
+    assert 1 - area == pytest.approx(mean)
+    # Below all else.
+    assert all(line.get_zorder() < 1 for line in ax.lines if line.get_color() == INK)
+    alone = bb.silhouettes("weat_es", bb.load_query("weat_7"), demo, runs=5, chance=0)
+    ax = bb.plot_silhouettes(alone)
+    assert bands(ax, to_hex(INK)) == []
+    assert "random lists" not in written(ax.get_legend())
 
 
 @pytest.mark.parametrize(
@@ -205,7 +230,8 @@ def test_grid(several: list[bb.silhouette_analysis.Silhouettes]) -> None:
     assert axes[2, 1].get_xlabel() == "number of attribute words (16 in all)"
     above, below = figure.legends
     assert written(above) == ["demo", "demo-100d"]
-    assert written(below) == ["all 10 runs", "89% of runs", "mean of runs", "all words"]
+    explained = ["all 10 runs", "89% of runs", "mean of runs", "all words", "random lists"]
+    assert written(below) == explained
     top, bottom = above.get_window_extent(), below.get_window_extent()
     for ax in axes.ravel():
         box = ax.get_tightbbox()
@@ -236,7 +262,10 @@ def test_grid_of_what_there_is(
     assert len(first) == 2
     assert [first[0].get_color()] == [line.get_color() for line in last]
     assert axes[0, 0].get_ylim() == axes[0, 1].get_ylim()
-    ends = np.concatenate([several[i].table[["min", "max"]].to_numpy() for i in (0, 1)])
+    ends = np.concatenate(
+        [several[i].table[["min", "max"]].to_numpy().ravel() for i in (0, 1)]
+        + [random_band(several[i]).ravel() for i in (0, 1)]
+    )
     low, high = axes[0, 0].get_ylim()
     assert low < ends.min() < ends.max() < high
     assert high - low < 1.1 * np.ptp(ends)

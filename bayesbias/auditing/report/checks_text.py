@@ -155,6 +155,12 @@ def lists(
             f"{values} (1: parts tell the same as the whole)"
             + (f", least for the {low['side']} of {low['query']}." if " to " in values else ".")
         )
+        places = robustness["percentile"].dropna()
+        if len(places):
+            yield (
+                "Among random lists of the same lengths, this is at percentile "
+                f"{span(places, 0)}; lists below 95 are no more robust than random words."
+            )
 
 
 def debiased(table: pd.DataFrame) -> Iterator[str]:

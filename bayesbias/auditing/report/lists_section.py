@@ -77,13 +77,15 @@ def _robustness(part: AuditPart, table: pd.DataFrame) -> SectionBlocks:
     yield (
         "Random parts of the lists, growing to the whole, measured by WEAT's effect size. A "
         "robustness of 1 says that every part tells the same; longer lists are more robust by "
-        "their length alone, the adjusted value is not."
+        "their length alone, the adjusted value is not. Lists are called robust only if they are "
+        "more so than 95% of random lists of the same lengths, of words about as frequent."
     )
     if len(table):
         yield figure(
             part.silhouettes_figure,
             "Bands of the values of random parts of the lists, which end where the lists are "
-            "complete. Narrow bands are robust lists.",
+            "complete. Narrow bands are robust lists; the grey band is the average band of random "
+            "lists.",
             "A band for each pair of groups and each side, narrowing to the right.",
         )
         yield Table(
@@ -103,6 +105,9 @@ def _robustness(part: AuditPart, table: pd.DataFrame) -> SectionBlocks:
                     interval=("length_adjusted_lower", "length_adjusted_upper"),
                     places=2,
                     brief=True,
+                ),
+                "percentile": Column(
+                    title="Percentile", places=0, note="Among random lists of the same lengths."
                 ),
             },
         )
