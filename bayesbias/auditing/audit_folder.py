@@ -16,7 +16,8 @@ from types import UnionType
 from typing import Any
 
 from bayesbias import __version__
-from bayesbias._core.files import LOCK, atomic, check_folder, check_free
+from bayesbias._core.files import atomic, check_folder
+from bayesbias._core.locks import LOCK, check_free
 from bayesbias._core.toml_json import read_json
 from bayesbias._core.wording import shortened
 from bayesbias.auditing.artifacts import RECORD, REPORT_STEP

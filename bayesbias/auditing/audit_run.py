@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER
-from bayesbias._core.files import locked
+from bayesbias._core.locks import locked
 from bayesbias._core.random import Seed
 from bayesbias.auditing.artifacts import (
     COMPARISON_STEP,

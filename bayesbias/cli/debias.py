@@ -118,7 +118,7 @@ def debias(
     interrupted run is resumed. Suffixes: .npy, .npz, .safetensors, .bin, .txt, .vec. --format is
     the format of --list.
     """
-    from bayesbias._core.files import check_free, locked
+    from bayesbias._core.locks import check_free, locked
     from bayesbias.debias import DEBIASERS
     from bayesbias.embeddings import vocabulary_path, writable_format
 

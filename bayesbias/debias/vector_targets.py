@@ -13,7 +13,8 @@ from typing import IO, Self
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._core.files import check_folder, check_free, locked, to_disk
+from bayesbias._core.files import check_folder, to_disk
+from bayesbias._core.locks import check_free, locked
 from bayesbias.embeddings import Embedding, check_separable, vocabulary_path
 from bayesbias.errors import DataError, SpecError
 

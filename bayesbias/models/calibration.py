@@ -21,8 +21,9 @@ import xarray as xr
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import CONNECTIONS
-from bayesbias._core.files import atomic, locked, make_folder, read_utf8, sweep_folder
+from bayesbias._core.files import atomic, make_folder, read_utf8, sweep_folder
 from bayesbias._core.latex import frame_to_latex
+from bayesbias._core.locks import locked
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, check_jobs, one_of

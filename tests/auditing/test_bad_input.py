@@ -13,7 +13,7 @@ import pytest
 from small_audit import FAST, QUICK, files, forest
 
 import bayesbias as bb
-from bayesbias._core.files import locked
+from bayesbias._core.locks import locked
 from bayesbias.auditing import audit_run
 from bayesbias.auditing.audit_run import write_report
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError, VocabularyError
