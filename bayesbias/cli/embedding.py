@@ -61,8 +61,8 @@ def convert(
 ) -> None:
     """Write an embedding in another format, chosen by the suffix of TARGET.
 
-    Suffixes: .npz, .safetensors, .npy (memory-mapped), .bin, .txt, .vec; the last three also with
-    .gz.
+    Suffixes: .npz, .safetensors, .npy (memory-mapped), .parquet, .bin, .txt, .vec, .csv, .tsv,
+    .jsonl; the last six also with .gz.
     """
     from pathlib import Path
 

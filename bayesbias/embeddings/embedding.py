@@ -658,11 +658,12 @@ class Embedding:
         path : path-like
             Where to. The suffix chooses the format: ``.npz`` and ``.safetensors`` (ours), ``.npy``
             (memory-mapped, with the words in a ``.vocab.txt`` beside it), ``.bin`` (word2vec
-            binary), ``.txt`` and ``.vec`` (text with a header line); the last three also with
-            ``.gz`` behind.
+            binary), ``.txt`` and ``.vec`` (text with a header line), ``.csv``, ``.tsv``, ``.jsonl``
+            (JSON lines), ``.parquet``; text and ``.bin`` also with ``.gz`` behind.
         format : str, optional
             The format, where the suffix does not tell: one of ``npz``, ``safetensors``, ``npy``,
-            ``word2vec-bin``, ``word2vec-text``, ``glove`` (text without a header line).
+            ``word2vec-bin``, ``word2vec-text``, ``glove`` (text without a header line), ``csv``,
+            ``tsv``, ``jsonl``, ``parquet``.
 
         Raises
         ------

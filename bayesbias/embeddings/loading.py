@@ -16,7 +16,15 @@ from bayesbias._core.files import atomic, check_folder
 from bayesbias._core.validation import at_least, one_of, word_list
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.embeddings.embedding import Embedding, check_embedding
-from bayesbias.embeddings.formats import array_files, gensim_files, text_vectors, word2vec
+from bayesbias.embeddings.formats import (
+    array_files,
+    delimited,
+    gensim_files,
+    json_lines,
+    parquet_files,
+    text_vectors,
+    word2vec,
+)
 from bayesbias.embeddings.formats.streams import HEADER, ByteStream, Rows, Wanted
 from bayesbias.embeddings.matching import Fallback, Matching, candidates, check_matching
 from bayesbias.embeddings.named_sources import DOWNLOADS, NAMED, download, read_named
@@ -32,6 +40,10 @@ _READERS: dict[str, Callable[[Path, Wanted], Rows]] = {
     "npz": array_files.read_npz,
     "npy": array_files.read_npy,
     "safetensors": array_files.read_safetensors,
+    "csv": delimited.read_delimited,
+    "tsv": partial(delimited.read_delimited, delimiter=b"\t"),
+    "jsonl": json_lines.read_json_lines,
+    "parquet": parquet_files.read_parquet,
 }
 #: Every format that can be read, by the name that `format` takes.
 FORMATS = (*_READERS, "fasttext-bin", "gensim")
@@ -44,6 +56,10 @@ _WRITERS: dict[str, Callable[..., None]] = {
     "npz": array_files.write_npz,
     "npy": array_files.write_npy,
     "safetensors": array_files.write_safetensors,
+    "csv": partial(delimited.write_delimited, delimiter=","),
+    "tsv": partial(delimited.write_delimited, delimiter="\t"),
+    "jsonl": json_lines.write_json_lines,
+    "parquet": parquet_files.write_parquet,
 }
 _SUFFIXES = {
     ".bin": "word2vec-bin",
@@ -52,8 +68,12 @@ _SUFFIXES = {
     ".npz": "npz",
     ".npy": "npy",
     ".safetensors": "safetensors",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".parquet": "parquet",
 }
-_NOT_COMPRESSED = {"npz", "npy", "safetensors"}
+_NOT_COMPRESSED = {"npz", "npy", "safetensors", "parquet"}
 
 _FASTTEXT_MAGIC = struct.pack("<i", 793_712_314)
 _PICKLE = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
@@ -81,11 +101,11 @@ def load_embedding(
     Parameters
     ----------
     source : path-like or str
-        A file: word2vec ``.bin`` or text, GloVe text, fastText ``.vec`` or ``.bin``, each also
-        gzipped; ``.npz``, ``.safetensors``, or ``.npy`` with its words in a ``.vocab.txt`` beside
-        it. The format is found from the content. Or a name: ``"demo"`` and ``"demo-100d"`` come
-        with the package, ``"glove-6b-50d"`` with the extra ``glove``, and the names of
-        ``gensim.downloader`` are downloaded.
+        A file: word2vec ``.bin`` or text, GloVe text, fastText ``.vec`` or ``.bin``, CSV, TSV or
+        JSON lines, each also gzipped; ``.npz``, ``.safetensors``, ``.parquet``, or ``.npy`` with
+        its words in a ``.vocab.txt`` beside it. The format is found from the content. Or a name:
+        ``"demo"`` and ``"demo-100d"`` come with the package, ``"glove-6b-50d"`` with the extra
+        ``glove``, and the names of ``gensim.downloader`` are downloaded.
     name : str, optional
         The name of the embedding; the file's by default.
     words : iterable of str, optional
@@ -96,7 +116,7 @@ def load_embedding(
     format : str, optional
         The format, where guessing is not wanted: ``word2vec-bin``, ``word2vec-text``,
         ``fasttext-vec``, ``glove`` (text without a header), ``npz``, ``npy``, ``safetensors``,
-        ``fasttext-bin`` or ``gensim`` (a pickle).
+        ``csv``, ``tsv``, ``jsonl``, ``parquet``, ``fasttext-bin`` or ``gensim`` (a pickle).
     matching : Matching, optional
         How words are matched with the vocabulary, of `words` here and of all words later, as in
         `Embedding.with_matching`. Every form of a word that its fallbacks name is read.
@@ -283,8 +303,15 @@ def guess_format(path: Path) -> str:
         if text_vectors.is_vector_line(line, int(header[2])) or _is_text(body):
             return "word2vec-text"  # whatever is wrong with it, its reader names the line
         return "word2vec-bin"
+    if json_lines.is_json_object(head):
+        return "jsonl"
+    if delimiter := delimited.sniff_delimiter(head):
+        return "tsv" if delimiter == b"\t" else "csv"
     if any(text_vectors.is_vector_line(line) for line in head.split(b"\n", 20)[:20]):
         return "glove"
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    if suffix in (".csv", ".tsv"):
+        return _SUFFIXES[suffix]  # the reader names the line that is wrong
     seen = head[:40].decode(errors="backslashreplace")
     raise DataError(
         f"{path}: no format that is known begins with {seen!r}; expected word vectors in one of "
@@ -298,6 +325,8 @@ def _magic(head: bytes, size: int) -> str | None:
         return "npz"
     if head.startswith(b"\x93NUMPY"):
         return "npy"
+    if head.startswith(b"PAR1"):
+        return "parquet"
     if head.startswith(_FASTTEXT_MAGIC):
         return "fasttext-bin"
     if head.startswith(_PICKLE):

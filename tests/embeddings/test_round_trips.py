@@ -7,8 +7,9 @@ from pathlib import Path
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import bayesbias as bb
@@ -92,6 +93,32 @@ def test_word2vec_and_fasttext_text(suffix: str, embedding: bb.Embedding) -> Non
 @pytest.mark.parametrize("suffix", [".txt", ".txt.gz"])
 def test_glove(suffix: str, embedding: bb.Embedding) -> None:
     round_trip(embedding, suffix, format="glove")
+
+
+@settings(deadline=None)
+@given(embeddings())
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".parquet"])
+def test_tables_that_hold_any_word(suffix: str, embedding: bb.Embedding) -> None:
+    round_trip(embedding, suffix)
+
+
+@settings(deadline=None)
+@given(embeddings(forbidden="\n\r"))
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".tsv.gz"])
+def test_delimited_text(suffix: str, embedding: bb.Embedding) -> None:
+    round_trip(embedding, suffix)
+
+
+@settings(deadline=None)
+@given(embeddings(forbidden="\n\r\0"), st.booleans())
+def test_csv_that_pandas_writes(embedding: bb.Embedding, header: bool) -> None:
+    frame = pd.DataFrame(embedding.vectors.astype(float), index=list(embedding.words))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "vectors.csv"
+        # Without a header, rows of 0, 1, 2 under a word such as "key" would be taken for one.
+        frame.to_csv(path, header=[f"x{i}" for i in frame] if header else None)
+        assume(header or embedding.words[0].strip().lower() not in ("", "word", "key", "term"))
+        assert_same(bb.load_embedding(path, format="csv"), embedding)
 
 
 @settings(deadline=None)

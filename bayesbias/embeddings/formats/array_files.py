@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from bayesbias._core.files import read_utf8
 from bayesbias._core.progress import progress_bar
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import quoted, shortened
 from bayesbias.embeddings.formats.streams import Rows, Wanted, check_separable
 from bayesbias.errors import DataError
 
@@ -56,27 +56,64 @@ _LARGEST_RATIO = 100
 
 
 def read_npz(path: Path, wanted: Wanted) -> Rows:
-    """Read our ``.npz``: members ``words`` and ``vectors``, streamed."""
+    """Read ``.npz``: ours (``words``, ``vectors``), or any list of strings with any matrix."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = set(archive.namelist())
-            if not {"words.npy", "vectors.npy"} <= members:
-                raise DataError(
-                    f"{path}: holds {quoted(sorted(members))}; expected the arrays 'words' and "
-                    "'vectors'. A zipped text file must be unzipped first."
-                )
-            with _open_member(path, archive, "words.npy") as stream:
+            words_name, vectors_name = _find_arrays(path, archive)
+            with _open_member(path, archive, words_name) as stream:
                 words = _decode_words(path, _read_array(path, stream))
             ranks = None
-            if "ranks.npy" in members:
+            if words_name == "words.npy" and "ranks.npy" in members:
                 with _open_member(path, archive, "ranks.npy") as stream:
                     ranks = _check_ranks(path, _read_array(path, stream), len(words))
-            with _open_member(path, archive, "vectors.npy") as stream:
+            with _open_member(path, archive, vectors_name) as stream:
                 return _with_ranks(_stream_rows(path, stream, words, wanted), ranks)
     except DataError:
         raise
     except _DAMAGE as err:
         raise _damaged(path, err) from err
+
+
+def _find_arrays(path: Path, archive: zipfile.ZipFile) -> tuple[str, str]:
+    """Return the members of the words and of the vectors: by their names, or else by their types.
+
+    Only headers are read, so that nothing is unpacked to find out.
+    """
+    members = archive.namelist()
+    if {"words.npy", "vectors.npy"} <= set(members):
+        return "words.npy", "vectors.npy"
+    described = []
+    words, matrices, objects = [], [], []
+    for member in members:
+        if not member.endswith(".npy"):
+            continue
+        with archive.open(member) as stream:
+            shape, _, dtype = _read_header(stream)
+        described.append(f"{member.removesuffix('.npy')!r} ({dtype}, shape {shape})")
+        if dtype.hasobject:
+            objects.append(member)
+        elif len(shape) == 1 and dtype.kind in "US":
+            words.append(member)
+        elif len(shape) == 2 and dtype.kind == "f":
+            matrices.append(member)
+    if len(words) == 1 and len(matrices) == 1:
+        return words[0], matrices[0]
+    if not described:
+        raise DataError(
+            f"{path}: holds {quoted(sorted(members))}; expected the arrays 'words' and "
+            "'vectors'. A zipped text file must be unzipped first."
+        )
+    if objects and not words:
+        raise DataError(
+            f"{path}: the words cannot be read without unpickling, since "
+            f"{quoted(name.removesuffix('.npy') for name in objects)} holds Python objects; save "
+            "them as text: np.savez(path, words=np.array(words, dtype=str), vectors=vectors)."
+        )
+    raise DataError(
+        f"{path}: found the arrays {shortened(described)}; expected one list of strings and one "
+        "matrix of real numbers. Save them with np.savez(path, words=words, vectors=vectors)."
+    )
 
 
 def _open_member(path: Path, archive: zipfile.ZipFile, name: str) -> IO[bytes]:
@@ -157,8 +194,9 @@ def read_safetensors(path: Path, wanted: Wanted) -> Rows:
             names = set(tensors.keys())
             if not {"words", "vectors"} <= names:
                 raise DataError(
-                    f"{path}: holds {quoted(sorted(names))}; expected the tensors 'words' "
-                    "(bytes of a JSON list) and 'vectors'."
+                    f"{path}: found the tensors {quoted(sorted(names))}; expected 'words' (bytes "
+                    "of a JSON list) and 'vectors'. For the input embeddings of a language model "
+                    "give its folder, which also holds tokenizer.json."
                 )
             words = _decode_words(path, tensors.get_tensor("words"))
             matrix = tensors.get_slice("vectors")
@@ -227,6 +265,13 @@ def _encode_words(embedding: Embedding) -> npt.NDArray[np.uint8]:
 def _decode_words(path: Path, array: npt.NDArray[Any]) -> list[str]:
     if array.dtype.kind == "U" and array.ndim == 1:
         return [str(word) for word in array]
+    if array.dtype.kind == "S" and array.ndim == 1:
+        try:
+            return [word.decode() for word in array.tolist()]
+        except UnicodeDecodeError as err:
+            raise DataError(
+                f"{path}: the words are not in UTF-8 ({err}); save them again."
+            ) from err
     if array.dtype != np.uint8:
         raise DataError(f"{path}: 'words' is of the type {array.dtype}; expected text.")
     try:

@@ -87,6 +87,36 @@ class RowBuffer:
         return self._rows
 
 
+class RowCollector:
+    """Gathers the wanted rows of consecutive batches, as float32."""
+
+    def __init__(self, dim: int, wanted: Wanted) -> None:
+        self.words: list[str] = []
+        self.seen = 0  # rows of the file that went by, kept or not
+        self._wanted = wanted
+        self._rows = RowBuffer(dim, 16)
+        self._ranks: list[npt.NDArray[np.intp]] = []
+
+    @property
+    def left(self) -> int | None:
+        """How many rows of the file are still to be looked at; None stands for all."""
+        return None if self._wanted.limit is None else max(self._wanted.limit - self.seen, 0)
+
+    def add(self, words: list[str], vectors: npt.NDArray[np.floating]) -> None:
+        """Take the wanted rows of a batch."""
+        rows = Wanted(self._wanted.words, self.left).pick(words)
+        with np.errstate(over="ignore"):  # what becomes infinite is reported with its word
+            self._rows.take(len(rows))[:] = vectors[rows]
+        self.words += [words[i] for i in rows]
+        self._ranks.append(self.seen + rows + 1)
+        self.seen += len(words)
+
+    def finish(self, notes: list[str]) -> Rows:
+        """Return all rows that were kept."""
+        ranks = np.concatenate([np.zeros(0, np.intp), *self._ranks]).astype(np.int64)
+        return Rows(self.words, self._rows.finish(), notes, ranks)
+
+
 class ByteStream:
     """A file, plain or gzip, read in blocks with a progress bar over its bytes on disk."""
 

@@ -38,15 +38,16 @@ if TYPE_CHECKING:
 _TAB = re.compile(rb"\t[-+]?\.?\d")
 _BLOCK_BYTES = 1 << 23
 _BLOCK_ROWS = 8_192
-_WIDEST = 5_000  # Arrow is slow with very many columns, and in version 17 hangs
+_LONGEST_LINE = 1 << 28
+WIDEST = 5_000  # Arrow is slow with very many columns, and in version 17 hangs
 # From here on a double is rounded to infinity in 32 bits.
-_TOO_LARGE = 2.0**128 - 2.0**103
+TOO_LARGE = 2.0**128 - 2.0**103
 
 
 def read_text(path: Path, wanted: Wanted, *, header: bool) -> Rows:
     """Read a text file of vectors, with or without a header line."""
     with ByteStream(path, progress=wanted.progress) as stream:
-        blocks = _line_blocks(stream)
+        blocks = line_blocks(stream)
         first = next(blocks, b"").removeprefix(codecs.BOM_UTF8)
         tabs = uses_tabs(first)
         first = _with_spaces(first) if tabs else first
@@ -86,7 +87,7 @@ def is_vector_line(line: bytes, dim: int | None = None) -> bool:
     values = fields[-dim:] if dim else fields[1:]
     if not values or len(fields) <= (dim or 0):
         return False
-    return all(_number(value) is not None for value in values)
+    return all(parse_number(value) is not None for value in values)
 
 
 def write_text(embedding: Embedding, path: Path, *, header: bool) -> None:
@@ -165,7 +166,7 @@ class _LineReader:
         if parsed is None:
             return False
         words, columns = parsed
-        _fill(self.rows.take(len(words)), columns)
+        fill_columns(self.rows.take(len(words)), columns)
         self.words += self.decode(words)
         self.seen += len(words)
         self._note_end(block)
@@ -203,7 +204,7 @@ class _LineReader:
         parsed = _parse(b"".join(b"x " + text + b"\n" for text in values), self.dim)
         rows = self.rows.take(len(words))
         if parsed is not None:
-            _fill(rows, parsed[1])
+            fill_columns(rows, parsed[1])
         else:
             for row, word, text, number in zip(rows, words, values, numbers, strict=True):
                 row[:] = [self._value(v, word, number) for v in text.split(b" ")]
@@ -221,7 +222,7 @@ class _LineReader:
             *_, values = line.split(b" ", count - self.dim + 1)
             word = line[: -len(values) - 1].rstrip(b" ")
             extra = word.split(b" ")[1:]
-            if not extra or not all(_number(field) is not None for field in extra):
+            if not extra or not all(parse_number(field) is not None for field in extra):
                 self.with_spaces += [word] if extra else []
                 return word, values
         self._wrong_dimension(line, number, count, last=last)
@@ -244,8 +245,8 @@ class _LineReader:
         )
 
     def _value(self, text: bytes, word: bytes, number: int) -> float:
-        value = _number(text)
-        if value is not None and abs(value) < _TOO_LARGE:
+        value = parse_number(text)
+        if value is not None and abs(value) < TOO_LARGE:
             return value
         what = "is not a number" if value is None else "is NaN or too large for 32 bits"
         raise DataError(
@@ -279,7 +280,7 @@ class _LineReader:
         return Rows(self.words, self.rows.finish(), notes, ranks)
 
 
-def _line_blocks(stream: ByteStream) -> Iterator[bytes]:
+def line_blocks(stream: ByteStream) -> Iterator[bytes]:
     """Yield blocks that end with a line; only the last may lack its newline."""
     rest = b""
     while data := stream.read(_BLOCK_BYTES):
@@ -289,6 +290,11 @@ def _line_blocks(stream: ByteStream) -> Iterator[bytes]:
             rest = data[cut:]
         else:
             rest += data
+            if len(rest) > _LONGEST_LINE:
+                raise DataError(
+                    f"{stream.path}: a line is longer than {_LONGEST_LINE:,} bytes, which the "
+                    "lines of word vectors never are; the file is damaged or malicious."
+                )
     if rest:
         yield rest
 
@@ -305,7 +311,7 @@ def _common_dimension(path: Path, block: bytes) -> int:
 
 def _parse(block: bytes, dim: int) -> tuple[list[bytes], list[npt.NDArray[np.float64]]] | None:
     """Parse lines of a word and `dim` numbers; None if a line is anything else."""
-    if dim > _WIDEST:
+    if dim > WIDEST:
         return None
     import pyarrow as pa
     from pyarrow import csv
@@ -337,17 +343,19 @@ def _parse(block: bytes, dim: int) -> tuple[list[bytes], list[npt.NDArray[np.flo
     if table.num_rows != block.count(b"\n") + (not block.endswith(b"\n")):
         return None
     columns = [table.column(name).to_numpy() for name in values]
-    if not all(np.abs(column).max(initial=0.0) < _TOO_LARGE for column in columns):
+    if not all(np.abs(column).max(initial=0.0) < TOO_LARGE for column in columns):
         return None
     return table.column("word").to_pylist(), columns
 
 
-def _fill(rows: npt.NDArray[np.float32], columns: Sequence[npt.NDArray[np.float64]]) -> None:
+def fill_columns(rows: npt.NDArray[np.float32], columns: Sequence[npt.NDArray[np.float64]]) -> None:
+    """Write columns into a matrix of rows."""
     for j, column in enumerate(columns):
         rows[:, j] = column
 
 
-def _number(text: bytes) -> float | None:
+def parse_number(text: bytes) -> float | None:
+    """Return the number that a text is, or None."""
     if b"_" in text:  # Python reads 1_000, no other program does
         return None
     try:
