@@ -351,6 +351,10 @@ READERS = [
     Reader("word2vec", "a.bin", lambda p: _embedding().save(p), _load, BYTES),
     Reader("text", "a.vec", lambda p: _embedding().save(p), _load, BYTES),
     Reader("text gz", "a.vec.gz", lambda p: _embedding().save(p), _load, BYTES),
+    Reader("csv", "a.csv", lambda p: _embedding().save(p), _load, BYTES),
+    Reader("tsv gz", "a.tsv.gz", lambda p: _embedding().save(p), _load, BYTES),
+    Reader("jsonl", "a.jsonl", lambda p: _embedding().save(p), _load, BYTES),
+    Reader("parquet", "a.parquet", lambda p: _embedding().save(p), _load, BYTES),
     Reader("fasttext", "ft.bin", _fasttext, _load, BYTES),
     Reader(
         "table csv",

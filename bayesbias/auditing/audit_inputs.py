@@ -59,7 +59,7 @@ class Given:
         if isinstance(source, Embedding) or str(source) in (*NAMED, *DOWNLOADS):
             return
         if not isinstance(source, str | PathLike) or not Path(source).is_file():
-            load_embedding(source)  # says what is wrong
+            load_embedding(source, limit=1)  # says what is wrong
 
     def load(self, words: Sequence[str] | None, how: Loading) -> Embedding:
         """Return the embedding: all of it, or these words and the first of the others."""

@@ -34,7 +34,7 @@ def info(source: str, limit: int | None, trust: bool, output: str, quiet: bool) 
 
     loaded = load_embeddings([source], limit=limit, trust=trust, quiet=quiet)[0]
     path = Path(source)
-    kind = guess_format(path) if source not in NAMED and path.is_file() else "named"
+    kind = guess_format(path) if source not in NAMED and path.exists() else "named"
     facts = {"format": kind, **describe(loaded)}
     print_frame(pd.DataFrame(facts.items(), columns=["what", "value"]), output)
 

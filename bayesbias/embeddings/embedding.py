@@ -627,6 +627,259 @@ class Embedding:
             )
         return cls(words, vectors, name)
 
+    @classmethod
+    def from_dict(cls, mapping: Mapping[str, npt.ArrayLike], name: str = "embedding") -> Embedding:
+        """Take words and their vectors from a dictionary.
+
+        Parameters
+        ----------
+        mapping : mapping of str to array_like
+            The vector of each word, all of the same length.
+        name : str, default "embedding"
+            The name of the embedding.
+
+        Returns
+        -------
+        Embedding
+            The words in the order of the dictionary.
+
+        Raises
+        ------
+        DataError
+            If it is empty, or a vector is not a list of finite numbers as long as the others.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> bb.Embedding.from_dict({"he": [1.0, 0.0], "she": [0.0, 1.0]}).words
+        ('he', 'she')
+        """
+        if not isinstance(mapping, Mapping):
+            raise SpecError(
+                f"'mapping' is {type(mapping).__name__}; expected a dictionary from words to "
+                "vectors. For words and a matrix use Embedding(words, vectors)."
+            )
+        if not mapping:
+            raise DataError(f"embedding {name!r}: the dictionary is empty.")
+        rows: list[npt.NDArray[np.generic]] = []
+        for word, given in mapping.items():
+            vector = np.asarray(given)
+            if vector.ndim != 1 or vector.dtype.kind not in "fiu":
+                raise DataError(
+                    f"embedding {name!r}: the vector of {word!r} has the shape {vector.shape} and "
+                    f"the type {vector.dtype}; expected a list of numbers."
+                )
+            if rows and len(vector) != len(rows[0]):
+                raise DataError(
+                    f"embedding {name!r}: the vector of {word!r} has {len(vector)} values, those "
+                    f"before it have {len(rows[0])}; each word needs the same number."
+                )
+            rows.append(vector)
+        return cls(mapping, np.array(rows), name)
+
+    @classmethod
+    def from_frame(
+        cls, frame: pd.DataFrame, name: str = "embedding", *, words: str | None = None
+    ) -> Embedding:
+        """Take words and vectors from a pandas data frame, one row per word.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The words are the index, or a column of text; all other columns are numbers.
+        name : str, default "embedding"
+            The name of the embedding.
+        words : str, optional
+            The column of the words. By default the only column of text, or else the index.
+
+        Returns
+        -------
+        Embedding
+            The words in the order of the rows.
+
+        Raises
+        ------
+        DataError
+            If it is not clear which column holds the words, another column does not hold numbers,
+            or a value is missing.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"x": [1.0, 0.0], "y": [0.0, 1.0]}, index=["he", "she"])
+        >>> bb.Embedding.from_frame(frame)["she"]
+        array([0., 1.], dtype=float32)
+        """
+        import pandas as pd
+
+        if not isinstance(frame, pd.DataFrame):
+            raise SpecError(
+                f"'frame' is {type(frame).__name__}; expected a pandas DataFrame. Other tables "
+                "have a method such as to_pandas()."
+            )
+        if words is not None:
+            if words not in frame.columns:
+                raise DataError(
+                    f"embedding {name!r}: no column is called {words!r}; found "
+                    f"{quoted(frame.columns)}."
+                )
+            text = [words]
+        else:
+            numeric = frame.select_dtypes("number").columns
+            text = [column for column in frame.columns if column not in numeric]
+        if len(text) > 1:
+            raise DataError(
+                f"embedding {name!r}: the columns {quoted(text)} do not hold numbers; expected at "
+                "most one, the words. Leave the others out: frame.drop(columns=...)."
+            )
+        vocabulary = list(frame[text[0]] if text else frame.index)
+        values = frame.drop(columns=text)
+        if not text and vocabulary and not isinstance(vocabulary[0], str):
+            raise DataError(
+                f"embedding {name!r}: the index is {quoted(vocabulary, 3)}, and no column holds "
+                f"text; expected words there, or as a column beside {quoted(values.columns, 3)}."
+            )
+        try:
+            matrix = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError) as err:
+            raise DataError(
+                f"embedding {name!r}: the columns {quoted(values.columns)} are not all numbers "
+                f"({err})."
+            ) from err
+        return cls(vocabulary, matrix, name)
+
+    @classmethod
+    def from_spacy(cls, nlp: object, name: str = "spacy") -> Embedding:
+        """Take the word vectors of a spaCy pipeline or vocabulary.
+
+        Parameters
+        ----------
+        nlp : Language or Vocab
+            A pipeline with word vectors, such as ``spacy.load("en_core_web_md")``, or its
+            vocabulary. Small pipelines (``sm``) and transformer pipelines (``trf``) have none.
+        name : str, default "spacy"
+            The name of the embedding.
+
+        Returns
+        -------
+        Embedding
+            The words that have a vector, in the order of the table of vectors.
+
+        Raises
+        ------
+        DataError
+            If there are no vectors, or they are composed from parts of words (floret).
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> import numpy as np
+        >>> import spacy
+        >>> nlp = spacy.blank("en")
+        >>> _ = nlp.vocab.set_vector("nurse", np.array([1.0, 0.0]))
+        >>> bb.Embedding.from_spacy(nlp)["nurse"]
+        array([1., 0.], dtype=float32)
+        """
+        vocab = getattr(nlp, "vocab", nlp)
+        table, strings = getattr(vocab, "vectors", None), getattr(vocab, "strings", None)
+        data, rows = getattr(table, "data", None), getattr(table, "key2row", None)
+        if strings is None or data is None or rows is None:
+            raise SpecError(
+                f"'nlp' is {type(nlp).__name__}; expected a spaCy pipeline, such as "
+                "spacy.load('en_core_web_md'), or its vocabulary."
+            )
+        if str(getattr(table, "mode", "default")).endswith("floret"):
+            raise DataError(
+                "the vectors of this pipeline are composed from parts of words (floret), so that "
+                "there is no list of words; choose them: "
+                "Embedding.from_dict({word: nlp.vocab.get_vector(word) for word in words})."
+            )
+        matrix = data.get() if hasattr(data, "get") else np.asarray(data)  # on a GPU: CuPy
+        # Rows that are free are -1.
+        known = [(key, row) for key, row in rows.items() if 0 <= row < len(matrix)]
+        if not known:
+            raise DataError(
+                "the pipeline has no word vectors; small ones ('sm') and transformers ('trf') have "
+                "none: load one such as 'en_core_web_md'."
+            )
+        words, places, lost = [], [], 0
+        for key, row in known:
+            try:
+                words.append(strings[key])
+                places.append(row)
+            except KeyError:
+                lost += 1
+        notes = []
+        if lost:
+            notes = [f"{counted(lost, 'vector')} left out, of words whose text is not stored"]
+            warn(f"{name}: {notes[0]}")
+        return cls(words, matrix[places], name, notes=notes)
+
+    @classmethod
+    def from_transformer(
+        cls, path: str | PathLike[str], name: str | None = None, *, tensor: str | None = None
+    ) -> Embedding:
+        """Take the input embeddings of a language model, of the tokens that are whole words.
+
+        These are the vectors that a model looks up for its tokens, before any layer: one vector
+        per word, whatever the sentence. Pieces of words and special tokens are left out:
+        continuations (``##``) of WordPiece, tokens without the mark of a word's start (``Ġ``,
+        ``▁``) of BPE and Unigram. A word that the model cuts into pieces has no vector. A token
+        that is a word can also be the beginning of longer words.
+
+        Parameters
+        ----------
+        path : path-like
+            The folder of the model, with ``model.safetensors`` (or its parts and
+            ``model.safetensors.index.json``) and ``tokenizer.json``. Folders of
+            sentence-transformers and model2vec are read too.
+        name : str, optional
+            The name of the embedding; the folder's by default.
+        tensor : str, optional
+            The name of the matrix, if it is not one of the usual ones.
+
+        Returns
+        -------
+        Embedding
+            The whole words in the order of the tokens; how many tokens were left out is in its
+            `notes`.
+
+        Raises
+        ------
+        NotFoundError
+            If a file is missing.
+        DataError
+            If no matrix of input embeddings is found, or files are damaged, do not fit together or
+            are pickles.
+
+        See Also
+        --------
+        load_embedding : Reads such folders too, also only some words.
+
+        Examples
+        --------
+        A folder as transformers saves it, with three tokens, the last of them a piece of words:
+
+        >>> import json, tempfile
+        >>> from pathlib import Path
+        >>> import bayesbias as bb
+        >>> import numpy as np
+        >>> from safetensors.numpy import save_file
+        >>> vocabulary = {"nurse": 0, "clock": 1, "##ing": 2}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     tensors = {"embeddings.word_embeddings.weight": np.eye(3, dtype=np.float32)}
+        ...     save_file(tensors, Path(folder, "model.safetensors"))
+        ...     tokenizer = {"model": {"type": "WordPiece", "vocab": vocabulary}}
+        ...     _ = Path(folder, "tokenizer.json").write_text(json.dumps(tokenizer))
+        ...     emb = bb.Embedding.from_transformer(folder, "tiny")
+        >>> emb.words
+        ('nurse', 'clock')
+        """
+        from bayesbias.embeddings.loading import read_transformer
+
+        return read_transformer(path, name, tensor)
+
     def to_gensim(self) -> KeyedVectors:
         """Return gensim KeyedVectors with a copy of the vectors.
 

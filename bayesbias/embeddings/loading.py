@@ -21,6 +21,7 @@ from bayesbias.embeddings.formats import (
     delimited,
     gensim_files,
     json_lines,
+    model_folders,
     parquet_files,
     text_vectors,
     word2vec,
@@ -44,6 +45,7 @@ _READERS: dict[str, Callable[[Path, Wanted], Rows]] = {
     "tsv": partial(delimited.read_delimited, delimiter=b"\t"),
     "jsonl": json_lines.read_json_lines,
     "parquet": parquet_files.read_parquet,
+    "transformer": model_folders.read_model_folder,
 }
 #: Every format that can be read, by the name that `format` takes.
 FORMATS = (*_READERS, "fasttext-bin", "gensim")
@@ -103,7 +105,8 @@ def load_embedding(
     source : path-like or str
         A file: word2vec ``.bin`` or text, GloVe text, fastText ``.vec`` or ``.bin``, CSV, TSV or
         JSON lines, each also gzipped; ``.npz``, ``.safetensors``, ``.parquet``, or ``.npy`` with
-        its words in a ``.vocab.txt`` beside it. The format is found from the content. Or a name:
+        its words in a ``.vocab.txt`` beside it. The format is found from the content. Or the
+        folder of a language model, as in `Embedding.from_transformer`. Or a name:
         ``"demo"`` and ``"demo-100d"`` come with the package, ``"glove-6b-50d"`` with the extra
         ``glove``, and the names of ``gensim.downloader`` are downloaded.
     name : str, optional
@@ -116,7 +119,8 @@ def load_embedding(
     format : str, optional
         The format, where guessing is not wanted: ``word2vec-bin``, ``word2vec-text``,
         ``fasttext-vec``, ``glove`` (text without a header), ``npz``, ``npy``, ``safetensors``,
-        ``csv``, ``tsv``, ``jsonl``, ``parquet``, ``fasttext-bin`` or ``gensim`` (a pickle).
+        ``csv``, ``tsv``, ``jsonl``, ``parquet``, ``transformer`` (a folder), ``fasttext-bin`` or
+        ``gensim`` (a pickle).
     matching : Matching, optional
         How words are matched with the vocabulary, of `words` here and of all words later, as in
         `Embedding.with_matching`. Every form of a word that its fallbacks name is read.
@@ -186,11 +190,16 @@ def load_embedding(
                 f"{key!r} is an embedding known by name; 'format' and 'subwords' are "
                 f"for files. A file of that name is './{key}'."
             )
-        rows, default = read_named(key, wanted), key
+        rows, default, kind = read_named(key, wanted), key, "named"
     else:
         path = download(key) if key in DOWNLOADS and not Path(key).exists() else Path(source)
-        _check_is_file(path)
+        _check_is_there(path)
         kind = format or guess_format(path)
+        if (kind == "transformer") != path.is_dir():
+            raise SpecError(
+                f"{path} is a {'folder' if path.is_dir() else 'file'}; the format 'transformer' is "
+                "for folders, all others are for files."
+            )
         _log.info("reading %s as %s", path, kind)
         default = key if key in DOWNLOADS else _stem(path)
         if subwords and kind != "fasttext-bin":
@@ -209,7 +218,20 @@ def load_embedding(
             f"{key}: none of the {len(asked)} words is there ({quoted(asked, 5)}); "
             "look at the spelling, the language or a prefix such as '/c/en/'."
         )
-    return _embedding(rows, name or default).with_matching(how)
+    # That pieces of words are left out of a language model is no fault of its folder.
+    return _embedding(rows, name or default, quiet=kind == "transformer").with_matching(how)
+
+
+def read_transformer(path: str | PathLike[str], name: str | None, tensor: str | None) -> Embedding:
+    """Return the input embeddings of a language model, from the matrix that `tensor` names."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise NotFoundError(
+            f"{str(folder)!r} is not a folder; give the folder of the model, with "
+            "model.safetensors and tokenizer.json."
+        )
+    rows = model_folders.read_model_folder(folder, Wanted(progress=True), tensor=tensor)
+    return _embedding(rows, name or _stem(folder), quiet=True)
 
 
 def as_embedding(embedding: EmbeddingLike, argument: str = "embedding") -> Embedding:
@@ -279,13 +301,18 @@ def writable_format(target: Path, format: str | None = None) -> str:
 
 
 def guess_format(path: Path) -> str:
-    """Guess the format of a file from its first bytes.
+    """Guess the format of a file from its first bytes, or that of a folder from its files.
 
     Raises
     ------
     DataError
         If the file is empty or of no format that is known.
+    NotFoundError
+        If a folder holds no language model.
     """
+    if path.is_dir():
+        _check_model_folder(path)
+        return "transformer"
     with ByteStream(path) as stream:
         head = stream.read(_PEEK_BYTES)
         compressed = stream.compressed
@@ -354,15 +381,15 @@ def _forms(words: tuple[str, ...] | None, fallbacks: tuple[Fallback, ...]) -> fr
     return frozenset(form for word in words for form in candidates(word, fallbacks))
 
 
-def _embedding(rows: Rows, name: str) -> Embedding:
-    for note in rows.notes:
+def _embedding(rows: Rows, name: str, *, quiet: bool) -> Embedding:
+    for note in () if quiet else rows.notes:
         warn(f"{name}: {note}")
     return Embedding(rows.words, rows.vectors, name, notes=rows.notes, ranks=rows.ranks)
 
 
-def _check_is_file(path: Path) -> None:
+def _check_is_there(path: Path) -> None:
     if path.is_dir():
-        raise NotFoundError(f"{path} is a folder; give the file of the vectors in it.")
+        return
     if not path.is_file():
         names = [*NAMED, *DOWNLOADS]
         raise NotFoundError(
@@ -371,8 +398,25 @@ def _check_is_file(path: Path) -> None:
         )
 
 
+def _check_model_folder(path: Path) -> None:
+    if model_folders.is_model_folder(path):
+        return
+    if (path / "vocab" / "vectors").exists():
+        raise NotFoundError(
+            f"{path} is a folder of a spaCy pipeline; read it with "
+            "Embedding.from_spacy(spacy.load(folder))."
+        )
+    held = quoted(sorted(each.name for each in path.iterdir())) or "nothing"
+    raise NotFoundError(
+        f"{path} is a folder; found {held} in it. Give the file of the vectors, or the folder of a "
+        "language model, with model.safetensors and tokenizer.json."
+    )
+
+
 def _stem(path: Path) -> str:
     """Return the file's name without the suffixes that tell its format."""
+    if path.is_dir():
+        return path.resolve().name
     name = path.name[:-3] if path.name.lower().endswith(".gz") else path.name
     suffix = Path(name).suffix
     return name.removesuffix(suffix) if suffix.lower() in (*_SUFFIXES, ".kv", ".model") else name
