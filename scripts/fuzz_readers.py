@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import bayesbias as bb
 from bayesbias.errors import BayesBiasError
@@ -344,6 +345,12 @@ def _vocabulary(path: Path) -> None:
     path.with_suffix(".vocab.txt").write_text("\n".join(WORDS) + "\n", "utf-8")
 
 
+def _parquet_lists(path: Path) -> None:
+    """Write lists without a fixed length, as pandas and most other programs do."""
+    emb = _embedding()
+    pd.DataFrame({"word": emb.words, "vector": emb.vectors.tolist()}).to_parquet(path)
+
+
 READERS = [
     Reader("npy", "a.npy", _vocabulary, _load, BYTES),
     Reader("npz", "a.npz", lambda p: _embedding().save(p), _load, (*BYTES, *map(in_member, BYTES))),
@@ -355,6 +362,7 @@ READERS = [
     Reader("tsv gz", "a.tsv.gz", lambda p: _embedding().save(p), _load, BYTES),
     Reader("jsonl", "a.jsonl", lambda p: _embedding().save(p), _load, BYTES),
     Reader("parquet", "a.parquet", lambda p: _embedding().save(p), _load, BYTES),
+    Reader("parquet lists", "l.parquet", _parquet_lists, _load, BYTES),
     Reader("fasttext", "ft.bin", _fasttext, _load, BYTES),
     Reader(
         "table csv",

@@ -16,6 +16,7 @@ from pyarrow import parquet
 
 import bayesbias as bb
 from bayesbias.embeddings import guess_format
+from bayesbias.embeddings.formats import parquet_files
 from bayesbias.errors import BayesBiasError, BayesBiasWarning, DataError
 
 WORDS = ["the", "New York", 'say "hi"', "1,000", "naïve"]
@@ -178,15 +179,19 @@ def test_faults_in_parquet(tmp_path: Path, columns: dict[str, object], message: 
         bb.load_embedding(tmp_path / "a.parquet")
 
 
-def test_parquet_made_to_fill_the_memory(tmp_path: Path) -> None:
+def test_parquet_made_to_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_files, "_UNPACKED_ANYWAY", 1 << 16)
     # One repeated value takes no space in the file; the words are as cheap.
-    rows = 3_000_000
+    rows = 100_000
     words = pa.DictionaryArray.from_arrays(np.zeros(rows, np.int32), ["w"])
     column = pa.array(np.zeros(rows, np.float32))
     table = pa.table({"word": words, **{f"d{i}": column for i in range(30)}})
-    parquet.write_table(table, tmp_path / "a.parquet")
-    with pytest.raises(DataError, match="unpack to .* word vectors never do"):
-        bb.load_embedding(tmp_path / "a.parquet")
+    offsets = np.array([0, rows * 30], dtype=np.int32)
+    long = pa.ListArray.from_arrays(offsets, pa.array(np.zeros(rows * 30, np.float32)))
+    for each in (table, pa.table({"word": ["w"], "vector": long})):
+        parquet.write_table(each, tmp_path / "a.parquet")
+        with pytest.raises(DataError, match="unpack to .* word vectors never do"):
+            bb.load_embedding(tmp_path / "a.parquet")
 
 
 # --- JSON lines

@@ -133,26 +133,43 @@ def _columns(path: Path, schema: pa.Schema) -> tuple[str, list[str], list[str]]:
 
 def _check_size(path: Path, file: Any, word_column: str, value_columns: list[str]) -> int:
     """Refuse a file that would fill the memory; return the number of values per row."""
+    from pyarrow import types
+
     metadata = file.metadata
-    wanted = {word_column, *value_columns}
-    unpacked = values = 0
-    for group in range(metadata.num_row_groups):
-        for column in range(metadata.num_columns):
-            chunk = metadata.row_group(group).column(column)
-            name = chunk.path_in_schema.partition(".")[0]
-            if chunk.path_in_schema in wanted or name in wanted:
-                unpacked += chunk.total_uncompressed_size
-                values += 0 if word_column in (name, chunk.path_in_schema) else chunk.num_values
+    rows = metadata.num_rows
+    unpacked = sum(
+        metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups)
+    )
+    kind = file.schema_arrow.field(value_columns[0]).type
+    if types.is_fixed_size_list(kind):
+        dim = int(kind.list_size)
+    elif types.is_nested(kind):
+        dim = -(-_count_values(file, value_columns[0]) // max(rows, 1))
+    else:
+        dim = len(value_columns)
     size = path.stat().st_size
     # Repeated values are kept as one in the file, so both sizes are looked at.
-    needed = max(unpacked, 4 * values, metadata.num_rows)
-    dim = values // metadata.num_rows if metadata.num_rows else 0
+    needed = max(unpacked, 4 * rows * dim, rows)
     if needed > max(_UNPACKED_ANYWAY, _LARGEST_RATIO * size) or dim > _MOST_DIMENSIONS:
         raise DataError(
             f"{path}: {size:,} bytes unpack to {needed:,}, which word vectors never do; the file "
             "is damaged or malicious."
         )
     return dim
+
+
+def _count_values(file: Any, list_column: str) -> int:
+    """Return how many values all lists of a column have, without unpacking them at once."""
+    # A damaged description of a column ends the process when it is looked at; the scan, which
+    # needs little memory, finds it first and raises.
+    file.scan_contents(columns=[list_column])
+    metadata = file.metadata
+    return sum(
+        metadata.row_group(group).column(column).num_values
+        for group in range(metadata.num_row_groups)
+        for column in range(metadata.num_columns)
+        if metadata.schema.column(column).path.startswith(list_column + ".")
+    )
 
 
 def _vectors(
