@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy import stats
+from threadpoolctl import threadpool_limits
 
 import bayesbias as bb
-from bayesbias._core import blocks as blocks_module
 from bayesbias._core.array_types import Array
 from bayesbias.metrics.permutations import Partitions
 from bayesbias.metrics.resampling import bootstrap, bootstrap_blocks
@@ -120,10 +120,10 @@ def test_random_partitions_do_not_depend_on_the_blocks(monkeypatch: pytest.Monke
     assert (partitions.n, partitions.first) == (42, 26)
     order = np.argsort(np.random.default_rng(2).random((300, 42)), axis=1)
     expected = order < 26
-    for budget in (blocks_module.BLOCK_NUMBERS, 1000):
-        monkeypatch.setattr("bayesbias.metrics.permutations._BLOCK", 7 if budget == 1000 else 10**6)
+    for megabytes in ("32", "0.01"):
+        monkeypatch.setenv("BAYESBIAS_MEMORY", megabytes)
         drawn = list(partitions.random(300, np.random.default_rng(2)))
-        assert (len(drawn) > 1) == (budget == 1000)
+        assert (len(drawn) > 1) == (megabytes == "0.01")
         first, second = (np.vstack([block[side] for block in drawn]) for side in (0, 1))
         np.testing.assert_array_equal(first[:, :42], expected)
         np.testing.assert_array_equal(second[:, :42], ~expected)
@@ -182,14 +182,32 @@ def test_a_metric_derived_from_weat_is_tested_as_it_is_weighted() -> None:
     ("metric", "method"),
     [("weat", "permutation_test"), ("weat", "posterior"), ("mac", "posterior")],
 )
-def test_memory_does_not_grow_with_draws_and_words(metric: str, method: str) -> None:
+def test_memory_does_not_grow_with_draws_and_words(
+    metric: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     emb, query = simulated(2000, 2000, 2000, 2000)
     measurement = bb.metrics.METRICS[metric]().on(query, emb, seed=1)
     number = {"iterations": 1000} if method == "permutation_test" else {"draws": 1000}
-    tracemalloc.start()
-    getattr(measurement, method)(**number)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    # All weights at once are 1000 × 8000 numbers and more, cosines 2000 × 2000 of four pairs.
-    threads = 8  # at most so many blocks at once are allowed for
-    assert peak < threads * 4 * 8 * blocks_module.BLOCK_NUMBERS
+    monkeypatch.setenv("BAYESBIAS_MEMORY", "1")
+    with threadpool_limits(1):
+        tracemalloc.start()
+        getattr(measurement, method)(**number)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    # The weights at once are 32 or 64 MB, and the cosines of each two lists are 32 MB.
+    assert peak < 10e6
+
+
+def test_results_do_not_depend_on_memory_and_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    emb, query = simulated(60, 50, 40, 30)
+    found = []
+    for megabytes, threads in (("32", 1), ("0.01", 1), ("0.01", 2)):
+        monkeypatch.setenv("BAYESBIAS_MEMORY", megabytes)
+        with threadpool_limits(threads):
+            measurement = bb.metrics.WEATEffectSize().on(query, emb, seed=1)
+            draws = measurement.posterior(draws=300).draws
+            assert draws is not None
+            p_value = measurement.permutation_test(iterations=500).p_value
+            found.append([*draws, p_value, *measurement.split_values(iterations=100).draws])
+    np.testing.assert_allclose(found[1], found[0], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(found[2], found[1])
