@@ -741,7 +741,8 @@ def _in_blocks(
 def _threads_for(metric: Metric) -> AbstractContextManager[None]:
     """Return a context in which blocks of draws are shared among threads, if the metric allows it.
 
-    A metric that takes whole numbers only may be anyone's, and not made for threads.
+    A metric that takes whole numbers only is evaluated draw by draw by code that may be anyone's,
+    which threads neither speed up nor may be safe for.
     """
     shared = metric.takes_weights and not metric.costly
     return single_threaded_algebra() if shared else nullcontext()

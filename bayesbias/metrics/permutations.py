@@ -105,7 +105,7 @@ class Partitions:
         #: The word that each vector of the pool belongs to.
         self.moved = np.concatenate([codes[0], self.first + codes[1]])
         self.n = int(self.moved.max(initial=-1)) + 1
-        self._one_form = self.n == len(self.moved)
+        self._one_form = np.array_equal(self.moved, np.arange(self.n))
         self.count = math.comb(self.n, self.first)
         pool = _joined(first.take(moving[0]), second.take(moving[1]))
         staying = [
@@ -284,7 +284,8 @@ def _are_equal(
     partitions: Partitions, evaluate: Callable[[list[Array]], Array], observed: float
 ) -> bool:
     """Tell, by a few partitions, whether it makes no difference which set a word is in."""
-    few = evaluate(next(partitions.random(_FEW, np.random.default_rng(0))))
+    some = partitions.random(_FEW, np.random.default_rng(0))
+    few = np.concatenate([evaluate(weights) for weights in some])
     return bool(np.ptp(np.append(few, observed)) <= 1e-9 * max(np.abs(few).max(), 1e-300))
 
 

@@ -211,3 +211,14 @@ def test_results_do_not_depend_on_memory_and_threads(monkeypatch: pytest.MonkeyP
             found.append([*draws, p_value, *measurement.split_values(iterations=100).draws])
     np.testing.assert_allclose(found[1], found[0], rtol=0, atol=1e-12)
     np.testing.assert_array_equal(found[2], found[1])
+
+
+def test_one_partition_per_block_is_no_reason_against_a_p_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    emb, query = simulated(2, 1, 3, 3)
+    measurement = bb.metrics.WEATEffectSize().on(query, emb, seed=1)
+    expected = measurement.permutation_test().p_value
+    monkeypatch.setenv("BAYESBIAS_MEMORY", "0.00001")
+    assert measurement.permutation_test().p_value == expected
+    assert expected in (1 / 3, 2 / 3, 1.0)
