@@ -103,6 +103,7 @@ benchmarks: $(VENV)/.installed-test .venv-wefe/.installed $(ORACLE)
 	$(BIN)/python benchmarks/build_table.py
 	$(BIN)/python benchmarks/exact_engine.py
 	$(BIN)/python benchmarks/large_tables.py
+	$(BIN)/python benchmarks/large_queries.py
 	$(BIN)/python benchmarks/metrics.py $(ORACLE) .venv-wefe/bin/python
 	$(BIN)/python benchmarks/silhouettes.py
 

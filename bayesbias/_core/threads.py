@@ -7,11 +7,12 @@ other can be shared among threads without such differences.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from itertools import islice
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -55,3 +56,16 @@ def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> lis
         return [function(item) for item in items]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(function, items))
+
+
+def mapped_in_threads(
+    function: Callable[[Item], Result], items: Iterable[Item]
+) -> Iterator[Result]:
+    """Yield what `in_threads` returns, of items that are made only when a thread is free for them.
+
+    >>> list(mapped_in_threads(abs, iter([-1, 2])))
+    [1, 2]
+    """
+    coming = iter(items)
+    while some := list(islice(coming, max(_n_threads.get(), 1))):
+        yield from in_threads(function, some)

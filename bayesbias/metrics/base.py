@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -158,6 +158,27 @@ class Metric:
                 ]
                 values[draw] = self.value(chosen[: len(targets)], chosen[len(targets) :])
         return values
+
+    def of_target_weights(
+        self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
+    ) -> Callable[[Sequence[Array]], Array]:
+        """Return `weighted` as a function of the target weights, as permutation tests ask for it.
+
+        Each attribute word counts once. A metric may implement it where a part of the work does
+        not depend on the target weights; it must then agree with `weighted`.
+
+        Parameters
+        ----------
+        targets, attributes : sequence of WordVectors
+            The words and vectors of each set of the query.
+
+        Returns
+        -------
+        callable
+            From the weights of the target sets, draws × words, to one value for each draw.
+        """
+        counted = ones(attributes)
+        return lambda weights: self.weighted(targets, attributes, weights, counted)
 
     def cumulative(
         self,

@@ -11,7 +11,7 @@ import numpy as np
 from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.query_vectors import WordVectors
-from bayesbias.metrics.weighting import bilinear, cosines
+from bayesbias.metrics.weighting import mean_cosines, sum_of_cosines
 from bayesbias.numerics.weighted import shares
 from bayesbias.wordlists import Template
 
@@ -63,11 +63,8 @@ class MAC(Metric):
     ) -> Array:
         """Return the value for each draw of weights of the words."""
         number = sum(w.sum(axis=1) for w in target_weights)
-        closeness = sum(
-            bilinear(wt, cosines(t, a), shares(wa))
-            for t, wt in zip(targets, target_weights, strict=True)
-            for a, wa in zip(attributes, attribute_weights, strict=True)
-        )
+        mean_weights = [shares(w) for w in attribute_weights]
+        closeness = sum_of_cosines(targets, attributes, target_weights, mean_weights)
         with np.errstate(invalid="ignore"):
             result: Array = 1 - closeness / (number * len(attributes))
         return result
@@ -90,7 +87,8 @@ class MAC(Metric):
         names = [words.name for words in attributes]
         by_set = []
         for words in targets:
-            distances = np.column_stack([1 - cosines(words, a).mean(axis=1) for a in attributes])
+            close = [mean_cosines(words, a, np.ones((1, len(a))))[0] for a in attributes]
+            distances = 1 - np.column_stack(close)
             by_set.append(distances)
             evaluated[words.name] = {
                 word: dict(zip(names, row, strict=True))

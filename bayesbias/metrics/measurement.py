@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.blocks import blocks
+from bayesbias._core.threads import mapped_in_threads, single_threaded_algebra
 from bayesbias._core.validation import at_least
 from bayesbias.errors import SpecError, warn
 from bayesbias.metrics.bootstrap_correction import corrected, jackknife_error, why_no_interval
@@ -26,7 +28,7 @@ from bayesbias.metrics.permutations import (
     split_values,
 )
 from bayesbias.metrics.query_vectors import QueryVectors, WordVectors
-from bayesbias.metrics.resampling import bootstrap
+from bayesbias.metrics.resampling import bootstrap, bootstrap_blocks
 from bayesbias.metrics.score import Score
 from bayesbias.metrics.weighting import ones
 from bayesbias.numerics.intervals import Kind, check_interval
@@ -172,7 +174,7 @@ class Measurement:
         if score.reason is None and self.metric.no_interval is not None:
             score = replace(score, no_interval=self.metric.no_interval)
         elif score.reason is None:
-            score = self._with_draws(score, self._bootstrap(draws))
+            score = self._with_draws(score, self._bootstrapped(draws))
         return _with_warnings(replace(score, prob=prob, kind=kind))
 
     def permutation_test(
@@ -257,13 +259,14 @@ class Measurement:
         if metric.no_p_value is not None:
             return NullDraws(reason=metric.no_p_value)
         partitions = self._partitions(metric)
-        return split_values(
-            partitions,
-            lambda weights: self._of_partitions(metric, partitions, weights),
-            iterations,
-            permutation_generator(self.query, self.seed),
-            quick=metric.takes_weights,
-        )
+        with _threads_for(metric):
+            return split_values(
+                partitions,
+                self._of_partitions(metric, partitions),
+                iterations,
+                permutation_generator(self.query, self.seed),
+                quick=metric.takes_weights,
+            )
 
     def influence(self) -> pd.DataFrame:
         """Measure how much each word changes the value, by leaving it out.
@@ -388,7 +391,8 @@ class Measurement:
             weights[-1] = np.ones((1, len(forms)))
             score, p = alone._score(), np.nan
             if score.reason is None:
-                score = replace(alone._with_draws(score, weights), prob=prob, kind=kind)
+                drawn = alone.evaluate(weights)
+                score = replace(alone._with_draws(score, drawn), prob=prob, kind=kind)
                 if p_values:
                     p, _ = alone._p_value(options)
             if score.no_interval is not None:
@@ -596,6 +600,21 @@ class Measurement:
             paired=self.metric.paired,
         )
 
+    def _bootstrapped(self, draws: int) -> Array:
+        """Return the values for the weights of `_bootstrap`, of which one block is in memory."""
+        numbers = self.metric.numbers_per_draw(self.words.targets, self.words.attributes)
+        parts = bootstrap_blocks(
+            self.query,
+            self.words,
+            draws,
+            self.seed,
+            whole=not self.metric.takes_weights,
+            paired=self.metric.paired,
+            numbers_per_draw=max(numbers, sum(map(len, self.query.word_sets().values()))),
+        )
+        with _threads_for(self.metric):
+            return np.concatenate(list(mapped_in_threads(self.evaluate, parts)))
+
     def _score(self) -> Score:
         value, details = self._measured
         notes = self.words.notes
@@ -616,10 +635,9 @@ class Measurement:
             value_range=self.metric.value_range,
         )
 
-    def _with_draws(self, score: Score, weights: Sequence[Array]) -> Score:
+    def _with_draws(self, score: Score, drawn: Array) -> Score:
         """Return the score with corrected draws, or with the reason why there is no interval."""
         metric = self.metric
-        drawn = self.evaluate(weights)
         why = why_no_interval(drawn, score.value)
         if why is not None:
             return replace(score, no_interval=why)
@@ -659,23 +677,30 @@ class Measurement:
             return np.nan, self.metric.no_p_value
         metric = self.metric.tested_metric()
         partitions = self._partitions(metric)
-
-        def deviations(weights: list[Array]) -> Array:
-            return self._of_partitions(metric, partitions, weights) - metric.neutral_value
-
         rng = permutation_generator(self.query, self.seed)
-        p, why_none = p_value(partitions, deviations, options, rng, quick=metric.takes_weights)
+        with _threads_for(metric):
+            evaluate = self._of_partitions(metric, partitions)
+            p, why_none = p_value(
+                partitions,
+                lambda weights: evaluate(weights) - metric.neutral_value,
+                options,
+                rng,
+                quick=metric.takes_weights,
+            )
         return p, metric.undefined if np.isnan(p) and why_none is None else why_none
 
     def _partitions(self, metric: Metric) -> Partitions:
         return Partitions(self.words.targets, self.words.owners[:2], paired=metric.paired)
 
     def _of_partitions(
-        self, metric: Metric, partitions: Partitions, weights: Sequence[Array]
-    ) -> Array:
-        """Return the values for weights of the target words of partitions."""
+        self, metric: Metric, partitions: Partitions
+    ) -> Callable[[Sequence[Array]], Array]:
+        """Return a function of the weights of the target words of partitions."""
         attributes = self.words.attributes
-        return _evaluate(metric, partitions.targets, attributes, [*weights, *ones(attributes)])
+        weighted = metric.of_target_weights(partitions.targets, attributes)
+        needed = [metric.least_words[0]] * len(partitions.targets)
+        numbers = metric.numbers_per_draw(partitions.targets, attributes)
+        return lambda weights: _in_blocks(weighted, weights, needed, numbers)
 
 
 def _evaluate(
@@ -685,16 +710,42 @@ def _evaluate(
     weights: Sequence[Array],
 ) -> Array:
     """Return the values for weights of target and attribute sets, in blocks of draws."""
+    n = len(targets)
+    least = [metric.least_words[0]] * n + [metric.least_words[1]] * len(attributes)
+    return _in_blocks(
+        lambda block: metric.weighted(targets, attributes, block[:n], block[n:]),
+        weights,
+        least,
+        metric.numbers_per_draw(targets, attributes),
+    )
+
+
+def _in_blocks(
+    weighted: Callable[[Sequence[Array]], Array],
+    weights: Sequence[Array],
+    least: Sequence[int],
+    numbers_per_draw: int,
+) -> Array:
+    """Return the values for weights in blocks of draws, NaN where fewer words count than needed."""
     draws = max(len(w) for w in weights)
-    least = [metric.least_words[0]] * len(targets) + [metric.least_words[1]] * len(attributes)
     parts = []
-    for some in blocks(draws, metric.numbers_per_draw(targets, attributes)):
+    for some in blocks(draws, numbers_per_draw):
         block = [w if len(w) == 1 else w[some] for w in weights]
-        values = metric.weighted(targets, attributes, block[: len(targets)], block[len(targets) :])
+        values = weighted(block)
         for w, needed in zip(block, least, strict=True):
             values = np.where(np.count_nonzero(w, axis=1) >= needed, values, np.nan)
         parts.append(np.broadcast_to(values, (some.stop - some.start,)))
     return np.concatenate(parts)
+
+
+def _threads_for(metric: Metric) -> AbstractContextManager[None]:
+    """Return a context in which blocks of draws are shared among threads, if the metric allows it.
+
+    A metric that takes whole numbers only is evaluated draw by draw by code that may be anyone's,
+    which threads neither speed up nor may be safe for.
+    """
+    shared = metric.takes_weights and not metric.costly
+    return single_threaded_algebra() if shared else nullcontext()
 
 
 def _with_warnings(score: Score) -> Score:

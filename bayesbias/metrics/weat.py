@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,9 +13,12 @@ from bayesbias._core.validation import at_least
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.nested_subsets import NestedSubsets
 from bayesbias.metrics.query_vectors import WordVectors
-from bayesbias.metrics.weighting import check_ddof, cosines, ones, total
+from bayesbias.metrics.weighting import are_long, check_ddof, cosines, mean_cosines, ones, total
 from bayesbias.numerics.weighted import shares
 from bayesbias.wordlists import Query, Template
+
+# A difference of sums that leaves less than this share of them has lost digits.
+_LEFT = 0.01
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,18 @@ class WEAT(Metric):
         """Return the value for each draw of weights of the words."""
         associations = [_associations(words, attributes, attribute_weights) for words in targets]
         return self._from_associations(associations, target_weights)
+
+    def of_target_weights(
+        self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
+    ) -> Callable[[Sequence[Array]], Array]:
+        """Return the value as a function of the target weights; associations are computed once."""
+        if type(self).weighted is not WEAT.weighted:  # a metric derived from this one
+            return super().of_target_weights(targets, attributes)
+        weights = ones(attributes)
+        first = _associations(targets[0], attributes, weights)
+        same = targets[1] is targets[0]
+        second = first if same else _associations(targets[1], attributes, weights)
+        return lambda drawn: self._from_associations([first, second], drawn)
 
     def cumulative(
         self,
@@ -226,9 +241,11 @@ def _associations(
     words: WordVectors, attributes: Sequence[WordVectors], weights: Sequence[Array]
 ) -> Array:
     """Return the mean cosine with the first attributes minus that with the second, by word."""
-    first, second = (
-        shares(w) @ cosines(words, a).T for a, w in zip(attributes, weights, strict=True)
-    )
+    if all(are_long(words, attribute) for attribute in attributes):
+        means = [shares(w) @ a.unit for a, w in zip(attributes, weights, strict=True)]
+        by_word: Array = (means[0] - means[1]) @ words.unit.T
+        return by_word
+    first, second = (mean_cosines(words, a, w) for a, w in zip(attributes, weights, strict=True))
     result: Array = first - second
     return result
 
@@ -237,10 +254,7 @@ def _effect_size(values: Sequence[Array], weights: Sequence[Array], ddof: int) -
     counts = [w.sum(axis=1) for w in weights]
     sums = [total(s, w) for s, w in zip(values, weights, strict=True)]
     number = counts[0] + counts[1]
-    mean = (sums[0] + sums[1]) / number
-    squares = sum(
-        (w * (s - mean[:, None]) ** 2).sum(axis=1) for s, w in zip(values, weights, strict=True)
-    )
+    squares = _squares(values, weights, (sums[0] + sums[1]) / number)
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = np.sqrt(squares / (number - ddof))
         # What is left of equal associations after rounding is no scale.
@@ -248,4 +262,29 @@ def _effect_size(values: Sequence[Array], weights: Sequence[Array], ddof: int) -
         result: Array = np.where(
             defined, (sums[0] / counts[0] - sums[1] / counts[1]) / spread, np.nan
         )
+    return result
+
+
+def _squares(values: Sequence[Array], weights: Sequence[Array], mean: Array) -> Array:
+    """Return the weighted sum of the squared distances of the values from the mean of each draw."""
+    if any(len(s) > 1 for s in values):
+        return _summed_squares(values, weights, mean)
+    # Associations that no draw changes: a product of matrices, about a mean that no draw changes.
+    middle = float(np.concatenate(values, axis=1).mean())
+    squares = sum(w @ (s[0] - middle) ** 2 for s, w in zip(values, weights, strict=True))
+    number = sum(w.sum(axis=1) for w in weights)
+    with np.errstate(invalid="ignore"):
+        result: Array = squares - number * (mean - middle) ** 2
+        # Where little is left of the difference, digits are lost.
+        again = np.flatnonzero(~(result > _LEFT * squares))
+    if len(again):
+        some = [w if len(w) == 1 else w[again] for w in weights]
+        result[again] = _summed_squares(values, some, mean[again])
+    return result
+
+
+def _summed_squares(values: Sequence[Array], weights: Sequence[Array], mean: Array) -> Array:
+    result: Array = sum(
+        (w * (s - mean[:, None]) ** 2).sum(axis=1) for s, w in zip(values, weights, strict=True)
+    )
     return result

@@ -43,6 +43,41 @@ def bilinear(left: Array, matrix: Array, right: Array) -> Array:
     return result
 
 
+def mean_cosines(words: WordVectors, others: WordVectors, weights: Array) -> Array:
+    """Return, draws × words, the mean cosine of each word with weighted others."""
+    if not are_long(words, others):
+        result: Array = shares(weights) @ cosines(words, others).T
+        return result
+    result = shares(weights) @ others.unit @ words.unit.T
+    return result
+
+
+def sum_of_cosines(
+    first: Sequence[WordVectors],
+    second: Sequence[WordVectors],
+    first_weights: Sequence[Array],
+    second_weights: Sequence[Array],
+) -> Array:
+    """Return, for each draw, the sum of the weighted cosines of the words of two sides."""
+    result: Array = np.zeros(1)
+    if any(are_long(one, other) for one in first for other in second):
+        left, right = (
+            sum((w @ words.unit for words, w in zip(sets, weights, strict=True)), result)
+            for sets, weights in ((first, first_weights), (second, second_weights))
+        )
+        return np.asarray((left * right).sum(axis=1))
+    for one, w in zip(first, first_weights, strict=True):
+        for other, v in zip(second, second_weights, strict=True):
+            result = result + bilinear(w, cosines(one, other), v)
+    return result
+
+
+def are_long(first: WordVectors, second: WordVectors) -> bool:
+    """Tell whether sums of vectors are cheaper than all cosines of two sets."""
+    pairs = len(first) * len(second)
+    return bool(pairs > first.vectors.shape[1] * (len(first) + len(second)))
+
+
 def total(values: Array, weights: Array) -> Array:
     """Return the weighted sum over words, draw by draw."""
     if len(values) == 1:

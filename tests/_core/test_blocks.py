@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesbias._core.blocks import blocks
+from bayesbias.errors import SpecError
 
 
 @given(st.integers(0, 500), st.floats(0, 50), st.integers(1, 200))
@@ -13,3 +15,20 @@ def test_every_row_once(n: int, numbers: float, budget: int) -> None:
     parts = list(blocks(n, numbers, budget))
     assert [i for part in parts for i in range(n)[part]] == list(range(n))
     assert all((p.stop - p.start) * numbers <= max(budget, numbers) for p in parts)
+
+
+def test_the_environment_gives_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAYESBIAS_MEMORY", "0.008")
+    assert [part.stop - part.start for part in blocks(250, 10)] == [100, 100, 50]
+    assert len(list(blocks(250, 10, budget=2500))) == 1
+    monkeypatch.setenv("BAYESBIAS_MEMORY", " ")
+    assert len(list(blocks(250, 10))) == 1
+
+
+@pytest.mark.parametrize("text", ["much", "0", "-5", "nan", "inf", "2 GB"])
+def test_a_budget_that_is_not_a_number_is_refused(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BAYESBIAS_MEMORY", text)
+    with pytest.raises(SpecError, match=f"BAYESBIAS_MEMORY is '{text}'.*megabytes"):
+        list(blocks(3))
