@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER, LOST_VOCABULARY_THRESHOLD
+from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER
 from bayesbias.cli.common import (
     fallback_option,
+    jobs_option,
     loading_options,
     matching_option_values,
+    metric_option,
+    prob_option,
     quiet_option,
     say,
+    seed_option,
+    threshold_option,
 )
 
 if TYPE_CHECKING:
@@ -48,18 +53,12 @@ _WIDTH = 100
     help="Where everything is written to.",
 )
 @click.option(
-    "-m",
     "--model",
     "models",
     multiple=True,
     help="Model, name or TOML file; may be given several times. By default all for one embedding.",
 )
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    help="Metric; may be given several times. By default all that fit a study.",
-)
+@metric_option("Metric; may be given several times. By default all that fit a study.")
 @click.option(
     "--debias",
     multiple=True,
@@ -80,14 +79,18 @@ _WIDTH = 100
     help="Measure random parts of the lists.",
 )
 @click.option("--force", is_flag=True, help="Do all again, and replace what is in the folder.")
-@click.option("--draws", default=1000, show_default=True, help="Draws of each of four chains.")
-@click.option("--seed", default=0, show_default=True, help="Same seed, same result.")
 @click.option(
-    "--prob", type=float, default=0.89, show_default=True, help="Probability of intervals."
+    "--draws",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Draws of each of four chains.",
 )
+@seed_option
+@prob_option
 @click.option(
     "--rope",
-    type=float,
+    type=click.FloatRange(min=0),
     default=0.05,
     show_default=True,
     help="Differences of distances smaller than this do not matter.",
@@ -106,15 +109,8 @@ _WIDTH = 100
     metavar="FILE",
     help="Where to write the result of --fail-if as JUnit XML.",
 )
-@click.option(
-    "--lost",
-    "threshold",
-    type=click.FloatRange(0, 1),
-    default=LOST_VOCABULARY_THRESHOLD,
-    show_default=True,
-    help="Share of any word set that an embedding may lack.",
-)
-@click.option("-j", "--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
+@threshold_option
+@jobs_option
 @fallback_option
 @loading_options
 @quiet_option

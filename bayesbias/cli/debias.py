@@ -15,15 +15,20 @@ from bayesbias.cli.common import (
     format_option,
     frame_format,
     is_for_programs,
+    jobs_option,
     load_embeddings,
     loading_options,
     matching_option_values,
+    metric_option,
     parse_options,
     print_frame,
     print_rows,
+    prob_option,
     quiet_option,
     save_figure,
     say,
+    seed_option,
+    study_option,
     write_frame,
 )
 
@@ -40,7 +45,7 @@ _LISTS = "built-in list such as {}, or a text file"
 def debiasing_options(command: F) -> F:
     """Add the options of fitting a debiaser and choosing words."""
     for option in (
-        click.option("--seed", default=0, show_default=True, help="Same seed, same result."),
+        seed_option,
         click.option(
             "--target",
             metavar="LIST",
@@ -78,7 +83,6 @@ def debiasing_options(command: F) -> F:
             help="Option of the method, such as n_components=2; may be given several times.",
         ),
         click.option(
-            "-m",
             "--method",
             default="hard_debias",
             show_default=True,
@@ -262,26 +266,35 @@ def read_tuples(source: str) -> str | list[list[str]]:
 )
 @click.argument("source", metavar="EMBEDDING")
 @click.argument("after", metavar="[AFTER]", required=False)
-@click.option("-s", "--study", default="religion", show_default=True, help="Study, name or file.")
+@study_option
+@metric_option("Metric to compare; may be given several times. By default all that fit a study.")
 @click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    help="Metric to compare; may be given several times. By default all that fit a study.",
+    "--draws",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Draws of each chain and metric.",
 )
-@click.option("--draws", default=1000, show_default=True, help="Draws of each chain and metric.")
 @click.option(
     "--residual/--no-residual",
     default=True,
     show_default=True,
     help="Test residual bias: clusters, a classifier, neighbours.",
 )
-@click.option("--similarity", multiple=True, metavar="FILE", help="Benchmarks of similarity.")
-@click.option("--analogies", multiple=True, metavar="FILE", help="Benchmarks of analogies.")
 @click.option(
-    "--prob", type=float, default=0.89, show_default=True, help="Probability of intervals."
+    "--similarity",
+    multiple=True,
+    metavar="FILE",
+    help="Benchmark of similarity, a name or a file; may be given several times.",
 )
-@click.option("-j", "--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
+@click.option(
+    "--analogies",
+    multiple=True,
+    metavar="FILE",
+    help="Benchmark of analogies, a name or a file; may be given several times.",
+)
+@prob_option
+@jobs_option
 @click.option("-o", "--out", metavar="FILE", help=f"Write the table: {SUFFIXES}.")
 @click.option("--figure", metavar="FILE", help="Draw the distances: .png, .svg or .pdf.")
 @debiasing_options

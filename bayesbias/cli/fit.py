@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bayesbias.cli.common import format_option, print_frame, quiet_option, say
+from bayesbias.cli.common import (
+    format_option,
+    print_frame,
+    prob_option,
+    quiet_option,
+    say,
+    seed_option,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,9 +27,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 def fitting_options(command: F) -> F:
     """Add the options of fitting a model."""
     for option in (
-        click.option("--seed", default=0, show_default=True, help="Same seed, same draws."),
-        click.option("--chains", default=4, show_default=True, help="Number of chains."),
-        click.option("--draws", default=2000, show_default=True, help="Draws of each chain."),
+        seed_option,
+        click.option(
+            "--chains",
+            type=click.IntRange(min=1),
+            default=4,
+            show_default=True,
+            help="Number of chains.",
+        ),
+        click.option(
+            "--draws",
+            type=click.IntRange(min=1),
+            default=2000,
+            show_default=True,
+            help="Draws of each chain.",
+        ),
         click.option(
             "--duplicates",
             type=click.Choice(["drop", "keep"]),
@@ -58,7 +77,6 @@ def fitting_options(command: F) -> F:
 @click.command(epilog="Example: bayesbias fit table.csv --by protected_group --out religion.nc")
 @click.argument("table", metavar="TABLE")
 @click.option(
-    "-m",
     "--model",
     default="interaction",
     show_default=True,
@@ -106,10 +124,12 @@ def fitting_options(command: F) -> F:
     help="A column of numbers to add a slope for, such as log_frequency; may be given several "
     "times.",
 )
-@click.option("--rope", type=float, help="Differences smaller than this do not matter.")
 @click.option(
-    "--prob", type=float, default=0.89, show_default=True, help="Probability of intervals."
+    "--rope",
+    type=click.FloatRange(min=0),
+    help="Differences of distances smaller than this do not matter.",
 )
+@prob_option
 @click.option("-o", "--out", metavar="FILE", help="Write the fit: a .nc file.")
 @fitting_options
 @format_option
@@ -174,10 +194,9 @@ def fit(
     say(str(result.diagnostics()), quiet)
 
 
-@click.command(epilog="Example: bayesbias compare table.csv -m crossed -m interaction")
+@click.command(epilog="Example: bayesbias compare table.csv --model crossed --model interaction")
 @click.argument("sources", nargs=-1, required=True, metavar="TABLE | FIT...")
 @click.option(
-    "-m",
     "--model",
     "models",
     multiple=True,

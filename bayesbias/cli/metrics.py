@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bayesbias._core.constants import LOST_VOCABULARY_THRESHOLD
 from bayesbias.cli.common import (
+    METRIC_HELP,
     SUFFIXES,
     fallback_option,
     format_option,
     frame_format,
     is_for_programs,
+    jobs_option,
     load_embeddings,
     loading_options,
     matching_option_values,
+    metric_option,
     parse_options,
     print_frame,
+    prob_option,
     quiet_option,
     say,
+    seed_option,
+    threshold_option,
     write_frame,
 )
 
@@ -40,18 +45,9 @@ _RANKS = "Embeddings ranked by bias; 1 is the least biased."
 def measuring_options(command: F) -> F:
     """Add the options of measuring queries."""
     for option in (
-        click.option("--seed", default=0, show_default=True, help="Same seed, same result."),
-        click.option(
-            "-j", "--jobs", default=1, show_default=True, help="Processes; -1 for all cores."
-        ),
-        click.option(
-            "--lost",
-            "threshold",
-            type=click.FloatRange(0, 1),
-            default=LOST_VOCABULARY_THRESHOLD,
-            show_default=True,
-            help="Share of any word set that an embedding may lack.",
-        ),
+        seed_option,
+        jobs_option,
+        threshold_option,
         click.option("--normalize", is_flag=True, help="Scale vectors to length one first."),
         click.option(
             "--option",
@@ -60,11 +56,10 @@ def measuring_options(command: F) -> F:
             metavar="NAME=VALUE",
             help="Option of a metric, such as distance=cos; may be given several times.",
         ),
-        click.option(
-            "--prob", type=float, default=0.89, show_default=True, help="Probability of intervals."
-        ),
+        prob_option,
         click.option(
             "--draws",
+            type=click.IntRange(min=0),
             default=4000,
             show_default=True,
             help="Draws of the words' weights; 0 for values without intervals.",
@@ -80,13 +75,7 @@ def measuring_options(command: F) -> F:
 )
 @click.argument("queries", metavar="[QUERY]", required=False)
 @click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
-@click.option(
-    "-m",
-    "--metric",
-    "names",
-    multiple=True,
-    help="Name of a metric; may be given several times. By default weat_es.",
-)
+@metric_option(METRIC_HELP)
 @click.option("--list", "listing", is_flag=True, help="List the metrics, and stop.")
 @click.option("--p-values", is_flag=True, help="Test by permutation, where there are two targets.")
 @click.option(
@@ -97,7 +86,11 @@ def measuring_options(command: F) -> F:
     help="Which values count against chance.",
 )
 @click.option(
-    "--permutations", default=10_000, show_default=True, help="Drawn where not all are enumerated."
+    "--permutations",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    help="Permutations to draw where not all are enumerated.",
 )
 @click.option("--influence", is_flag=True, help="Print how much each word changes the value.")
 @measuring_options
@@ -108,7 +101,7 @@ def measuring_options(command: F) -> F:
 def metrics(
     queries: str | None,
     embeddings: tuple[str, ...],
-    names: tuple[str, ...],
+    metrics: tuple[str, ...],
     listing: bool,
     p_values: bool,
     test: Test,
@@ -144,7 +137,7 @@ def metrics(
 
     if out is not None:
         frame_format(out)
-    chosen = as_metrics(names or ("weat_es",), parse_options(options))
+    chosen = as_metrics(metrics or ("weat_es",), parse_options(options))
     asked = _load_queries(queries)
     loaded = _load(chosen, asked, embeddings, fallbacks, limit, trust, quiet)
     if influence:
@@ -180,13 +173,7 @@ def metrics(
 @click.command(epilog="Example: bayesbias rank gender demo demo-100d --metric weat_es --metric rnd")
 @click.argument("queries", metavar="QUERY")
 @click.argument("embeddings", nargs=-1, metavar="EMBEDDING EMBEDDING...", required=True)
-@click.option(
-    "-m",
-    "--metric",
-    "names",
-    multiple=True,
-    help="Name of a metric; may be given several times. By default weat_es.",
-)
+@metric_option(METRIC_HELP)
 @click.option(
     "--aggregate",
     type=click.Choice(["abs_avg", "avg", "abs_sum", "sum"]),
@@ -205,7 +192,7 @@ def metrics(
 def rank(
     queries: str,
     embeddings: tuple[str, ...],
-    names: tuple[str, ...],
+    metrics: tuple[str, ...],
     aggregate: str,
     correlations: bool,
     out: str | None,
@@ -232,7 +219,7 @@ def rank(
 
     if out is not None:
         frame_format(out)
-    chosen = as_metrics(names or ("weat_es",), parse_options(options))
+    chosen = as_metrics(metrics or ("weat_es",), parse_options(options))
     asked = _load_queries(queries)
     loaded = _load(chosen, asked, embeddings, fallbacks, limit, trust, quiet)
     settings: dict[str, Any] = {

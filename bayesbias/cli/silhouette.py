@@ -10,20 +10,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesbias.cli.common import (
+    METRIC_HELP,
     SUFFIXES,
     check_figure,
     fallback_option,
     format_option,
     frame_format,
     is_for_programs,
+    jobs_option,
     load_embeddings,
     loading_options,
     matching_option_values,
+    metric_option,
     parse_options,
     print_frame,
     quiet_option,
     save_figure,
     say,
+    seed_option,
     subwords_option,
     write_frame,
 )
@@ -47,13 +51,7 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 )
 @click.argument("source", metavar="QUERY")
 @click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
-@click.option(
-    "-m",
-    "--metric",
-    "names",
-    multiple=True,
-    help="Name of a metric; may be given several times. By default weat_es.",
-)
+@metric_option(METRIC_HELP)
 @click.option(
     "--side",
     type=click.Choice([*_SIDES, "both"]),
@@ -61,7 +59,13 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
     show_default=True,
     help="Which lists grow: the groups or the concepts.",
 )
-@click.option("--runs", default=100, show_default=True, help="Random orders of the words.")
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Random orders of the words.",
+)
 @click.option(
     "--growth",
     type=click.Choice(["proportional", "prefix"]),
@@ -71,12 +75,12 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 )
 @click.option(
     "--step",
-    type=int,
+    type=click.IntRange(min=1),
     help="Words that each list gets at a time; by default 1 for targets, 3 for attributes.",
 )
 @click.option(
     "--start",
-    type=int,
+    type=click.IntRange(min=1),
     help="Words of each list at first; by default one more than the metric needs, 2 for most.",
 )
 @click.option(
@@ -88,7 +92,7 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 )
 @click.option(
     "--chance",
-    type=int,
+    type=click.IntRange(min=0),
     metavar="NUMBER",
     help="Random lists to compare with, 19 or more; by default 39 where that costs little. With 0, "
     "which is none, only the words of the query are read from files.",
@@ -117,7 +121,7 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 @click.option("--influence", is_flag=True, help="Print how much each word matters, instead.")
 @click.option(
     "--prob",
-    type=float,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.89,
     show_default=True,
     help="Probability of quantile bands and intervals.",
@@ -137,8 +141,8 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
     metavar="FOLDER",
     help="Keep finished runs there, and go on from those that are there already.",
 )
-@click.option("-j", "--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
-@click.option("--seed", default=0, show_default=True, help="Same seed, same result.")
+@jobs_option
+@seed_option
 @fallback_option
 @subwords_option
 @loading_options
@@ -147,7 +151,7 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 def silhouette(
     source: str,
     embeddings: tuple[str, ...],
-    names: tuple[str, ...],
+    metrics: tuple[str, ...],
     side: str,
     runs: int,
     growth: str,
@@ -189,9 +193,9 @@ def silhouette(
     from bayesbias.wordlists import load_query
 
     _check_references(planted, biased, unbiased)
-    _check_range(value_range, names)
+    _check_range(value_range, metrics)
     _check_files(out, figure)
-    chosen = as_metrics(names or ("weat_es",), parse_options(options))
+    chosen = as_metrics(metrics or ("weat_es",), parse_options(options))
     query = load_query(source.removeprefix("query:"))
     asked = _asked(chosen, query, side)
     references: list[Embedding] = []

@@ -7,7 +7,6 @@ from typing import Literal
 
 import click
 
-from bayesbias._core.constants import LOST_VOCABULARY_THRESHOLD
 from bayesbias.cli.common import (
     fallback_option,
     format_option,
@@ -18,7 +17,9 @@ from bayesbias.cli.common import (
     print_frame,
     quiet_option,
     say,
+    study_option,
     subwords_option,
+    threshold_option,
 )
 
 # As in bayesbias.distances.covariates, which is not imported for --help.
@@ -27,21 +28,14 @@ _COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_no
 
 @click.command(epilog="Example: bayesbias table demo demo-100d --study gender --out table.parquet")
 @click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
-@click.option("-s", "--study", default="religion", show_default=True, help="Study, name or file.")
+@study_option
 @click.option(
     "-o",
     "--out",
     metavar="FILE",
     help="Write the table: .csv, .csv.gz, .parquet, or - for standard output.",
 )
-@click.option(
-    "--lost",
-    "threshold",
-    type=click.FloatRange(0, 1),
-    default=LOST_VOCABULARY_THRESHOLD,
-    show_default=True,
-    help="Share of any word set that an embedding may lack.",
-)
+@threshold_option
 @click.option(
     "--covariate",
     "covariates",

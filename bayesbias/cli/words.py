@@ -15,6 +15,7 @@ from bayesbias.cli.common import (
     print_rows,
     quiet_option,
     say,
+    seed_option,
 )
 from bayesbias.cli.word_check import check_out, print_check, write_check
 from bayesbias.cli.words_build import build
@@ -122,9 +123,13 @@ def show(name: str, quiet: bool) -> None:
     "--pipeline", metavar="NAME", help="spaCy pipeline that tags the words of the corpus."
 )
 @click.option(
-    "--samples", default=500, show_default=True, help="Random or shuffled lists to compare with."
+    "--samples",
+    type=click.IntRange(min=0),
+    default=500,
+    show_default=True,
+    help="Random or shuffled lists to compare with.",
 )
-@click.option("--seed", default=0, show_default=True, help="Same seed, same result.")
+@seed_option
 @click.option("-o", "--out", metavar="DIR", help="Write every table and the warnings here.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is a warning.")
 @fallback_option

@@ -16,6 +16,7 @@ from bayesbias.cli.common import (
     print_frame,
     quiet_option,
     say,
+    seed_option,
 )
 from bayesbias.cli.debias import read_words
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     help="Words whose group is known: a name, or a .toml or .json file with the table groups.",
 )
 @click.option(
-    "-m",
     "--method",
     type=click.Choice(["frequency", "pos", "clusters"]),
     default="frequency",
@@ -135,13 +135,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write the lists to a .toml file, and how each word got in to a .words.csv beside it.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Same seed, same result.",
-)
+@seed_option
 @loading_options
 @format_option
 @quiet_option

@@ -97,7 +97,7 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (seen["confirm"], seen["silhouettes"], seen["force"]) == (True, True, False)
     run("audit", "a.txt", "b=c.txt", "-s", "gender", "-s", "race", "--debias", "leace", "--debias",
         "inlp", "-m", "crossed", "--metric", "mac", "--no-confirm", "--no-silhouettes", "--force",
-        "--seed", 3, "--prob", 0.5, "--jobs", 2, "--lost", 0.1, "--rope", 0.1, "-q", "--limit", 9,
+        "--seed", 3, "--prob", 0.5, "--jobs", 2, "--threshold", 0.1, "--rope", 0.1, "-q", "--limit", 9,
         "--trust", "--fallback", "exact", "--fail-if", "a", "--fail-if", "b")  # fmt: skip
     assert [(given.name, given.source) for given in seen["embedding"]] == [
         (None, "a.txt"),

@@ -66,7 +66,7 @@ def test_groups(method: str, tmp_path: Path, demo: bb.Embedding) -> None:
     (tmp_path / "pairs.txt").write_text("she he\nwoman, man\n")
     lists = ["bolukbasi:female_terms", "bolukbasi:male_terms"]
     options = {"n_words": 50} | ({"n_iterations": 2} if method == "inlp" else {})
-    command = ["debias", "demo", str(tmp_path / "after.npz"), "-m", method, "-q"]
+    command = ["debias", "demo", str(tmp_path / "after.npz"), "--method", method, "-q"]
     command += [part for name, value in options.items() for part in ("--option", f"{name}={value}")]
     for arguments, parameters, definition in (
         (["--group", lists[0], "--group", lists[1]], {}, lists),
@@ -119,16 +119,24 @@ def test_before_after(
     [
         (["debias"], "Missing arguments 'EMBEDDING' and 'OUT'"),
         (["debias", "demo", "x.xyz"], "the suffix '.xyz' is not known"),
-        (["debias", "demo", "x.npz", "-m", "hard_debia"], "Did you mean 'hard_debias'?"),
+        (["debias", "demo", "x.npz", "--method", "hard_debia"], "Did you mean 'hard_debias'?"),
         (["debias", "demo", "x.npz", "--option", "n=2"], "HardDebias has no parameter 'n'"),
         (["debias", "demo", "x.npz", "--group", "bolukbasi:male_terms"], "takes no --group"),
         (
-            ["debias", "demo", "x.npz", "-m", "leace", "--equalize", "bolukbasi:equalize_pairs"],
+            [
+                "debias",
+                "demo",
+                "x.npz",
+                "--method",
+                "leace",
+                "--equalize",
+                "bolukbasi:equalize_pairs",
+            ],
             "takes no --equalize",
         ),
         (["debias", "demo", "x.npz", "--fallback", "lowr"], "Did you mean 'lower'?"),
         (
-            ["debias", "demo", "x.npz", "-m", "multiclass_hard_debias"],
+            ["debias", "demo", "x.npz", "--method", "multiclass_hard_debias"],
             "learns from sets: give --definition",
         ),
         (

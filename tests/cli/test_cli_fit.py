@@ -81,7 +81,7 @@ def test_models_priors_and_rows_can_be_chosen(
 
 
 def test_compare_fits_models(table: str, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["-m", "baseline", "-m", "connection", "--format", "json"]
+    options = ["--model", "baseline", "--model", "connection", "--format", "json"]
     main(["compare", table, *FAST, *options])
     rows = json.loads(capsys.readouterr().out)
     assert {row["model"] for row in rows} == {"baseline", "connection"}
@@ -92,7 +92,7 @@ def test_compare_fits_models(table: str, capsys: pytest.CaptureFixture[str]) -> 
 def test_compare_reads_fits(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [str(tmp_path / f"{name}.nc") for name in ("baseline", "connection")]
     for path in paths:
-        main(["fit", table, *FAST, "-m", Path(path).stem, "-o", path, "-q", "--show", "means"])
+        main(["fit", table, *FAST, "--model", Path(path).stem, "-o", path, "-q", "--show", "means"])
     capsys.readouterr()
     main(["compare", *paths, "--criterion", "loo", "--by", "word_to_compare", "--format", "csv"])
     assert capsys.readouterr().out.startswith("model,LOO,SE,dLOO")

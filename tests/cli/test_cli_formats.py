@@ -193,7 +193,7 @@ def test_commands_with_a_format_are_those_that_are_tested() -> None:
 
 
 def test_formats_for_programs_have_all_digits(run: Any, table: Path) -> None:
-    command = ("fit", table, "-m", "separate", *QUICK_FIT, "--by", "protected_group", *QUIET)
+    command = ("fit", table, "--model", "separate", *QUICK_FIT, "--by", "protected_group", *QUIET)
     wanted = bb.fit(bb.read_table(table), "separate", draws=100, seed=1, progress=False)
     means = wanted.contrasts("associated - none", by="protected_group")["mean"].tolist()
     assert [row["mean"] for row in json.loads(run(*command, "--format", "json").out)] == means
@@ -203,7 +203,7 @@ def test_formats_for_programs_have_all_digits(run: Any, table: Path) -> None:
 
 
 def test_documents_have_the_interval_beside_its_estimate(run: Any, table: Path) -> None:
-    command = ("fit", table, "-m", "separate", *QUICK_FIT, "--by", "protected_group", *QUIET)
+    command = ("fit", table, "--model", "separate", *QUICK_FIT, "--by", "protected_group", *QUIET)
     fitted = bb.fit(bb.read_table(table), "separate", draws=100, seed=1, progress=False)
     row = fitted.contrasts("associated - none", by="protected_group").iloc[0]
     numbers = [f"{row[name]:.3f}" for name in ("mean", "lower", "upper")]
