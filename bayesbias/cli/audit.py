@@ -101,8 +101,8 @@ _WIDTH = 100
     multiple=True,
     metavar="CONDITION",
     help="Exit with code 1 if this holds, such as 'associated - different < -0.05 with P > 0.95'; "
-    "'for any group', 'for any word', 'for group NAME' or 'for word NAME' may follow. May be given "
-    "several times.",
+    "neutral is another name of none. 'for any group', 'for any word', 'for group NAME' or 'for "
+    "word NAME' may follow. May be given several times.",
 )
 @click.option(
     "--junit",

@@ -39,7 +39,7 @@ class _Format(click.Choice):  # type: ignore[type-arg]  # no generic class befor
     """A format by its name; ``table`` is another name of ``text``."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return str(super().convert("text" if value == "table" else value, param, ctx))
+        return str(super().convert("text" if str(value).lower() == "table" else value, param, ctx))
 
 
 def jobs_option(command: F) -> F:
@@ -124,7 +124,7 @@ def format_option(command: F) -> F:
     return click.option(
         "--format",
         "output",
-        type=_Format(FORMATS),
+        type=_Format(FORMATS, case_sensitive=False),
         default="text",
         show_default=True,
         help="How to print the result; csv and json are not rounded, latex is for the package "

@@ -169,10 +169,10 @@ def debiaser_fitter(
     **_: object,
 ) -> Callable[[Embedding], Debiaser]:
     """Return a function that fits the method on an embedding; all that can be is checked first."""
-    from bayesbias._core.validation import one_of
+    from bayesbias._core.validation import named
     from bayesbias.debias import DEBIASERS
 
-    debiaser = DEBIASERS[one_of("method", method, DEBIASERS)]()
+    debiaser = DEBIASERS[named("method", method, DEBIASERS)]()
     parameters = parse_options(options)
     debiaser.set_params(**parameters)
     if "seed" in debiaser.get_params() and "seed" not in parameters:

@@ -44,7 +44,7 @@ def fitting_options(command: F) -> F:
         ),
         click.option(
             "--duplicates",
-            type=click.Choice(["drop", "keep"]),
+            type=click.Choice(["drop", "keep"], case_sensitive=False),
             default="drop",
             show_default=True,
             help="Leave duplicated rows out, or count each of them.",
@@ -56,7 +56,7 @@ def fitting_options(command: F) -> F:
         ),
         click.option(
             "--sampler",
-            type=click.Choice(["nutpie", "pymc", "numpyro", "blackjax"]),
+            type=click.Choice(["nutpie", "pymc", "numpyro", "blackjax"], case_sensitive=False),
             default="nutpie",
             show_default=True,
             help="Which implementation of NUTS.",
@@ -64,7 +64,7 @@ def fitting_options(command: F) -> F:
         click.option(
             "-e",
             "--engine",
-            type=click.Choice(["auto", "exact", "nuts"]),
+            type=click.Choice(["auto", "exact", "nuts"], case_sensitive=False),
             default="auto",
             show_default=True,
             help="Draw exactly (normal likelihoods), sample with NUTS, or exactly where possible.",
@@ -84,11 +84,13 @@ def fitting_options(command: F) -> F:
     "TOML file.",
 )
 @click.option(
-    "--likelihood", type=click.Choice(["normal", "student_t"]), help="Instead of the model's own."
+    "--likelihood",
+    type=click.Choice(["normal", "student_t"], case_sensitive=False),
+    help="Instead of the model's own.",
 )
 @click.option(
     "--residual",
-    type=click.Choice(["one", "connection"]),
+    type=click.Choice(["one", "connection"], case_sensitive=False),
     help="One residual scale, or one for each connection.",
 )
 @click.option(
@@ -100,7 +102,9 @@ def fitting_options(command: F) -> F:
 )
 @click.option(
     "--show",
-    type=click.Choice(["contrasts", "means", "coefficients", "overview", "parameters"]),
+    type=click.Choice(
+        ["contrasts", "means", "coefficients", "overview", "parameters"], case_sensitive=False
+    ),
     default="contrasts",
     show_default=True,
     help="What to print.",
@@ -109,11 +113,13 @@ def fitting_options(command: F) -> F:
     "--contrast",
     default="associated - none",
     show_default=True,
-    help="The contrast to print; below 0 is closer.",
+    help="The contrast to print; below 0 is closer. neutral is another name of none.",
 )
 @click.option(
     "--by",
-    type=click.Choice(["protected_word", "protected_group", "attribute_group", "embedding"]),
+    type=click.Choice(
+        ["protected_word", "protected_group", "attribute_group", "embedding"], case_sensitive=False
+    ),
     help="One contrast for each; attribute_group compares groups on the same attributes.",
 )
 @click.option(
@@ -206,7 +212,7 @@ def fit(
 )
 @click.option(
     "--criterion",
-    type=click.Choice(["waic", "loo"]),
+    type=click.Choice(["waic", "loo"], case_sensitive=False),
     default="waic",
     show_default=True,
     help="By what to compare.",
@@ -262,12 +268,54 @@ def _rows(path: str, options: dict[str, Any]) -> pd.DataFrame:
     if where is None:
         return table
     try:
-        rows = table.query(where)
+        rows = table.query(_with_none(where))
     except Exception as err:  # pandas raises whatever the expression ran into
-        raise SpecError(f"--where {where!r} cannot be read: {err}") from err
+        raise SpecError(f"--where {where!r} cannot be read: {err}.{_values(table, where)}") from err
     if rows.empty:
-        raise SpecError(f"--where {where!r} leaves no rows.")
+        raise SpecError(f"--where {where!r} leaves no rows.{_values(table, where)}")
     return rows
+
+
+def _with_none(where: str) -> str:
+    """Return an expression with ``none`` in place of ``neutral`` where connections are compared."""
+    import ast
+
+    try:
+        tree = ast.parse(where.strip(), mode="eval")
+    except (SyntaxError, ValueError):  # pandas allows more, such as names in backticks
+        return where
+    is_changed = False
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Compare):
+            continue
+        parts = list(ast.walk(node))
+        if not any(isinstance(part, ast.Name) and part.id == "connection" for part in parts):
+            continue
+        for part in parts:
+            if isinstance(part, ast.Constant) and part.value == "neutral":
+                part.value, is_changed = "none", True
+    return ast.unparse(tree) if is_changed else where
+
+
+def _values(table: pd.DataFrame, where: str) -> str:
+    """Return what the columns that an expression names hold, or which columns there are."""
+    import re
+
+    from bayesbias._core.wording import quoted, shortened
+
+    # Not what is between quotation marks: these are values.
+    named = set(re.findall(r"[^\W\d]\w*", re.sub(r"'[^']*'|\"[^\"]*\"", "", where)))
+    columns = [str(name) for name in table.columns if name in named]
+    if not columns:
+        return f" The columns are {shortened(map(str, table.columns), 20)}."
+    texts = []
+    for name in columns:
+        column = table[name]
+        if column.dtype.kind in "fiu":
+            texts.append(f" {name} is from {column.min():g} to {column.max():g}.")
+        else:
+            texts.append(f" {name} has the values {quoted(map(str, column.unique()), 30)}.")
+    return "".join(texts)
 
 
 def _fit_table(

@@ -80,7 +80,7 @@ def measuring_options(command: F) -> F:
 @click.option("--p-values", is_flag=True, help="Test by permutation, where there are two targets.")
 @click.option(
     "--test",
-    type=click.Choice(["two-sided", "right-sided", "left-sided"]),
+    type=click.Choice(["two-sided", "right-sided", "left-sided"], case_sensitive=False),
     default="two-sided",
     show_default=True,
     help="Which values count against chance.",
@@ -176,7 +176,7 @@ def metrics(
 @metric_option(METRIC_HELP)
 @click.option(
     "--aggregate",
-    type=click.Choice(["abs_avg", "avg", "abs_sum", "sum"]),
+    type=click.Choice(["abs_avg", "avg", "abs_sum", "sum"], case_sensitive=False),
     default="abs_avg",
     show_default=True,
     help="How the queries are summed up.",

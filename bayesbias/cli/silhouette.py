@@ -54,7 +54,7 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 @metric_option(METRIC_HELP)
 @click.option(
     "--side",
-    type=click.Choice([*_SIDES, "both"]),
+    type=click.Choice([*_SIDES, "both"], case_sensitive=False),
     default="targets",
     show_default=True,
     help="Which lists grow: the groups or the concepts.",
@@ -68,7 +68,7 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 )
 @click.option(
     "--growth",
-    type=click.Choice(["proportional", "prefix"]),
+    type=click.Choice(["proportional", "prefix"], case_sensitive=False),
     default="proportional",
     show_default=True,
     help="Lists of different lengths end together, or get as many words each, as in the paper.",
@@ -112,7 +112,7 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 @click.option("--unbiased", metavar="NAME", help="An EMBEDDING known not to be, or less so.")
 @click.option(
     "--normalisation",
-    type=click.Choice(["paper", "as-published"]),
+    type=click.Choice(["paper", "as-published"], case_sensitive=False),
     default="paper",
     show_default=True,
     help="Accuracy relative to the largest distance from no bias, or, as in the numbers that the "

@@ -40,7 +40,7 @@ _COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_no
     "--covariate",
     "covariates",
     multiple=True,
-    type=click.Choice(_COVARIATES),
+    type=click.Choice(_COVARIATES, case_sensitive=False),
     help="Add a number of the attribute or the protected word as a column; may be given several "
     "times.",
 )
@@ -54,7 +54,7 @@ _COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_no
 )
 @click.option(
     "--unknown-frequency",
-    type=click.Choice(["error", "lowest"]),
+    type=click.Choice(["error", "lowest"], case_sensitive=False),
     default="error",
     show_default=True,
     help="Refuse words without a frequency, or take half the smallest one.",

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from bayesbias._core.wording import same_name
 from bayesbias.cli.common import (
     fallback_option,
     format_option,
@@ -38,6 +39,7 @@ def list_(collection: str | None, output: str, quiet: bool) -> None:
     from bayesbias import wordlists
 
     if collection is not None:
+        collection = wordlists.collection_name(collection)
         about = wordlists.describe_collection(collection)
         sizes: dict[str, Any] = {
             **wordlists.word_sets(collection),
@@ -87,10 +89,11 @@ def show(name: str, quiet: bool) -> None:
     from bayesbias import wordlists
 
     collection, colon, key = name.partition(":")
-    if colon and collection in wordlists.COLLECTIONS:
+    if colon and collection.lower() in wordlists.COLLECTIONS:
         tuples = wordlists.word_tuples(collection)
-        if key in tuples:
-            click.echo("\n".join(" ".join(together) for together in tuples[key]))
+        same = same_name(key, tuples)
+        if same is not None:
+            click.echo("\n".join(" ".join(together) for together in tuples[same]))
             return
         chosen = wordlists.resolve(name)
         say(f"# {chosen.source}", quiet)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--method",
-    type=click.Choice(["frequency", "pos", "clusters"]),
+    type=click.Choice(["frequency", "pos", "clusters"], case_sensitive=False),
     default="frequency",
     show_default=True,
     help="Take the most frequent words, as many of each part of speech, or those near attributes.",
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--classifier",
-    type=click.Choice(["logistic", "svm", "forest", "best"]),
+    type=click.Choice(["logistic", "svm", "forest", "best"], case_sensitive=False),
     default="logistic",
     show_default=True,
     help="What tells the groups of words.",
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--unit",
-    type=click.Choice(["line", "paragraph"]),
+    type=click.Choice(["line", "paragraph"], case_sensitive=False),
     default="line",
     show_default=True,
     help="What a document of the corpus is; paragraphs have blank lines between them.",
@@ -104,14 +104,14 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--train",
-    type=click.Choice(["word2vec", "fasttext"]),
+    type=click.Choice(["word2vec", "fasttext"], case_sensitive=False),
     help="Train the embedding on the corpus; word2vec if there is a corpus and no EMBEDDING.",
 )
 @click.option("--save-embedding", metavar="FILE", help="Write the embedding that was trained.")
 @click.option("--match-frequency", is_flag=True, help="Take words in pairs of similar frequency.")
 @click.option(
     "--centroids",
-    type=click.Choice(["fixed", "spherical", "free"]),
+    type=click.Choice(["fixed", "spherical", "free"], case_sensitive=False),
     default="fixed",
     show_default=True,
     help="Whether the centres of clusters stay at the attributes.",

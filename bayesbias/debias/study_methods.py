@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesbias._core.random import Seed
-from bayesbias._core.validation import one_of
+from bayesbias._core.validation import named
 from bayesbias.debias.base import Debiaser
 from bayesbias.debias.debias_words import Groups, Tuples, Words, as_tuples
 from bayesbias.debias.debiasers import DEBIASERS
@@ -46,7 +46,7 @@ def method_for(name: str, study: Study, seed: Seed = 0) -> Method:
     its groups. Methods that learn from groups get the protected words; gender is learned from
     published pairs and words.
     """
-    debiaser = DEBIASERS[one_of("debiaser", name, DEBIASERS)]()
+    debiaser = DEBIASERS[named("debiaser", name, DEBIASERS)]()
     published = _published_definition(study)
     of_gender = published == _GENDER_PAIRS
     tuples = (

@@ -92,3 +92,66 @@ def test_the_share_of_missing_words_is_named_as_messages_name_it(run, tmp_path) 
     assert refused.code == 2
     assert "threshold" in refused.err
     assert run("table", "--study", study, "--threshold", "0.6").code == 0
+
+
+@pytest.mark.parametrize(
+    ("plain", "other"),
+    [
+        ("metrics weat_7 -m weat --draws 0", "metrics WEAT_7 -m WEAT --draws 0"),
+        ("metrics weat -m mac --draws 0", "metrics Weat -m MAC --draws 0"),
+        ("table --study religion --format csv", "table --study Religion --format CSV"),
+        ("words show weat:career", "words show WEAT:Career"),
+        ("words show bolukbasi:definitional_pairs", "words show Bolukbasi:Definitional_Pairs"),
+        ("words show query:weat_7", "words show query:WEAT_7"),
+        ("words list weat", "words list WEAT"),
+        ("debias --list --format json", "debias --list --format JSON"),
+    ],
+)
+def test_names_are_accepted_in_any_case(run, plain: str, other: str) -> None:
+    expected, result = run(*plain.split(), "-q"), run(*other.split(), "-q")
+    assert expected.code == 0
+    assert result == expected
+
+
+def test_names_of_methods_and_models_are_accepted_in_any_case(run, tmp_path) -> None:
+    out = tmp_path / "after.npz"
+    assert run("debias", "demo", out, "--method", "HARD_DEBIAS", "-q").code == 0
+    table = tmp_path / "table.csv"
+    assert run("table", "--study", "weat_7", "--out", table, "-q").code == 0
+    fast = ("--draws", "50", "--chains", "2", "-q", "--show", "MEANS")
+    assert run("fit", table, "--model", "Baseline", *fast).code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "suggestion"),
+    [
+        ("metrics weat_7 -m WEAT_E", "weat_es"),
+        ("rank WEAT_77 demo demo-100d", "weat_7"),
+        ("table --study RELIGON", "religion"),
+        ("table DEMO-100", "demo-100d"),
+        ("debias demo x.npz --method HARD-DEBIAS", "hard_debias"),
+        ("audit --debias LEACEE", "leace"),
+        ("audit --model CROSED", "crossed"),
+        ("words show WEAT:Carer", "career"),
+        ("words list WEET", "weat"),
+        ("words build --labelled GENDR", "gender"),
+    ],
+)
+def test_misspelt_names_in_any_case_get_a_suggestion(
+    run, command: str, suggestion: str, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*command.split())
+    assert result.code == 2
+    assert f"Did you mean '{suggestion}'?" in result.err
+
+
+def test_a_file_comes_before_a_name_in_another_case(
+    run, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "Religion").write_text("nonsense = 1\n")
+    result = run("table", "--study", "Religion")
+    if (tmp_path / "religion").exists():
+        pytest.skip("this file system does not tell capitals apart")
+    assert "'nonsense'" in result.err
