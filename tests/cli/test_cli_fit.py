@@ -122,3 +122,31 @@ def test_bad_input_is_one_line(
     assert message in printed.err
     assert "Traceback" not in printed.err
     assert printed.out == ""
+
+
+def test_neutral_is_another_name_of_none(table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    numbers = []
+    for name in ("none", "neutral"):
+        where = f"connection in ['associated', '{name}']"
+        contrast = ["--contrast", f"associated - {name}", "--where", where]
+        main(["fit", table, *FAST, *contrast, "--format", "json", "-q"])
+        numbers.append([row["mean"] for row in json.loads(capsys.readouterr().out)])
+    assert numbers[0] == numbers[1]
+
+
+@pytest.mark.parametrize(
+    ("where", "named"),
+    [
+        ("protected_group == 'x'", ["protected_group", "'g0'", "'g1'"]),
+        ("protected_group == 'x' and connection == 'neutral'", ["'g0'", "'associated'", "'none'"]),
+        ("cosine_distance > 99", ["cosine_distance is from"]),
+        ("group == 'g0'", ["The columns are", "protected_group"]),
+        ("protected_group = 'g0'", ["cannot be read", "'g0', 'g1'"]),
+    ],
+)
+def test_where_lists_what_there_is(
+    table: str, where: str, named: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("fit", table, "--where", where) == 2
+    err = capsys.readouterr().err
+    assert all(text in err for text in named), err
