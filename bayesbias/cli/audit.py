@@ -12,7 +12,9 @@ import click
 
 from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER
 from bayesbias.cli.common import (
+    check_new,
     fallback_option,
+    force_option,
     jobs_option,
     loading_options,
     matching_option_values,
@@ -78,7 +80,11 @@ _WIDTH = 100
     show_default=True,
     help="Measure random parts of the lists.",
 )
-@click.option("--force", is_flag=True, help="Do all again, and replace what is in the folder.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Do all again, and replace what is in the folder and the file of --junit.",
+)
 @click.option(
     "--draws",
     type=click.IntRange(min=1),
@@ -134,7 +140,7 @@ def audit(
     """
     from bayesbias.auditing import audit as run
 
-    _check_junit(junit, options["fail_if"])
+    _check_junit(junit, options["fail_if"], options["force"])
     if metrics:
         options["metrics"] = metrics
     try:
@@ -159,7 +165,7 @@ def audit(
         _close_gate(result.gate, junit)
 
 
-def _check_junit(path: str | None, conditions: tuple[str, ...]) -> None:
+def _check_junit(path: str | None, conditions: tuple[str, ...], force: bool) -> None:
     """Refuse a file that would say nothing, or cannot be written, before long work."""
     from bayesbias._core.files import check_folder
 
@@ -168,6 +174,19 @@ def _check_junit(path: str | None, conditions: tuple[str, ...]) -> None:
     if not conditions:
         raise click.UsageError("--junit needs a condition to write about; add --fail-if.")
     check_folder(Path(path))
+    # The same command again goes on with its folder, and writes its conditions anew.
+    check_new(force or _is_own_junit(Path(path)), path)
+
+
+def _is_own_junit(path: Path) -> bool:
+    """Return whether a file was written by --junit."""
+    from xml.etree import ElementTree
+
+    try:
+        root = ElementTree.parse(path).getroot()
+    except (OSError, ValueError, ElementTree.ParseError):
+        return False
+    return root.tag == "testsuites" and root.get("name") == "bayesbias"
 
 
 def _close_gate(gate: Check, junit: str | None) -> None:
@@ -186,11 +205,16 @@ def _close_gate(gate: Check, junit: str | None) -> None:
 @click.command(epilog="Example: bayesbias report bayesbias-audit --out religion.html")
 @click.argument("folder", metavar="FOLDER")
 @click.option("-o", "--out", metavar="FILE", help="Where to; by default report.html in the folder.")
+@force_option
 @quiet_option
-def report(folder: str, out: str | None, quiet: bool) -> None:
+def report(folder: str, out: str | None, force: bool, quiet: bool) -> None:
     """Write the report of an audit again, from the files in FOLDER alone."""
     from bayesbias.auditing import write_report
 
+    # The report in the folder of the audit is what this command writes again.
+    own = Path(folder, "report.html")
+    if out is not None and Path(out).resolve() != own.resolve():
+        check_new(force, out)
     path = write_report(folder, out)
     say(f"written to {path}", quiet)
 

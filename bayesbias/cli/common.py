@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import html
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -94,6 +96,23 @@ def threshold_option(command: F) -> F:
         show_default=True,
         help="Share of any word set that an embedding may lack.",
     )(command)
+
+
+def force_option(command: F) -> F:
+    """Add --force, for commands that write files."""
+    return click.option(
+        "--force", is_flag=True, help="Replace files that exist already; by default an error."
+    )(command)
+
+
+def check_new(force: bool, *paths: str | PathLike[str] | None) -> None:
+    """Refuse to replace files that exist already, unless that is asked for."""
+    from bayesbias.errors import DataError
+
+    for path in paths:
+        # A link is replaced as well, also one that leads nowhere.
+        if path is not None and not force and os.path.lexists(path):
+            raise DataError(f"{path} exists already; give another name, or --force to replace it.")
 
 
 def study_option(command: F) -> F:

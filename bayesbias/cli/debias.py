@@ -11,7 +11,9 @@ import click
 from bayesbias.cli.common import (
     SUFFIXES,
     check_figure,
+    check_new,
     fallback_option,
+    force_option,
     format_option,
     frame_format,
     is_for_programs,
@@ -101,6 +103,7 @@ def debiasing_options(command: F) -> F:
 @click.argument("out", metavar="OUT", required=False)
 @click.option("--list", "listing", is_flag=True, help="List the methods, and stop.")
 @click.option("--to", "kind", metavar="FORMAT", help="Format, if not that of the suffix.")
+@force_option
 @debiasing_options
 @loading_options
 @format_option
@@ -110,6 +113,7 @@ def debias(
     out: str | None,
     listing: bool,
     kind: str | None,
+    force: bool,
     limit: int | None,
     trust: bool,
     output: str,
@@ -137,6 +141,8 @@ def debias(
         raise click.UsageError("Missing arguments 'EMBEDDING' and 'OUT'; or use --list.")
     target_format = writable_format(Path(out), kind)
     check_free(Path(out))
+    # What an interrupted run has left has other names, so it is resumed without --force.
+    check_new(force, out)
     fit = debiaser_fitter(**chosen)
     [embedding] = load_embeddings([source], limit=limit, trust=trust, quiet=quiet)
     debiaser = fit(embedding)
@@ -297,6 +303,7 @@ def read_tuples(source: str) -> str | list[list[str]]:
 @jobs_option
 @click.option("-o", "--out", metavar="FILE", help=f"Write the table: {SUFFIXES}.")
 @click.option("--figure", metavar="FILE", help="Draw the distances: .png, .svg or .pdf.")
+@force_option
 @debiasing_options
 @loading_options
 @format_option
@@ -314,6 +321,7 @@ def before_after(
     jobs: int,
     out: str | None,
     figure: str | None,
+    force: bool,
     limit: int | None,
     trust: bool,
     output: str,
@@ -331,6 +339,7 @@ def before_after(
         frame_format(out)
     if figure is not None:
         check_figure(figure)
+    check_new(force, out, figure)
     asked_study = load_study(study)
     if after is not None:
         _check_unused(chosen)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from bayesbias.cli.common import (
+    check_new,
+    force_option,
     format_option,
     print_frame,
     prob_option,
@@ -137,6 +139,7 @@ def fitting_options(command: F) -> F:
 )
 @prob_option
 @click.option("-o", "--out", metavar="FILE", help="Write the fit: a .nc file.")
+@force_option
 @fitting_options
 @format_option
 @quiet_option
@@ -153,6 +156,7 @@ def fit(
     rope: float | None,
     prob: float,
     out: str | None,
+    force: bool,
     output: str,
     quiet: bool,
     **options: Any,
@@ -165,6 +169,7 @@ def fit(
 
     if out is not None:
         writable_fit(out)
+        check_new(force, out)
     if table.lower().endswith(".nc"):
         result = load_fit(table)
     else:

@@ -10,7 +10,9 @@ import click
 from bayesbias.cli.common import (
     METRIC_HELP,
     SUFFIXES,
+    check_new,
     fallback_option,
+    force_option,
     format_option,
     frame_format,
     is_for_programs,
@@ -64,6 +66,7 @@ def measuring_options(command: F) -> F:
             show_default=True,
             help="Draws of the words' weights; 0 for values without intervals.",
         ),
+        force_option,
         click.option("-o", "--out", metavar="FILE", help=f"Write the table: {SUFFIXES}."),
     ):
         command = option(command)
@@ -108,6 +111,7 @@ def metrics(
     permutations: int,
     influence: bool,
     out: str | None,
+    force: bool,
     draws: int,
     prob: float,
     options: tuple[str, ...],
@@ -137,6 +141,7 @@ def metrics(
 
     if out is not None:
         frame_format(out)
+        check_new(force, out)
     chosen = as_metrics(metrics or ("weat_es",), parse_options(options))
     asked = _load_queries(queries)
     loaded = _load(chosen, asked, embeddings, fallbacks, limit, trust, quiet)
@@ -196,6 +201,7 @@ def rank(
     aggregate: str,
     correlations: bool,
     out: str | None,
+    force: bool,
     draws: int,
     prob: float,
     options: tuple[str, ...],
@@ -219,6 +225,7 @@ def rank(
 
     if out is not None:
         frame_format(out)
+        check_new(force, out)
     chosen = as_metrics(metrics or ("weat_es",), parse_options(options))
     asked = _load_queries(queries)
     loaded = _load(chosen, asked, embeddings, fallbacks, limit, trust, quiet)

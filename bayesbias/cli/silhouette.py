@@ -13,7 +13,9 @@ from bayesbias.cli.common import (
     METRIC_HELP,
     SUFFIXES,
     check_figure,
+    check_new,
     fallback_option,
+    force_option,
     format_option,
     frame_format,
     is_for_programs,
@@ -136,6 +138,7 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 )
 @click.option("-o", "--out", metavar="FILE", help=f"Write the bands: {SUFFIXES}.")
 @click.option("--figure", metavar="FILE", help="Draw the silhouettes: .png, .svg or .pdf.")
+@force_option
 @click.option(
     "--resume",
     metavar="FOLDER",
@@ -169,6 +172,7 @@ def silhouette(
     options: tuple[str, ...],
     out: str | None,
     figure: str | None,
+    force: bool,
     resume: str | None,
     jobs: int,
     seed: int,
@@ -195,6 +199,7 @@ def silhouette(
     _check_references(planted, biased, unbiased)
     _check_range(value_range, metrics)
     _check_files(out, figure)
+    check_new(force, out, figure)
     chosen = as_metrics(metrics or ("weat_es",), parse_options(options))
     query = load_query(source.removeprefix("query:"))
     asked = _asked(chosen, query, side)

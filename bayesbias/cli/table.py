@@ -8,7 +8,9 @@ from typing import Literal
 import click
 
 from bayesbias.cli.common import (
+    check_new,
     fallback_option,
+    force_option,
     format_option,
     is_for_programs,
     load_embeddings,
@@ -59,6 +61,7 @@ _COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_no
     show_default=True,
     help="Refuse words without a frequency, or take half the smallest one.",
 )
+@force_option
 @fallback_option
 @subwords_option
 @loading_options
@@ -68,6 +71,7 @@ def table(
     embeddings: tuple[str, ...],
     study: str,
     out: str | None,
+    force: bool,
     threshold: float,
     covariates: tuple[str, ...],
     frequencies: str,
@@ -92,6 +96,7 @@ def table(
 
     if out not in (None, "-"):
         writable_table(Path(str(out)))
+        check_new(force, out)
     lists = load_study(study)
     matching = matching_option_values(fallbacks, threshold)
     # What is wrong with these is reported before a large file is read.

@@ -9,6 +9,7 @@ import click
 from bayesbias._core.wording import same_name
 from bayesbias.cli.common import (
     fallback_option,
+    force_option,
     format_option,
     load_embeddings,
     loading_options,
@@ -134,6 +135,7 @@ def show(name: str, quiet: bool) -> None:
 )
 @seed_option
 @click.option("-o", "--out", metavar="DIR", help="Write every table and the warnings here.")
+@force_option
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is a warning.")
 @fallback_option
 @loading_options
@@ -148,6 +150,7 @@ def check(
     samples: int,
     seed: int,
     out: str | None,
+    force: bool,
     strict: bool,
     fallbacks: tuple[str, ...],
     limit: int | None,
@@ -169,7 +172,7 @@ def check(
     if pipeline is not None and not corpus:
         raise click.UsageError("--pipeline tags the words of a corpus: give --corpus.")
     if out is not None:
-        check_out(out)
+        check_out(out, force)
     study = load_lists(lists)
     counts = None if frequencies is None else read_frequencies(frequencies)
     # What may fail comes before what takes long.

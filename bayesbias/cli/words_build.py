@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesbias.cli.common import (
+    check_new,
+    force_option,
     format_option,
     is_for_programs,
     load_embeddings,
@@ -135,6 +137,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write the lists to a .toml file, and how each word got in to a .words.csv beside it.",
 )
+@force_option
 @seed_option
 @loading_options
 @format_option
@@ -157,6 +160,7 @@ def build(
     centroids: Any,
     stop_words: str,
     out: str | None,
+    force: bool,
     seed: int,
     limit: int | None,
     trust: bool,
@@ -187,7 +191,7 @@ def build(
     _check_sources(source, method, attributes, frequencies, corpus, train, save_embedding)
     if method == "clusters" and match_frequency:
         raise click.UsageError("--match-frequency goes with the methods frequency and pos.")
-    _check_writable(out, save_embedding)
+    _check_writable(out, save_embedding, force)
     words = as_labelled(labelled)
     for name in groups:
         one_of("--group", name, words)
@@ -256,15 +260,17 @@ def _check_sources(
         raise click.UsageError("--save-embedding is for one that is trained: give --corpus.")
 
 
-def _check_writable(out: str | None, save_embedding: str | None) -> None:
+def _check_writable(out: str | None, save_embedding: str | None, force: bool) -> None:
     """Refuse files that cannot be written, before the work."""
-    from bayesbias.embeddings import writable_format
+    from bayesbias.embeddings import vocabulary_path, writable_format
     from bayesbias.wordlists import writable_lists
 
     if out is not None:
-        writable_lists(Path(out))
+        check_new(force, out, writable_lists(Path(out)))
     if save_embedding is not None:
-        writable_format(Path(save_embedding), None)
+        path = Path(save_embedding)
+        words_file = vocabulary_path(path) if writable_format(path, None) == "npy" else None
+        check_new(force, path, words_file)
 
 
 def _word_set(source: str) -> WordSet:

@@ -66,7 +66,7 @@ def test_groups(method: str, tmp_path: Path, demo: bb.Embedding) -> None:
     (tmp_path / "pairs.txt").write_text("she he\nwoman, man\n")
     lists = ["bolukbasi:female_terms", "bolukbasi:male_terms"]
     options = {"n_words": 50} | ({"n_iterations": 2} if method == "inlp" else {})
-    command = ["debias", "demo", str(tmp_path / "after.npz"), "--method", method, "-q"]
+    command = ["debias", "demo", str(tmp_path / "after.npz"), "--method", method, "--force"]
     command += [part for name, value in options.items() for part in ("--option", f"{name}={value}")]
     for arguments, parameters, definition in (
         (["--group", lists[0], "--group", lists[1]], {}, lists),
