@@ -143,7 +143,7 @@ def debias(
     check_free(Path(out))
     # What an interrupted run has left has other names, so it is resumed without --force.
     check_new(force, out)
-    fit = debiaser_fitter(**chosen)
+    fit = debiaser_fitter(quiet=quiet, **chosen)
     [embedding] = load_embeddings([source], limit=limit, trust=trust, quiet=quiet)
     debiaser = fit(embedding)
     words = transform_words(chosen)
@@ -172,11 +172,12 @@ def debiaser_fitter(
     equalize: str | None,
     seed: int,
     fallbacks: tuple[str, ...],
+    quiet: bool,
     **_: object,
 ) -> Callable[[Embedding], Debiaser]:
     """Return a function that fits the method on an embedding; all that can be is checked first."""
     from bayesbias._core.validation import named
-    from bayesbias.debias import DEBIASERS
+    from bayesbias.debias import DEBIASERS, learnt_from
 
     debiaser = DEBIASERS[named("method", method, DEBIASERS)]()
     parameters = parse_options(options)
@@ -189,7 +190,13 @@ def debiaser_fitter(
         debiaser.set_params(equalize=read_tuples(equalize))
     words = _definition(debiaser, definition, groups)
     matching = matching_option_values(fallbacks)
-    return lambda embedding: debiaser.fit(embedding, definition=words, matching=matching)
+
+    def fit(embedding: Embedding) -> Debiaser:
+        fitted = debiaser.fit(embedding, definition=words, matching=matching)
+        say(f"learned from {learnt_from(fitted, words, embedding)}", quiet)
+        return fitted
+
+    return fit
 
 
 def _definition(debiaser: Debiaser, definition: str | None, groups: tuple[str, ...]) -> Any:
@@ -343,7 +350,7 @@ def before_after(
     asked_study = load_study(study)
     if after is not None:
         _check_unused(chosen)
-    fit = None if after is not None else debiaser_fitter(**chosen)
+    fit = None if after is not None else debiaser_fitter(quiet=quiet, **chosen)
     sources = [source] if after is None else [source, after]
     loaded = load_embeddings(sources, limit=limit, trust=trust, quiet=quiet)
     arguments: dict[str, Any] = {} if residual else {"residual": ()}

@@ -198,8 +198,7 @@ def silhouette(
 
     _check_references(planted, biased, unbiased)
     _check_range(value_range, metrics)
-    _check_files(out, figure)
-    check_new(force, out, figure)
+    _check_files(out, figure, force)
     chosen = as_metrics(metrics or ("weat_es",), parse_options(options))
     query = load_query(source.removeprefix("query:"))
     asked = _asked(chosen, query, side)
@@ -260,12 +259,13 @@ def _check_range(value_range: tuple[float, float] | None, names: Sequence[str]) 
         raise click.UsageError("--value-range is of one metric, and there are several --metric.")
 
 
-def _check_files(out: str | None, figure: str | None) -> None:
+def _check_files(out: str | None, figure: str | None, force: bool) -> None:
     """Refuse files that cannot be written, before the work."""
     if out is not None:
         frame_format(out)
     if figure is not None:
         check_figure(figure)
+    check_new(force, out, figure)
 
 
 def _check_loaded(
