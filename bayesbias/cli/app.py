@@ -13,6 +13,7 @@ import click
 from bayesbias import __version__
 from bayesbias.cli.audit import audit, report
 from bayesbias.cli.debias import before_after, debias
+from bayesbias.cli.doctor import doctor
 from bayesbias.cli.embedding import embedding
 from bayesbias.cli.fit import compare, fit
 from bayesbias.cli.metrics import metrics, rank
@@ -50,6 +51,7 @@ for _command in (
     before_after,
     words,
     embedding,
+    doctor,
 ):
     app.add_command(_command)
 
