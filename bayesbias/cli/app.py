@@ -9,6 +9,7 @@ import sys
 import warnings
 
 import click
+from click.shell_completion import shell_complete
 
 from bayesbias import __version__
 from bayesbias.cli.audit import audit, report
@@ -21,6 +22,9 @@ from bayesbias.cli.silhouette import silhouette
 from bayesbias.cli.table import table
 from bayesbias.cli.words import words
 from bayesbias.errors import BayesBiasError, BayesBiasWarning
+
+#: The variable by which a shell asks for completions.
+_COMPLETE = "_BAYESBIAS_COMPLETE"
 
 
 @click.group(
@@ -56,6 +60,13 @@ for _command in (
     app.add_command(_command)
 
 
+def _complete_in_shell() -> None:
+    """Answer the shell, if it is the shell that asks for completions."""
+    instruction = os.environ.get(_COMPLETE)
+    if instruction:
+        sys.exit(shell_complete(app, {}, "bayesbias", _COMPLETE, instruction))
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit 0 on success, 2 on bad input, 130 when interrupted.
 
@@ -69,6 +80,7 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a console without Unicode is no reason to fail
             stream.reconfigure(errors="replace")
+    _complete_in_shell()
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         with warnings.catch_warnings(), app.make_context("bayesbias", given) as context:

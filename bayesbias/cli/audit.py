@@ -25,6 +25,12 @@ from bayesbias.cli.common import (
     seed_option,
     threshold_option,
 )
+from bayesbias.cli.completion import (
+    complete_embeddings,
+    complete_methods,
+    complete_models,
+    complete_studies,
+)
 
 if TYPE_CHECKING:
     from bayesbias.auditing import Check, Given
@@ -36,11 +42,14 @@ _WIDTH = 100
     epilog="Example: bayesbias audit glove.txt word2vec.bin --study religion --study gender "
     "--debias leace --out audit"
 )
-@click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
+@click.argument(
+    "embeddings", nargs=-1, metavar="[EMBEDDING]...", shell_complete=complete_embeddings
+)
 @click.option(
     "-s",
     "--study",
     "studies",
+    shell_complete=complete_studies,
     multiple=True,
     default=("religion",),
     show_default=True,
@@ -57,12 +66,14 @@ _WIDTH = 100
 @click.option(
     "--model",
     "models",
+    shell_complete=complete_models,
     multiple=True,
     help="Model, name or TOML file; may be given several times. By default all for one embedding.",
 )
 @metric_option("Metric; may be given several times. By default all that fit a study.")
 @click.option(
     "--debias",
+    shell_complete=complete_methods,
     multiple=True,
     metavar="METHOD",
     help="Tell what a method of debiasing does (bayesbias debias --list names them); may be given "

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
+from bayesbias.cli.completion import complete_metrics, complete_studies
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,6 +121,7 @@ def study_option(command: F) -> F:
     return click.option(
         "-s",
         "--study",
+        shell_complete=complete_studies,
         default="religion",
         show_default=True,
         help="Study: a name (bayesbias words list shows them) or a file.",
@@ -128,7 +130,9 @@ def study_option(command: F) -> F:
 
 def metric_option(help_text: str) -> Callable[[F], F]:
     """Return what adds --metric, which can be given several times."""
-    return click.option("-m", "--metric", "metrics", multiple=True, help=help_text)
+    return click.option(
+        "-m", "--metric", "metrics", multiple=True, help=help_text, shell_complete=complete_metrics
+    )
 
 
 #: The help of commands that measure by one metric if none is named.

@@ -33,6 +33,7 @@ from bayesbias.cli.common import (
     study_option,
     write_frame,
 )
+from bayesbias.cli.completion import complete_embeddings, complete_methods
 
 if TYPE_CHECKING:
     from bayesbias.debias import Debiaser
@@ -86,6 +87,7 @@ def debiasing_options(command: F) -> F:
         ),
         click.option(
             "--method",
+            shell_complete=complete_methods,
             default="hard_debias",
             show_default=True,
             help="The method; bayesbias debias --list names them.",
@@ -99,7 +101,7 @@ def debiasing_options(command: F) -> F:
 @click.command(
     epilog="Example: bayesbias debias glove.txt debiased.npy --ignore bolukbasi:gender_specific"
 )
-@click.argument("source", metavar="EMBEDDING", required=False)
+@click.argument("source", shell_complete=complete_embeddings, metavar="EMBEDDING", required=False)
 @click.argument("out", metavar="OUT", required=False)
 @click.option("--list", "listing", is_flag=True, help="List the methods, and stop.")
 @click.option("--to", "kind", metavar="FORMAT", help="Format, if not that of the suffix.")
@@ -277,7 +279,7 @@ def read_tuples(source: str) -> str | list[list[str]]:
     "before-after",
     epilog="Example: bayesbias before-after demo --study gender --ignore bolukbasi:gender_specific",
 )
-@click.argument("source", metavar="EMBEDDING")
+@click.argument("source", shell_complete=complete_embeddings, metavar="EMBEDDING")
 @click.argument("after", metavar="[AFTER]", required=False)
 @study_option
 @metric_option("Metric to compare; may be given several times. By default all that fit a study.")

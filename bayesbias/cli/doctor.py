@@ -82,10 +82,10 @@ def _extras() -> list[tuple[str, str, str]]:
     """Return the optional dependencies as the installed package declares them."""
     needs: dict[str, list[str]] = {}
     for text in metadata.requires("bayesbias") or ():
-        extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", text)
+        marker = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", text)
         package = re.match(r"[A-Za-z0-9._-]+", text)
-        if extra and package:
-            needs.setdefault(extra[1], []).append(package[0])
+        if marker and package:
+            needs.setdefault(marker[1], []).append(package[0])
     rows = []
     for extra, packages in sorted(needs.items()):
         missing = [package for package in packages if _version(package) is None]

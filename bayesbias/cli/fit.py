@@ -17,6 +17,7 @@ from bayesbias.cli.common import (
     say,
     seed_option,
 )
+from bayesbias.cli.completion import complete_models
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,6 +81,7 @@ def fitting_options(command: F) -> F:
 @click.argument("table", metavar="TABLE")
 @click.option(
     "--model",
+    shell_complete=complete_models,
     default="interaction",
     show_default=True,
     help="baseline, connection, separate, hierarchical, crossed, interaction, embeddings, or a "
@@ -210,6 +212,7 @@ def fit(
 @click.option(
     "--model",
     "models",
+    shell_complete=complete_models,
     multiple=True,
     default=("baseline", "connection", "separate", "hierarchical", "crossed", "interaction"),
     show_default=True,

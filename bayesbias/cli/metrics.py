@@ -30,6 +30,7 @@ from bayesbias.cli.common import (
     threshold_option,
     write_frame,
 )
+from bayesbias.cli.completion import complete_embeddings, complete_queries
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,8 +77,10 @@ def measuring_options(command: F) -> F:
 @click.command(
     epilog="Example: bayesbias metrics weat_7 demo demo-100d --metric weat_es --metric ect"
 )
-@click.argument("queries", metavar="[QUERY]", required=False)
-@click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
+@click.argument("queries", shell_complete=complete_queries, metavar="[QUERY]", required=False)
+@click.argument(
+    "embeddings", shell_complete=complete_embeddings, nargs=-1, metavar="[EMBEDDING]..."
+)
 @metric_option(METRIC_HELP)
 @click.option("--list", "listing", is_flag=True, help="List the metrics, and stop.")
 @click.option("--p-values", is_flag=True, help="Test by permutation, where there are two targets.")
@@ -176,8 +179,14 @@ def metrics(
 
 
 @click.command(epilog="Example: bayesbias rank gender demo demo-100d --metric weat_es --metric rnd")
-@click.argument("queries", metavar="QUERY")
-@click.argument("embeddings", nargs=-1, metavar="EMBEDDING EMBEDDING...", required=True)
+@click.argument("queries", shell_complete=complete_queries, metavar="QUERY")
+@click.argument(
+    "embeddings",
+    shell_complete=complete_embeddings,
+    nargs=-1,
+    metavar="EMBEDDING EMBEDDING...",
+    required=True,
+)
 @metric_option(METRIC_HELP)
 @click.option(
     "--aggregate",

@@ -33,6 +33,7 @@ from bayesbias.cli.common import (
     subwords_option,
     write_frame,
 )
+from bayesbias.cli.completion import complete_embeddings, complete_queries
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,8 +52,10 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
     epilog="Example: bayesbias silhouette weat_7 demo demo-100d --side both --planted 0.2 "
     "--figure weat_7.png"
 )
-@click.argument("source", metavar="QUERY")
-@click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
+@click.argument("source", shell_complete=complete_queries, metavar="QUERY")
+@click.argument(
+    "embeddings", shell_complete=complete_embeddings, nargs=-1, metavar="[EMBEDDING]..."
+)
 @metric_option(METRIC_HELP)
 @click.option(
     "--side",

@@ -23,13 +23,16 @@ from bayesbias.cli.common import (
     subwords_option,
     threshold_option,
 )
+from bayesbias.cli.completion import complete_embeddings
 
 # As in bayesbias.distances.covariates, which is not imported for --help.
 _COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_norm")
 
 
 @click.command(epilog="Example: bayesbias table demo demo-100d --study gender --out table.parquet")
-@click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
+@click.argument(
+    "embeddings", nargs=-1, metavar="[EMBEDDING]...", shell_complete=complete_embeddings
+)
 @study_option
 @click.option(
     "-o",

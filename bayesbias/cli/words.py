@@ -19,6 +19,7 @@ from bayesbias.cli.common import (
     say,
     seed_option,
 )
+from bayesbias.cli.completion import complete_lists
 from bayesbias.cli.word_check import check_out, print_check, write_check
 from bayesbias.cli.words_build import build
 
@@ -79,7 +80,7 @@ def list_(collection: str | None, output: str, quiet: bool) -> None:
 
 
 @words.command(epilog="Example: bayesbias words show weat:career")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_lists)
 @quiet_option
 def show(name: str, quiet: bool) -> None:
     """Print the words of a list (weat:career), a study (religion) or a query (gender_1).
@@ -112,7 +113,7 @@ def show(name: str, quiet: bool) -> None:
 
 
 @words.command(epilog="Example: bayesbias words check religion demo demo-100d")
-@click.argument("lists")
+@click.argument("lists", shell_complete=complete_lists)
 @click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
 @click.option(
     "--frequencies", metavar="FILE", help="Words and counts, .csv or .tsv with a line of names."
