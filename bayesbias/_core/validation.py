@@ -8,7 +8,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, quoted, same_name
 from bayesbias.errors import SpecError
 
 
@@ -20,6 +20,12 @@ def one_of(name: str, value: str, options: Collection[str]) -> str:
         f"{name!r} is {value!r}; expected one of {quoted(sorted(options), limit=50)}."
         f"{did_you_mean(value, options)}"
     )
+
+
+def named(name: str, value: str, options: Collection[str]) -> str:
+    """Return the option that `value` names, whatever its case, else raise with the nearest one."""
+    same = same_name(value, options)
+    return one_of(name, value, options) if same is None else same
 
 
 def share(name: str, value: float) -> float:

@@ -31,9 +31,32 @@ def did_you_mean(value: object, options: Iterable[str]) -> str:
 
     >>> did_you_mean("relegion", ["religion", "gender"])
     " Did you mean 'religion'?"
+    >>> did_you_mean("RELEGION", ["religion", "gender"])
+    " Did you mean 'religion'?"
     """
-    close = difflib.get_close_matches(str(value), list(options), n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    # By folded names, so that capitals do not hide what is alike; the first of equal ones stays.
+    folded: dict[str, str] = {}
+    for option in options:
+        folded.setdefault(option.casefold(), option)
+    close = difflib.get_close_matches(str(value).casefold(), list(folded), n=1)
+    return f" Did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def same_name(value: object, options: Iterable[str]) -> str | None:
+    """Return the option that a name is, whatever its case; None if none or several are.
+
+    >>> same_name("WEAT", ["weat", "rnd"]), same_name("wet", ["weat", "rnd"])
+    ('weat', None)
+    >>> same_name("A", ["a", "A"]), same_name("Ab", ["ab", "AB"])
+    ('A', None)
+    """
+    if not isinstance(value, str):
+        return None
+    several = list(options)
+    if value in several:
+        return value
+    same = [option for option in several if option.casefold() == value.casefold()]
+    return same[0] if len(same) == 1 else None
 
 
 def plural(number: float, noun: str, nouns: str | None = None) -> str:

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any, TypeAlias
 
 from bayesbias._core.random import Seed, as_seed
-from bayesbias._core.validation import at_least, check_jobs, one_of, positive
+from bayesbias._core.validation import at_least, check_jobs, named, positive
 from bayesbias._core.wording import quoted
 from bayesbias.auditing.audit_inputs import check_distinct
 from bayesbias.debias import DEBIASERS
@@ -59,9 +59,8 @@ class Options:
         """Check everything."""
         check_interval(prob, "hdi")
         check_jobs(n_jobs)
-        methods = (debias,) if isinstance(debias, str) else tuple(debias)
-        for name in methods:
-            one_of("debias", name, DEBIASERS)
+        given = (debias,) if isinstance(debias, str) else tuple(debias)
+        methods = tuple(named("debias", name, DEBIASERS) for name in given)
         check_distinct("debias", methods)
         return cls(
             models=_models(models),

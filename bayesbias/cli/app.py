@@ -9,10 +9,12 @@ import sys
 import warnings
 
 import click
+from click.shell_completion import shell_complete
 
 from bayesbias import __version__
 from bayesbias.cli.audit import audit, report
 from bayesbias.cli.debias import before_after, debias
+from bayesbias.cli.doctor import doctor
 from bayesbias.cli.embedding import embedding
 from bayesbias.cli.fit import compare, fit
 from bayesbias.cli.metrics import metrics, rank
@@ -20,6 +22,9 @@ from bayesbias.cli.silhouette import silhouette
 from bayesbias.cli.table import table
 from bayesbias.cli.words import words
 from bayesbias.errors import BayesBiasError, BayesBiasWarning
+
+#: The variable by which a shell asks for completions.
+_COMPLETE = "_BAYESBIAS_COMPLETE"
 
 
 @click.group(
@@ -50,8 +55,16 @@ for _command in (
     before_after,
     words,
     embedding,
+    doctor,
 ):
     app.add_command(_command)
+
+
+def _complete_in_shell() -> None:
+    """Answer the shell, if it is the shell that asks for completions."""
+    instruction = os.environ.get(_COMPLETE)
+    if instruction:
+        sys.exit(shell_complete(app, {}, "bayesbias", _COMPLETE, instruction))
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -67,6 +80,7 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a console without Unicode is no reason to fail
             stream.reconfigure(errors="replace")
+    _complete_in_shell()
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         with warnings.catch_warnings(), app.make_context("bayesbias", given) as context:

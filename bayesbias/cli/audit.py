@@ -10,13 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER, LOST_VOCABULARY_THRESHOLD
+from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER
 from bayesbias.cli.common import (
+    check_new,
     fallback_option,
+    force_option,
+    jobs_option,
     loading_options,
     matching_option_values,
+    metric_option,
+    prob_option,
     quiet_option,
     say,
+    seed_option,
+    threshold_option,
+)
+from bayesbias.cli.completion import (
+    complete_embeddings,
+    complete_methods,
+    complete_models,
+    complete_studies,
 )
 
 if TYPE_CHECKING:
@@ -29,11 +42,14 @@ _WIDTH = 100
     epilog="Example: bayesbias audit glove.txt word2vec.bin --study religion --study gender "
     "--debias leace --out audit"
 )
-@click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
+@click.argument(
+    "embeddings", nargs=-1, metavar="[EMBEDDING]...", shell_complete=complete_embeddings
+)
 @click.option(
     "-s",
     "--study",
     "studies",
+    shell_complete=complete_studies,
     multiple=True,
     default=("religion",),
     show_default=True,
@@ -48,20 +64,16 @@ _WIDTH = 100
     help="Where everything is written to.",
 )
 @click.option(
-    "-m",
     "--model",
     "models",
+    shell_complete=complete_models,
     multiple=True,
     help="Model, name or TOML file; may be given several times. By default all for one embedding.",
 )
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    help="Metric; may be given several times. By default all that fit a study.",
-)
+@metric_option("Metric; may be given several times. By default all that fit a study.")
 @click.option(
     "--debias",
+    shell_complete=complete_methods,
     multiple=True,
     metavar="METHOD",
     help="Tell what a method of debiasing does (bayesbias debias --list names them); may be given "
@@ -79,15 +91,23 @@ _WIDTH = 100
     show_default=True,
     help="Measure random parts of the lists.",
 )
-@click.option("--force", is_flag=True, help="Do all again, and replace what is in the folder.")
-@click.option("--draws", default=1000, show_default=True, help="Draws of each of four chains.")
-@click.option("--seed", default=0, show_default=True, help="Same seed, same result.")
 @click.option(
-    "--prob", type=float, default=0.89, show_default=True, help="Probability of intervals."
+    "--force",
+    is_flag=True,
+    help="Do all again, and replace what is in the folder and the file of --junit.",
 )
 @click.option(
+    "--draws",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Draws of each of four chains.",
+)
+@seed_option
+@prob_option
+@click.option(
     "--rope",
-    type=float,
+    type=click.FloatRange(min=0),
     default=0.05,
     show_default=True,
     help="Differences of distances smaller than this do not matter.",
@@ -98,23 +118,16 @@ _WIDTH = 100
     multiple=True,
     metavar="CONDITION",
     help="Exit with code 1 if this holds, such as 'associated - different < -0.05 with P > 0.95'; "
-    "'for any group', 'for any word', 'for group NAME' or 'for word NAME' may follow. May be given "
-    "several times.",
+    "neutral is another name of none. 'for any group', 'for any word', 'for group NAME' or 'for "
+    "word NAME' may follow. May be given several times.",
 )
 @click.option(
     "--junit",
     metavar="FILE",
     help="Where to write the result of --fail-if as JUnit XML.",
 )
-@click.option(
-    "--lost",
-    "threshold",
-    type=click.FloatRange(0, 1),
-    default=LOST_VOCABULARY_THRESHOLD,
-    show_default=True,
-    help="Share of any word set that an embedding may lack.",
-)
-@click.option("-j", "--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
+@threshold_option
+@jobs_option
 @fallback_option
 @loading_options
 @quiet_option
@@ -138,7 +151,7 @@ def audit(
     """
     from bayesbias.auditing import audit as run
 
-    _check_junit(junit, options["fail_if"])
+    _check_junit(junit, options["fail_if"], options["force"])
     if metrics:
         options["metrics"] = metrics
     try:
@@ -163,7 +176,7 @@ def audit(
         _close_gate(result.gate, junit)
 
 
-def _check_junit(path: str | None, conditions: tuple[str, ...]) -> None:
+def _check_junit(path: str | None, conditions: tuple[str, ...], force: bool) -> None:
     """Refuse a file that would say nothing, or cannot be written, before long work."""
     from bayesbias._core.files import check_folder
 
@@ -172,6 +185,19 @@ def _check_junit(path: str | None, conditions: tuple[str, ...]) -> None:
     if not conditions:
         raise click.UsageError("--junit needs a condition to write about; add --fail-if.")
     check_folder(Path(path))
+    # The same command again goes on with its folder, and writes its conditions anew.
+    check_new(force or _is_own_junit(Path(path)), path)
+
+
+def _is_own_junit(path: Path) -> bool:
+    """Return whether a file was written by --junit."""
+    from xml.etree import ElementTree
+
+    try:
+        root = ElementTree.parse(path).getroot()
+    except (OSError, ValueError, ElementTree.ParseError):
+        return False
+    return root.tag == "testsuites" and root.get("name") == "bayesbias"
 
 
 def _close_gate(gate: Check, junit: str | None) -> None:
@@ -190,11 +216,16 @@ def _close_gate(gate: Check, junit: str | None) -> None:
 @click.command(epilog="Example: bayesbias report bayesbias-audit --out religion.html")
 @click.argument("folder", metavar="FOLDER")
 @click.option("-o", "--out", metavar="FILE", help="Where to; by default report.html in the folder.")
+@force_option
 @quiet_option
-def report(folder: str, out: str | None, quiet: bool) -> None:
+def report(folder: str, out: str | None, force: bool, quiet: bool) -> None:
     """Write the report of an audit again, from the files in FOLDER alone."""
     from bayesbias.auditing import write_report
 
+    # The report in the folder of the audit is what this command writes again.
+    own = Path(folder, "report.html")
+    if out is not None and Path(out).resolve() != own.resolve():
+        check_new(force, out)
     path = write_report(folder, out)
     say(f"written to {path}", quiet)
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import html
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
+from bayesbias.cli.completion import complete_metrics, complete_studies
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +42,104 @@ class _Format(click.Choice):  # type: ignore[type-arg]  # no generic class befor
     """A format by its name; ``table`` is another name of ``text``."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return str(super().convert("text" if value == "table" else value, param, ctx))
+        return str(super().convert("text" if str(value).lower() == "table" else value, param, ctx))
+
+
+def jobs_option(command: F) -> F:
+    """Add --jobs, the number of processes."""
+    return click.option(
+        "-j",
+        "--jobs",
+        type=int,
+        default=1,
+        show_default=True,
+        callback=_check_jobs,
+        help="Processes; -1 for all cores.",
+    )(command)
+
+
+def _check_jobs(context: click.Context, option: click.Parameter, value: int) -> int:
+    if value == 0:
+        raise click.BadParameter(
+            "0 is not a number of processes; give 1 or more, or -1 for all cores.", context, option
+        )
+    return value
+
+
+def seed_option(command: F) -> F:
+    """Add --seed."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Same seed, same result.",
+    )(command)
+
+
+def prob_option(command: F) -> F:
+    """Add --prob, the probability of intervals."""
+    return click.option(
+        "--prob",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        default=0.89,
+        show_default=True,
+        help="Probability of intervals.",
+    )(command)
+
+
+def threshold_option(command: F) -> F:
+    """Add --threshold, the share of words that may be missing."""
+    return click.option(
+        "--threshold",
+        type=click.FloatRange(0, 1),
+        default=LOST_VOCABULARY_THRESHOLD,
+        show_default=True,
+        help="Share of any word set that an embedding may lack.",
+    )(command)
+
+
+def force_option(command: F) -> F:
+    """Add --force, for commands that write files."""
+    return click.option(
+        "--force", is_flag=True, help="Replace files that exist already; by default an error."
+    )(command)
+
+
+def check_new(force: bool, *paths: str | PathLike[str] | None) -> None:
+    """Refuse to replace files that exist already, unless that is asked for."""
+    from bayesbias.errors import DataError
+
+    for path in paths:
+        # A link is replaced as well, also one that leads nowhere.
+        if path is not None and not force and os.path.lexists(path):
+            raise DataError(f"{path} exists already; give another name, or --force to replace it.")
+
+
+def study_option(command: F) -> F:
+    """Add --study, for commands that take one."""
+    return click.option(
+        "-s",
+        "--study",
+        shell_complete=complete_studies,
+        default="religion",
+        show_default=True,
+        help="Study: a name (bayesbias words list shows them) or a file.",
+    )(command)
+
+
+def metric_option(help_text: str) -> Callable[[F], F]:
+    """Return what adds --metric, which can be given several times."""
+    return click.option(
+        "-m", "--metric", "metrics", multiple=True, help=help_text, shell_complete=complete_metrics
+    )
+
+
+#: The help of commands that measure by one metric if none is named.
+METRIC_HELP = (
+    "Name of a metric (bayesbias metrics --list shows them); may be given several times. By "
+    "default weat_es."
+)
 
 
 def format_option(command: F) -> F:
@@ -47,7 +147,7 @@ def format_option(command: F) -> F:
     return click.option(
         "--format",
         "output",
-        type=_Format(FORMATS),
+        type=_Format(FORMATS, case_sensitive=False),
         default="text",
         show_default=True,
         help="How to print the result; csv and json are not rounded, latex is for the package "
@@ -63,7 +163,9 @@ def loading_options(command: F) -> F:
             is_flag=True,
             help="Open gensim pickles, which can run any code: only files whose source you trust.",
         ),
-        click.option("--limit", type=int, metavar="N", help="Read only the first N rows."),
+        click.option(
+            "--limit", type=click.IntRange(min=1), metavar="N", help="Read only the first N rows."
+        ),
     ):
         command = option(command)
     return command

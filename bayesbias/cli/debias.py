@@ -11,21 +11,29 @@ import click
 from bayesbias.cli.common import (
     SUFFIXES,
     check_figure,
+    check_new,
     fallback_option,
+    force_option,
     format_option,
     frame_format,
     is_for_programs,
+    jobs_option,
     load_embeddings,
     loading_options,
     matching_option_values,
+    metric_option,
     parse_options,
     print_frame,
     print_rows,
+    prob_option,
     quiet_option,
     save_figure,
     say,
+    seed_option,
+    study_option,
     write_frame,
 )
+from bayesbias.cli.completion import complete_embeddings, complete_methods
 
 if TYPE_CHECKING:
     from bayesbias.debias import Debiaser
@@ -40,7 +48,7 @@ _LISTS = "built-in list such as {}, or a text file"
 def debiasing_options(command: F) -> F:
     """Add the options of fitting a debiaser and choosing words."""
     for option in (
-        click.option("--seed", default=0, show_default=True, help="Same seed, same result."),
+        seed_option,
         click.option(
             "--target",
             metavar="LIST",
@@ -78,8 +86,8 @@ def debiasing_options(command: F) -> F:
             help="Option of the method, such as n_components=2; may be given several times.",
         ),
         click.option(
-            "-m",
             "--method",
+            shell_complete=complete_methods,
             default="hard_debias",
             show_default=True,
             help="The method; bayesbias debias --list names them.",
@@ -93,10 +101,11 @@ def debiasing_options(command: F) -> F:
 @click.command(
     epilog="Example: bayesbias debias glove.txt debiased.npy --ignore bolukbasi:gender_specific"
 )
-@click.argument("source", metavar="EMBEDDING", required=False)
+@click.argument("source", shell_complete=complete_embeddings, metavar="EMBEDDING", required=False)
 @click.argument("out", metavar="OUT", required=False)
 @click.option("--list", "listing", is_flag=True, help="List the methods, and stop.")
 @click.option("--to", "kind", metavar="FORMAT", help="Format, if not that of the suffix.")
+@force_option
 @debiasing_options
 @loading_options
 @format_option
@@ -106,6 +115,7 @@ def debias(
     out: str | None,
     listing: bool,
     kind: str | None,
+    force: bool,
     limit: int | None,
     trust: bool,
     output: str,
@@ -133,7 +143,9 @@ def debias(
         raise click.UsageError("Missing arguments 'EMBEDDING' and 'OUT'; or use --list.")
     target_format = writable_format(Path(out), kind)
     check_free(Path(out))
-    fit = debiaser_fitter(**chosen)
+    # What an interrupted run has left has other names, so it is resumed without --force.
+    check_new(force, out)
+    fit = debiaser_fitter(quiet=quiet, **chosen)
     [embedding] = load_embeddings([source], limit=limit, trust=trust, quiet=quiet)
     debiaser = fit(embedding)
     words = transform_words(chosen)
@@ -162,13 +174,14 @@ def debiaser_fitter(
     equalize: str | None,
     seed: int,
     fallbacks: tuple[str, ...],
+    quiet: bool,
     **_: object,
 ) -> Callable[[Embedding], Debiaser]:
     """Return a function that fits the method on an embedding; all that can be is checked first."""
-    from bayesbias._core.validation import one_of
-    from bayesbias.debias import DEBIASERS
+    from bayesbias._core.validation import named
+    from bayesbias.debias import DEBIASERS, learnt_from
 
-    debiaser = DEBIASERS[one_of("method", method, DEBIASERS)]()
+    debiaser = DEBIASERS[named("method", method, DEBIASERS)]()
     parameters = parse_options(options)
     debiaser.set_params(**parameters)
     if "seed" in debiaser.get_params() and "seed" not in parameters:
@@ -179,7 +192,13 @@ def debiaser_fitter(
         debiaser.set_params(equalize=read_tuples(equalize))
     words = _definition(debiaser, definition, groups)
     matching = matching_option_values(fallbacks)
-    return lambda embedding: debiaser.fit(embedding, definition=words, matching=matching)
+
+    def fit(embedding: Embedding) -> Debiaser:
+        fitted = debiaser.fit(embedding, definition=words, matching=matching)
+        say(f"learned from {learnt_from(fitted, words, embedding)}", quiet)
+        return fitted
+
+    return fit
 
 
 def _definition(debiaser: Debiaser, definition: str | None, groups: tuple[str, ...]) -> Any:
@@ -260,30 +279,40 @@ def read_tuples(source: str) -> str | list[list[str]]:
     "before-after",
     epilog="Example: bayesbias before-after demo --study gender --ignore bolukbasi:gender_specific",
 )
-@click.argument("source", metavar="EMBEDDING")
+@click.argument("source", shell_complete=complete_embeddings, metavar="EMBEDDING")
 @click.argument("after", metavar="[AFTER]", required=False)
-@click.option("-s", "--study", default="religion", show_default=True, help="Study, name or file.")
+@study_option
+@metric_option("Metric to compare; may be given several times. By default all that fit a study.")
 @click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    help="Metric to compare; may be given several times. By default all that fit a study.",
+    "--draws",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Draws of each chain and metric.",
 )
-@click.option("--draws", default=1000, show_default=True, help="Draws of each chain and metric.")
 @click.option(
     "--residual/--no-residual",
     default=True,
     show_default=True,
     help="Test residual bias: clusters, a classifier, neighbours.",
 )
-@click.option("--similarity", multiple=True, metavar="FILE", help="Benchmarks of similarity.")
-@click.option("--analogies", multiple=True, metavar="FILE", help="Benchmarks of analogies.")
 @click.option(
-    "--prob", type=float, default=0.89, show_default=True, help="Probability of intervals."
+    "--similarity",
+    multiple=True,
+    metavar="FILE",
+    help="Benchmark of similarity, a name or a file; may be given several times.",
 )
-@click.option("-j", "--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
+@click.option(
+    "--analogies",
+    multiple=True,
+    metavar="FILE",
+    help="Benchmark of analogies, a name or a file; may be given several times.",
+)
+@prob_option
+@jobs_option
 @click.option("-o", "--out", metavar="FILE", help=f"Write the table: {SUFFIXES}.")
 @click.option("--figure", metavar="FILE", help="Draw the distances: .png, .svg or .pdf.")
+@force_option
 @debiasing_options
 @loading_options
 @format_option
@@ -301,6 +330,7 @@ def before_after(
     jobs: int,
     out: str | None,
     figure: str | None,
+    force: bool,
     limit: int | None,
     trust: bool,
     output: str,
@@ -318,10 +348,11 @@ def before_after(
         frame_format(out)
     if figure is not None:
         check_figure(figure)
+    check_new(force, out, figure)
     asked_study = load_study(study)
     if after is not None:
         _check_unused(chosen)
-    fit = None if after is not None else debiaser_fitter(**chosen)
+    fit = None if after is not None else debiaser_fitter(quiet=quiet, **chosen)
     sources = [source] if after is None else [source, after]
     loaded = load_embeddings(sources, limit=limit, trust=trust, quiet=quiet)
     arguments: dict[str, Any] = {} if residual else {"residual": ()}

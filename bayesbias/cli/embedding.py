@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from bayesbias.cli.common import (
+    check_new,
+    force_option,
     format_option,
     load_embeddings,
     loading_options,
@@ -48,6 +50,7 @@ def info(source: str, limit: int | None, trust: bool, output: str, quiet: bool) 
     metavar="LISTS",
     help="Keep only the words of this study or query (name or file).",
 )
+@force_option
 @loading_options
 @quiet_option
 def convert(
@@ -55,6 +58,7 @@ def convert(
     target: str,
     kind: str | None,
     words: str | None,
+    force: bool,
     limit: int | None,
     trust: bool,
     quiet: bool,
@@ -66,10 +70,12 @@ def convert(
     """
     from pathlib import Path
 
-    from bayesbias.embeddings import writable_format
+    from bayesbias.embeddings import vocabulary_path, writable_format
     from bayesbias.wordlists import load_lists
 
-    writable_format(Path(target), kind)
+    target_format = writable_format(Path(target), kind)
+    words_file = vocabulary_path(Path(target)) if target_format == "npy" else None
+    check_new(force, target, words_file)
     lists = None if words is None else load_lists(words)
     loaded = load_embeddings([source], lists, limit=limit, trust=trust, quiet=quiet)[0]
     loaded.save(target, format=kind)

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bayesbias.cli.common import format_option, print_frame, quiet_option, say
+from bayesbias.cli.common import (
+    check_new,
+    force_option,
+    format_option,
+    print_frame,
+    prob_option,
+    quiet_option,
+    say,
+    seed_option,
+)
+from bayesbias.cli.completion import complete_models
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,12 +30,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 def fitting_options(command: F) -> F:
     """Add the options of fitting a model."""
     for option in (
-        click.option("--seed", default=0, show_default=True, help="Same seed, same draws."),
-        click.option("--chains", default=4, show_default=True, help="Number of chains."),
-        click.option("--draws", default=2000, show_default=True, help="Draws of each chain."),
+        seed_option,
+        click.option(
+            "--chains",
+            type=click.IntRange(min=1),
+            default=4,
+            show_default=True,
+            help="Number of chains.",
+        ),
+        click.option(
+            "--draws",
+            type=click.IntRange(min=1),
+            default=2000,
+            show_default=True,
+            help="Draws of each chain.",
+        ),
         click.option(
             "--duplicates",
-            type=click.Choice(["drop", "keep"]),
+            type=click.Choice(["drop", "keep"], case_sensitive=False),
             default="drop",
             show_default=True,
             help="Leave duplicated rows out, or count each of them.",
@@ -37,7 +59,7 @@ def fitting_options(command: F) -> F:
         ),
         click.option(
             "--sampler",
-            type=click.Choice(["nutpie", "pymc", "numpyro", "blackjax"]),
+            type=click.Choice(["nutpie", "pymc", "numpyro", "blackjax"], case_sensitive=False),
             default="nutpie",
             show_default=True,
             help="Which implementation of NUTS.",
@@ -45,7 +67,7 @@ def fitting_options(command: F) -> F:
         click.option(
             "-e",
             "--engine",
-            type=click.Choice(["auto", "exact", "nuts"]),
+            type=click.Choice(["auto", "exact", "nuts"], case_sensitive=False),
             default="auto",
             show_default=True,
             help="Draw exactly (normal likelihoods), sample with NUTS, or exactly where possible.",
@@ -58,19 +80,21 @@ def fitting_options(command: F) -> F:
 @click.command(epilog="Example: bayesbias fit table.csv --by protected_group --out religion.nc")
 @click.argument("table", metavar="TABLE")
 @click.option(
-    "-m",
     "--model",
+    shell_complete=complete_models,
     default="interaction",
     show_default=True,
     help="baseline, connection, separate, hierarchical, crossed, interaction, embeddings, or a "
     "TOML file.",
 )
 @click.option(
-    "--likelihood", type=click.Choice(["normal", "student_t"]), help="Instead of the model's own."
+    "--likelihood",
+    type=click.Choice(["normal", "student_t"], case_sensitive=False),
+    help="Instead of the model's own.",
 )
 @click.option(
     "--residual",
-    type=click.Choice(["one", "connection"]),
+    type=click.Choice(["one", "connection"], case_sensitive=False),
     help="One residual scale, or one for each connection.",
 )
 @click.option(
@@ -82,7 +106,9 @@ def fitting_options(command: F) -> F:
 )
 @click.option(
     "--show",
-    type=click.Choice(["contrasts", "means", "coefficients", "overview", "parameters"]),
+    type=click.Choice(
+        ["contrasts", "means", "coefficients", "overview", "parameters"], case_sensitive=False
+    ),
     default="contrasts",
     show_default=True,
     help="What to print.",
@@ -91,11 +117,13 @@ def fitting_options(command: F) -> F:
     "--contrast",
     default="associated - none",
     show_default=True,
-    help="The contrast to print; below 0 is closer.",
+    help="The contrast to print; below 0 is closer. neutral is another name of none.",
 )
 @click.option(
     "--by",
-    type=click.Choice(["protected_word", "protected_group", "attribute_group", "embedding"]),
+    type=click.Choice(
+        ["protected_word", "protected_group", "attribute_group", "embedding"], case_sensitive=False
+    ),
     help="One contrast for each; attribute_group compares groups on the same attributes.",
 )
 @click.option(
@@ -106,11 +134,14 @@ def fitting_options(command: F) -> F:
     help="A column of numbers to add a slope for, such as log_frequency; may be given several "
     "times.",
 )
-@click.option("--rope", type=float, help="Differences smaller than this do not matter.")
 @click.option(
-    "--prob", type=float, default=0.89, show_default=True, help="Probability of intervals."
+    "--rope",
+    type=click.FloatRange(min=0),
+    help="Differences of distances smaller than this do not matter.",
 )
+@prob_option
 @click.option("-o", "--out", metavar="FILE", help="Write the fit: a .nc file.")
+@force_option
 @fitting_options
 @format_option
 @quiet_option
@@ -127,6 +158,7 @@ def fit(
     rope: float | None,
     prob: float,
     out: str | None,
+    force: bool,
     output: str,
     quiet: bool,
     **options: Any,
@@ -139,6 +171,7 @@ def fit(
 
     if out is not None:
         writable_fit(out)
+        check_new(force, out)
     if table.lower().endswith(".nc"):
         result = load_fit(table)
     else:
@@ -174,12 +207,12 @@ def fit(
     say(str(result.diagnostics()), quiet)
 
 
-@click.command(epilog="Example: bayesbias compare table.csv -m crossed -m interaction")
+@click.command(epilog="Example: bayesbias compare table.csv --model crossed --model interaction")
 @click.argument("sources", nargs=-1, required=True, metavar="TABLE | FIT...")
 @click.option(
-    "-m",
     "--model",
     "models",
+    shell_complete=complete_models,
     multiple=True,
     default=("baseline", "connection", "separate", "hierarchical", "crossed", "interaction"),
     show_default=True,
@@ -187,7 +220,7 @@ def fit(
 )
 @click.option(
     "--criterion",
-    type=click.Choice(["waic", "loo"]),
+    type=click.Choice(["waic", "loo"], case_sensitive=False),
     default="waic",
     show_default=True,
     help="By what to compare.",
@@ -243,12 +276,54 @@ def _rows(path: str, options: dict[str, Any]) -> pd.DataFrame:
     if where is None:
         return table
     try:
-        rows = table.query(where)
+        rows = table.query(_with_none(where))
     except Exception as err:  # pandas raises whatever the expression ran into
-        raise SpecError(f"--where {where!r} cannot be read: {err}") from err
+        raise SpecError(f"--where {where!r} cannot be read: {err}.{_values(table, where)}") from err
     if rows.empty:
-        raise SpecError(f"--where {where!r} leaves no rows.")
+        raise SpecError(f"--where {where!r} leaves no rows.{_values(table, where)}")
     return rows
+
+
+def _with_none(where: str) -> str:
+    """Return an expression with ``none`` in place of ``neutral`` where connections are compared."""
+    import ast
+
+    try:
+        tree = ast.parse(where.strip(), mode="eval")
+    except (SyntaxError, ValueError):  # pandas allows more, such as names in backticks
+        return where
+    is_changed = False
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Compare):
+            continue
+        parts = list(ast.walk(node))
+        if not any(isinstance(part, ast.Name) and part.id == "connection" for part in parts):
+            continue
+        for part in parts:
+            if isinstance(part, ast.Constant) and part.value == "neutral":
+                part.value, is_changed = "none", True
+    return ast.unparse(tree) if is_changed else where
+
+
+def _values(table: pd.DataFrame, where: str) -> str:
+    """Return what the columns that an expression names hold, or which columns there are."""
+    import re
+
+    from bayesbias._core.wording import quoted, shortened
+
+    # Not what is between quotation marks: these are values.
+    named = set(re.findall(r"[^\W\d]\w*", re.sub(r"'[^']*'|\"[^\"]*\"", "", where)))
+    columns = [str(name) for name in table.columns if name in named]
+    if not columns:
+        return f" The columns are {shortened(map(str, table.columns), 20)}."
+    texts = []
+    for name in columns:
+        column = table[name]
+        if column.dtype.kind in "fiu":
+            texts.append(f" {name} is from {column.min():g} to {column.max():g}.")
+        else:
+            texts.append(f" {name} has the values {quoted(map(str, column.unique()), 30)}.")
+    return "".join(texts)
 
 
 def _fit_table(

@@ -7,22 +7,30 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bayesbias._core.constants import LOST_VOCABULARY_THRESHOLD
 from bayesbias.cli.common import (
+    METRIC_HELP,
     SUFFIXES,
+    check_new,
     fallback_option,
+    force_option,
     format_option,
     frame_format,
     is_for_programs,
+    jobs_option,
     load_embeddings,
     loading_options,
     matching_option_values,
+    metric_option,
     parse_options,
     print_frame,
+    prob_option,
     quiet_option,
     say,
+    seed_option,
+    threshold_option,
     write_frame,
 )
+from bayesbias.cli.completion import complete_embeddings, complete_queries
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,18 +48,9 @@ _RANKS = "Embeddings ranked by bias; 1 is the least biased."
 def measuring_options(command: F) -> F:
     """Add the options of measuring queries."""
     for option in (
-        click.option("--seed", default=0, show_default=True, help="Same seed, same result."),
-        click.option(
-            "-j", "--jobs", default=1, show_default=True, help="Processes; -1 for all cores."
-        ),
-        click.option(
-            "--lost",
-            "threshold",
-            type=click.FloatRange(0, 1),
-            default=LOST_VOCABULARY_THRESHOLD,
-            show_default=True,
-            help="Share of any word set that an embedding may lack.",
-        ),
+        seed_option,
+        jobs_option,
+        threshold_option,
         click.option("--normalize", is_flag=True, help="Scale vectors to length one first."),
         click.option(
             "--option",
@@ -60,15 +59,15 @@ def measuring_options(command: F) -> F:
             metavar="NAME=VALUE",
             help="Option of a metric, such as distance=cos; may be given several times.",
         ),
-        click.option(
-            "--prob", type=float, default=0.89, show_default=True, help="Probability of intervals."
-        ),
+        prob_option,
         click.option(
             "--draws",
+            type=click.IntRange(min=0),
             default=4000,
             show_default=True,
             help="Draws of the words' weights; 0 for values without intervals.",
         ),
+        force_option,
         click.option("-o", "--out", metavar="FILE", help=f"Write the table: {SUFFIXES}."),
     ):
         command = option(command)
@@ -78,26 +77,26 @@ def measuring_options(command: F) -> F:
 @click.command(
     epilog="Example: bayesbias metrics weat_7 demo demo-100d --metric weat_es --metric ect"
 )
-@click.argument("queries", metavar="[QUERY]", required=False)
-@click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
-@click.option(
-    "-m",
-    "--metric",
-    "names",
-    multiple=True,
-    help="Name of a metric; may be given several times. By default weat_es.",
+@click.argument("queries", shell_complete=complete_queries, metavar="[QUERY]", required=False)
+@click.argument(
+    "embeddings", shell_complete=complete_embeddings, nargs=-1, metavar="[EMBEDDING]..."
 )
+@metric_option(METRIC_HELP)
 @click.option("--list", "listing", is_flag=True, help="List the metrics, and stop.")
 @click.option("--p-values", is_flag=True, help="Test by permutation, where there are two targets.")
 @click.option(
     "--test",
-    type=click.Choice(["two-sided", "right-sided", "left-sided"]),
+    type=click.Choice(["two-sided", "right-sided", "left-sided"], case_sensitive=False),
     default="two-sided",
     show_default=True,
     help="Which values count against chance.",
 )
 @click.option(
-    "--permutations", default=10_000, show_default=True, help="Drawn where not all are enumerated."
+    "--permutations",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    help="Permutations to draw where not all are enumerated.",
 )
 @click.option("--influence", is_flag=True, help="Print how much each word changes the value.")
 @measuring_options
@@ -108,13 +107,14 @@ def measuring_options(command: F) -> F:
 def metrics(
     queries: str | None,
     embeddings: tuple[str, ...],
-    names: tuple[str, ...],
+    metrics: tuple[str, ...],
     listing: bool,
     p_values: bool,
     test: Test,
     permutations: int,
     influence: bool,
     out: str | None,
+    force: bool,
     draws: int,
     prob: float,
     options: tuple[str, ...],
@@ -144,7 +144,8 @@ def metrics(
 
     if out is not None:
         frame_format(out)
-    chosen = as_metrics(names or ("weat_es",), parse_options(options))
+        check_new(force, out)
+    chosen = as_metrics(metrics or ("weat_es",), parse_options(options))
     asked = _load_queries(queries)
     loaded = _load(chosen, asked, embeddings, fallbacks, limit, trust, quiet)
     if influence:
@@ -178,18 +179,18 @@ def metrics(
 
 
 @click.command(epilog="Example: bayesbias rank gender demo demo-100d --metric weat_es --metric rnd")
-@click.argument("queries", metavar="QUERY")
-@click.argument("embeddings", nargs=-1, metavar="EMBEDDING EMBEDDING...", required=True)
-@click.option(
-    "-m",
-    "--metric",
-    "names",
-    multiple=True,
-    help="Name of a metric; may be given several times. By default weat_es.",
+@click.argument("queries", shell_complete=complete_queries, metavar="QUERY")
+@click.argument(
+    "embeddings",
+    shell_complete=complete_embeddings,
+    nargs=-1,
+    metavar="EMBEDDING EMBEDDING...",
+    required=True,
 )
+@metric_option(METRIC_HELP)
 @click.option(
     "--aggregate",
-    type=click.Choice(["abs_avg", "avg", "abs_sum", "sum"]),
+    type=click.Choice(["abs_avg", "avg", "abs_sum", "sum"], case_sensitive=False),
     default="abs_avg",
     show_default=True,
     help="How the queries are summed up.",
@@ -205,10 +206,11 @@ def metrics(
 def rank(
     queries: str,
     embeddings: tuple[str, ...],
-    names: tuple[str, ...],
+    metrics: tuple[str, ...],
     aggregate: str,
     correlations: bool,
     out: str | None,
+    force: bool,
     draws: int,
     prob: float,
     options: tuple[str, ...],
@@ -232,7 +234,8 @@ def rank(
 
     if out is not None:
         frame_format(out)
-    chosen = as_metrics(names or ("weat_es",), parse_options(options))
+        check_new(force, out)
+    chosen = as_metrics(metrics or ("weat_es",), parse_options(options))
     asked = _load_queries(queries)
     loaded = _load(chosen, asked, embeddings, fallbacks, limit, trust, quiet)
     settings: dict[str, Any] = {

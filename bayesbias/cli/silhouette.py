@@ -10,23 +10,30 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesbias.cli.common import (
+    METRIC_HELP,
     SUFFIXES,
     check_figure,
+    check_new,
     fallback_option,
+    force_option,
     format_option,
     frame_format,
     is_for_programs,
+    jobs_option,
     load_embeddings,
     loading_options,
     matching_option_values,
+    metric_option,
     parse_options,
     print_frame,
     quiet_option,
     save_figure,
     say,
+    seed_option,
     subwords_option,
     write_frame,
 )
+from bayesbias.cli.completion import complete_embeddings, complete_queries
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,38 +52,40 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
     epilog="Example: bayesbias silhouette weat_7 demo demo-100d --side both --planted 0.2 "
     "--figure weat_7.png"
 )
-@click.argument("source", metavar="QUERY")
-@click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
-@click.option(
-    "-m",
-    "--metric",
-    "names",
-    multiple=True,
-    help="Name of a metric; may be given several times. By default weat_es.",
+@click.argument("source", shell_complete=complete_queries, metavar="QUERY")
+@click.argument(
+    "embeddings", shell_complete=complete_embeddings, nargs=-1, metavar="[EMBEDDING]..."
 )
+@metric_option(METRIC_HELP)
 @click.option(
     "--side",
-    type=click.Choice([*_SIDES, "both"]),
+    type=click.Choice([*_SIDES, "both"], case_sensitive=False),
     default="targets",
     show_default=True,
     help="Which lists grow: the groups or the concepts.",
 )
-@click.option("--runs", default=100, show_default=True, help="Random orders of the words.")
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="Random orders of the words.",
+)
 @click.option(
     "--growth",
-    type=click.Choice(["proportional", "prefix"]),
+    type=click.Choice(["proportional", "prefix"], case_sensitive=False),
     default="proportional",
     show_default=True,
     help="Lists of different lengths end together, or get as many words each, as in the paper.",
 )
 @click.option(
     "--step",
-    type=int,
+    type=click.IntRange(min=1),
     help="Words that each list gets at a time; by default 1 for targets, 3 for attributes.",
 )
 @click.option(
     "--start",
-    type=int,
+    type=click.IntRange(min=1),
     help="Words of each list at first; by default one more than the metric needs, 2 for most.",
 )
 @click.option(
@@ -88,7 +97,7 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 )
 @click.option(
     "--chance",
-    type=int,
+    type=click.IntRange(min=0),
     metavar="NUMBER",
     help="Random lists to compare with, 19 or more; by default 39 where that costs little. With 0, "
     "which is none, only the words of the query are read from files.",
@@ -108,7 +117,7 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 @click.option("--unbiased", metavar="NAME", help="An EMBEDDING known not to be, or less so.")
 @click.option(
     "--normalisation",
-    type=click.Choice(["paper", "as-published"]),
+    type=click.Choice(["paper", "as-published"], case_sensitive=False),
     default="paper",
     show_default=True,
     help="Accuracy relative to the largest distance from no bias, or, as in the numbers that the "
@@ -117,7 +126,7 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 @click.option("--influence", is_flag=True, help="Print how much each word matters, instead.")
 @click.option(
     "--prob",
-    type=float,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.89,
     show_default=True,
     help="Probability of quantile bands and intervals.",
@@ -132,13 +141,14 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 )
 @click.option("-o", "--out", metavar="FILE", help=f"Write the bands: {SUFFIXES}.")
 @click.option("--figure", metavar="FILE", help="Draw the silhouettes: .png, .svg or .pdf.")
+@force_option
 @click.option(
     "--resume",
     metavar="FOLDER",
     help="Keep finished runs there, and go on from those that are there already.",
 )
-@click.option("-j", "--jobs", default=1, show_default=True, help="Processes; -1 for all cores.")
-@click.option("--seed", default=0, show_default=True, help="Same seed, same result.")
+@jobs_option
+@seed_option
 @fallback_option
 @subwords_option
 @loading_options
@@ -147,7 +157,7 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 def silhouette(
     source: str,
     embeddings: tuple[str, ...],
-    names: tuple[str, ...],
+    metrics: tuple[str, ...],
     side: str,
     runs: int,
     growth: str,
@@ -165,6 +175,7 @@ def silhouette(
     options: tuple[str, ...],
     out: str | None,
     figure: str | None,
+    force: bool,
     resume: str | None,
     jobs: int,
     seed: int,
@@ -189,9 +200,9 @@ def silhouette(
     from bayesbias.wordlists import load_query
 
     _check_references(planted, biased, unbiased)
-    _check_range(value_range, names)
-    _check_files(out, figure)
-    chosen = as_metrics(names or ("weat_es",), parse_options(options))
+    _check_range(value_range, metrics)
+    _check_files(out, figure, force)
+    chosen = as_metrics(metrics or ("weat_es",), parse_options(options))
     query = load_query(source.removeprefix("query:"))
     asked = _asked(chosen, query, side)
     references: list[Embedding] = []
@@ -251,12 +262,13 @@ def _check_range(value_range: tuple[float, float] | None, names: Sequence[str]) 
         raise click.UsageError("--value-range is of one metric, and there are several --metric.")
 
 
-def _check_files(out: str | None, figure: str | None) -> None:
+def _check_files(out: str | None, figure: str | None, force: bool) -> None:
     """Refuse files that cannot be written, before the work."""
     if out is not None:
         frame_format(out)
     if figure is not None:
         check_figure(figure)
+    check_new(force, out, figure)
 
 
 def _check_loaded(

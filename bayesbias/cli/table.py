@@ -7,9 +7,10 @@ from typing import Literal
 
 import click
 
-from bayesbias._core.constants import LOST_VOCABULARY_THRESHOLD
 from bayesbias.cli.common import (
+    check_new,
     fallback_option,
+    force_option,
     format_option,
     is_for_programs,
     load_embeddings,
@@ -18,35 +19,33 @@ from bayesbias.cli.common import (
     print_frame,
     quiet_option,
     say,
+    study_option,
     subwords_option,
+    threshold_option,
 )
+from bayesbias.cli.completion import complete_embeddings
 
 # As in bayesbias.distances.covariates, which is not imported for --help.
 _COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_norm")
 
 
 @click.command(epilog="Example: bayesbias table demo demo-100d --study gender --out table.parquet")
-@click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
-@click.option("-s", "--study", default="religion", show_default=True, help="Study, name or file.")
+@click.argument(
+    "embeddings", nargs=-1, metavar="[EMBEDDING]...", shell_complete=complete_embeddings
+)
+@study_option
 @click.option(
     "-o",
     "--out",
     metavar="FILE",
     help="Write the table: .csv, .csv.gz, .parquet, or - for standard output.",
 )
-@click.option(
-    "--lost",
-    "threshold",
-    type=click.FloatRange(0, 1),
-    default=LOST_VOCABULARY_THRESHOLD,
-    show_default=True,
-    help="Share of any word set that an embedding may lack.",
-)
+@threshold_option
 @click.option(
     "--covariate",
     "covariates",
     multiple=True,
-    type=click.Choice(_COVARIATES),
+    type=click.Choice(_COVARIATES, case_sensitive=False),
     help="Add a number of the attribute or the protected word as a column; may be given several "
     "times.",
 )
@@ -60,11 +59,12 @@ _COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_no
 )
 @click.option(
     "--unknown-frequency",
-    type=click.Choice(["error", "lowest"]),
+    type=click.Choice(["error", "lowest"], case_sensitive=False),
     default="error",
     show_default=True,
     help="Refuse words without a frequency, or take half the smallest one.",
 )
+@force_option
 @fallback_option
 @subwords_option
 @loading_options
@@ -74,6 +74,7 @@ def table(
     embeddings: tuple[str, ...],
     study: str,
     out: str | None,
+    force: bool,
     threshold: float,
     covariates: tuple[str, ...],
     frequencies: str,
@@ -98,6 +99,7 @@ def table(
 
     if out not in (None, "-"):
         writable_table(Path(str(out)))
+        check_new(force, out)
     lists = load_study(study)
     matching = matching_option_values(fallbacks, threshold)
     # What is wrong with these is reported before a large file is read.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bayesbias.cli.common import print_frame, records, render, say
+from bayesbias.cli.common import check_new, print_frame, records, render, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,8 +20,8 @@ _WIDTH = 100
 _BRACKETS = "In brackets: the percentile among random lists, or shuffled ones."
 
 
-def check_out(out: str) -> None:
-    """Refuse a folder that cannot be written to, before long work."""
+def check_out(out: str, force: bool) -> None:
+    """Refuse a folder that cannot be written to, or has such files, before long work."""
     from bayesbias._core.files import check_folder
     from bayesbias.errors import DataError
 
@@ -29,6 +29,7 @@ def check_out(out: str) -> None:
     if folder.is_file():
         raise DataError(f"{folder} is a file; give the name of a folder.")
     check_folder(folder / "warnings.txt" if folder.is_dir() else folder)
+    check_new(force, folder / "warnings.txt", *(folder / f"{name}.csv" for name in _TABLES))
 
 
 def write_check(check: WordCheck, out: str) -> None:

@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
+from bayesbias._core.wording import same_name
 from bayesbias.cli.common import (
     fallback_option,
+    force_option,
     format_option,
     load_embeddings,
     loading_options,
@@ -15,7 +17,9 @@ from bayesbias.cli.common import (
     print_rows,
     quiet_option,
     say,
+    seed_option,
 )
+from bayesbias.cli.completion import complete_lists
 from bayesbias.cli.word_check import check_out, print_check, write_check
 from bayesbias.cli.words_build import build
 
@@ -37,6 +41,7 @@ def list_(collection: str | None, output: str, quiet: bool) -> None:
     from bayesbias import wordlists
 
     if collection is not None:
+        collection = wordlists.collection_name(collection)
         about = wordlists.describe_collection(collection)
         sizes: dict[str, Any] = {
             **wordlists.word_sets(collection),
@@ -75,7 +80,7 @@ def list_(collection: str | None, output: str, quiet: bool) -> None:
 
 
 @words.command(epilog="Example: bayesbias words show weat:career")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_lists)
 @quiet_option
 def show(name: str, quiet: bool) -> None:
     """Print the words of a list (weat:career), a study (religion) or a query (gender_1).
@@ -86,10 +91,11 @@ def show(name: str, quiet: bool) -> None:
     from bayesbias import wordlists
 
     collection, colon, key = name.partition(":")
-    if colon and collection in wordlists.COLLECTIONS:
+    if colon and collection.lower() in wordlists.COLLECTIONS:
         tuples = wordlists.word_tuples(collection)
-        if key in tuples:
-            click.echo("\n".join(" ".join(together) for together in tuples[key]))
+        same = same_name(key, tuples)
+        if same is not None:
+            click.echo("\n".join(" ".join(together) for together in tuples[same]))
             return
         chosen = wordlists.resolve(name)
         say(f"# {chosen.source}", quiet)
@@ -107,7 +113,7 @@ def show(name: str, quiet: bool) -> None:
 
 
 @words.command(epilog="Example: bayesbias words check religion demo demo-100d")
-@click.argument("lists")
+@click.argument("lists", shell_complete=complete_lists)
 @click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
 @click.option(
     "--frequencies", metavar="FILE", help="Words and counts, .csv or .tsv with a line of names."
@@ -122,10 +128,15 @@ def show(name: str, quiet: bool) -> None:
     "--pipeline", metavar="NAME", help="spaCy pipeline that tags the words of the corpus."
 )
 @click.option(
-    "--samples", default=500, show_default=True, help="Random or shuffled lists to compare with."
+    "--samples",
+    type=click.IntRange(min=0),
+    default=500,
+    show_default=True,
+    help="Random or shuffled lists to compare with.",
 )
-@click.option("--seed", default=0, show_default=True, help="Same seed, same result.")
+@seed_option
 @click.option("-o", "--out", metavar="DIR", help="Write every table and the warnings here.")
+@force_option
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is a warning.")
 @fallback_option
 @loading_options
@@ -140,6 +151,7 @@ def check(
     samples: int,
     seed: int,
     out: str | None,
+    force: bool,
     strict: bool,
     fallbacks: tuple[str, ...],
     limit: int | None,
@@ -161,7 +173,7 @@ def check(
     if pipeline is not None and not corpus:
         raise click.UsageError("--pipeline tags the words of a corpus: give --corpus.")
     if out is not None:
-        check_out(out)
+        check_out(out, force)
     study = load_lists(lists)
     counts = None if frequencies is None else read_frequencies(frequencies)
     # What may fail comes before what takes long.

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesbias.cli.common import (
+    check_new,
+    force_option,
     format_option,
     is_for_programs,
     load_embeddings,
@@ -16,6 +18,7 @@ from bayesbias.cli.common import (
     print_frame,
     quiet_option,
     say,
+    seed_option,
 )
 from bayesbias.cli.debias import read_words
 
@@ -37,9 +40,8 @@ if TYPE_CHECKING:
     help="Words whose group is known: a name, or a .toml or .json file with the table groups.",
 )
 @click.option(
-    "-m",
     "--method",
-    type=click.Choice(["frequency", "pos", "clusters"]),
+    type=click.Choice(["frequency", "pos", "clusters"], case_sensitive=False),
     default="frequency",
     show_default=True,
     help="Take the most frequent words, as many of each part of speech, or those near attributes.",
@@ -61,7 +63,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--classifier",
-    type=click.Choice(["logistic", "svm", "forest", "best"]),
+    type=click.Choice(["logistic", "svm", "forest", "best"], case_sensitive=False),
     default="logistic",
     show_default=True,
     help="What tells the groups of words.",
@@ -90,7 +92,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--unit",
-    type=click.Choice(["line", "paragraph"]),
+    type=click.Choice(["line", "paragraph"], case_sensitive=False),
     default="line",
     show_default=True,
     help="What a document of the corpus is; paragraphs have blank lines between them.",
@@ -104,14 +106,14 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--train",
-    type=click.Choice(["word2vec", "fasttext"]),
+    type=click.Choice(["word2vec", "fasttext"], case_sensitive=False),
     help="Train the embedding on the corpus; word2vec if there is a corpus and no EMBEDDING.",
 )
 @click.option("--save-embedding", metavar="FILE", help="Write the embedding that was trained.")
 @click.option("--match-frequency", is_flag=True, help="Take words in pairs of similar frequency.")
 @click.option(
     "--centroids",
-    type=click.Choice(["fixed", "spherical", "free"]),
+    type=click.Choice(["fixed", "spherical", "free"], case_sensitive=False),
     default="fixed",
     show_default=True,
     help="Whether the centres of clusters stay at the attributes.",
@@ -135,13 +137,8 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write the lists to a .toml file, and how each word got in to a .words.csv beside it.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Same seed, same result.",
-)
+@force_option
+@seed_option
 @loading_options
 @format_option
 @quiet_option
@@ -163,6 +160,7 @@ def build(
     centroids: Any,
     stop_words: str,
     out: str | None,
+    force: bool,
     seed: int,
     limit: int | None,
     trust: bool,
@@ -193,7 +191,7 @@ def build(
     _check_sources(source, method, attributes, frequencies, corpus, train, save_embedding)
     if method == "clusters" and match_frequency:
         raise click.UsageError("--match-frequency goes with the methods frequency and pos.")
-    _check_writable(out, save_embedding)
+    _check_writable(out, save_embedding, force)
     words = as_labelled(labelled)
     for name in groups:
         one_of("--group", name, words)
@@ -262,15 +260,17 @@ def _check_sources(
         raise click.UsageError("--save-embedding is for one that is trained: give --corpus.")
 
 
-def _check_writable(out: str | None, save_embedding: str | None) -> None:
+def _check_writable(out: str | None, save_embedding: str | None, force: bool) -> None:
     """Refuse files that cannot be written, before the work."""
-    from bayesbias.embeddings import writable_format
+    from bayesbias.embeddings import vocabulary_path, writable_format
     from bayesbias.wordlists import writable_lists
 
     if out is not None:
-        writable_lists(Path(out))
+        check_new(force, out, writable_lists(Path(out)))
     if save_embedding is not None:
-        writable_format(Path(save_embedding), None)
+        path = Path(save_embedding)
+        words_file = vocabulary_path(path) if writable_format(path, None) == "npy" else None
+        check_new(force, path, words_file)
 
 
 def _word_set(source: str) -> WordSet:

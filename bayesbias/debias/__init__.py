@@ -3,6 +3,7 @@
 # Names that are not in __all__ are for other rooms.
 from bayesbias.debias.base import Debiaser
 from bayesbias.debias.debiasers import DEBIASERS
+from bayesbias.debias.definition_summary import learnt_from as learnt_from
 from bayesbias.debias.double_hard import DoubleHardDebias
 from bayesbias.debias.half_sibling import HalfSiblingRegression
 from bayesbias.debias.hard import HardDebias, MulticlassHardDebias

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bayesbias._core.array_types import Codes
 from bayesbias._core.validation import word_list
-from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, quoted, same_name
 from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import NotFoundError, SpecError, VocabularyError, warn
 from bayesbias.wordlists import resolve, word_tuples
@@ -83,12 +83,13 @@ def as_tuples(label: str, tuples: Tuples) -> GivenTuples:
 def _published_tuples(label: str, name: str) -> tuple[tuple[str, ...], ...]:
     collection, _, key = name.partition(":")
     lists = word_tuples(collection)
-    if key not in lists:
+    same = same_name(key, lists)
+    if same is None:
         raise NotFoundError(
             f"{label!r} is {name!r}, and {collection!r} has no such list; there are "
             f"{quoted(lists)}.{did_you_mean(key, lists)}"
         )
-    return lists[key]
+    return lists[same]
 
 
 def as_pairs(label: str, tuples: Tuples) -> GivenTuples:

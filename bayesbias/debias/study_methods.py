@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesbias._core.random import Seed
-from bayesbias._core.validation import one_of
+from bayesbias._core.validation import named
+from bayesbias._core.wording import counted, shortened
 from bayesbias.debias.base import Debiaser
 from bayesbias.debias.debias_words import Groups, Tuples, Words, as_tuples
 from bayesbias.debias.debiasers import DEBIASERS
 from bayesbias.embeddings import Embedding, Matching
-from bayesbias.errors import SpecError
+from bayesbias.errors import SpecError, warn
 from bayesbias.wordlists import Study, load_study
 
 _GENDER_PAIRS = "bolukbasi:definitional_pairs"
@@ -46,7 +47,7 @@ def method_for(name: str, study: Study, seed: Seed = 0) -> Method:
     its groups. Methods that learn from groups get the protected words; gender is learned from
     published pairs and words.
     """
-    debiaser = DEBIASERS[one_of("debiaser", name, DEBIASERS)]()
+    debiaser = DEBIASERS[named("debiaser", name, DEBIASERS)]()
     published = _published_definition(study)
     of_gender = published == _GENDER_PAIRS
     tuples = (
@@ -73,10 +74,29 @@ def method_for(name: str, study: Study, seed: Seed = 0) -> Method:
             f"the method {name!r} learns from pairs, and the study {study.name!r} has "
             f"{len(tuples[0])} groups; use 'multiclass_hard_debias', 'soft_debias' or 'leace'."
         )
+    if not published and debiaser.learns_from in ("pairs", "sets"):
+        _warn_paired_by_place(debiaser, study, tuples)
     if "exclude" in debiaser.get_params() and not of_gender:
         options["exclude"] = None  # by default words of gender
     debiaser.set_params(**options)
     return Method(debiaser, definition, f"{debiaser!r}, learned from {source}")
+
+
+def _warn_paired_by_place(
+    debiaser: Debiaser, study: Study, tuples: tuple[tuple[str, ...], ...]
+) -> None:
+    """Show which words are taken for counterparts of each other, as nobody has said so."""
+    lengths = [len(words) for words in study.groups.values()]
+    rest = max(lengths) - min(lengths)
+    left_out = (
+        f", and the longer lists end with {counted(rest, 'word')} without one" if rest else ""
+    )
+    shown = shortened(("–".join(together) for together in tuples), 4)
+    warn(
+        f"{debiaser.name} learns from {debiaser.learns_from}, and the study {study.name!r} has "
+        f"none: words in the same places of its groups are taken for counterparts ({shown})"
+        f"{left_out}. Order the groups so that this is right, or fit the method with a definition."
+    )
 
 
 def _published_definition(study: Study) -> str:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from bayesbias._core.validation import one_of
+from bayesbias._core.validation import named
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import SpecError
 from bayesbias.metrics.base import Metric, option_names
@@ -62,7 +62,7 @@ def as_metrics(
     given = [metrics] if isinstance(metrics, str | type | Metric) else metrics
     if not isinstance(given, Iterable):
         raise _not_a_metric(metrics)
-    kinds = [METRICS[one_of("metric", m, METRICS)] if isinstance(m, str) else m for m in given]
+    kinds = [METRICS[named("metric", m, METRICS)] if isinstance(m, str) else m for m in given]
     if not kinds:
         raise SpecError("no metric is given; name at least one, such as 'weat'.")
     for kind in kinds:

@@ -166,12 +166,14 @@ def contrast_weights(text: str, names: tuple[str, ...]) -> Array:
     def walk(node: ast.expr) -> Array:
         result: Array = np.zeros(len(names) + 1)
         if isinstance(node, ast.Name):
-            if node.id not in names:
+            # The column of tables keeps the name of the literature; people also say neutral.
+            name = "none" if node.id == "neutral" and "neutral" not in names else node.id
+            if name not in names:
                 raise SpecError(
                     f"'contrast' is {text!r}, and there is no {node.id!r} here; there are "
                     f"{quoted(names)}.{did_you_mean(node.id, names)}"
                 )
-            result[names.index(node.id)] = 1
+            result[names.index(name)] = 1
             return result
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
             result[-1] = float(node.value)

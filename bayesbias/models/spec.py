@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from bayesbias._core.files import is_file
 from bayesbias._core.toml_json import read_toml
-from bayesbias._core.validation import one_of
+from bayesbias._core.validation import named, one_of
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import DataError, NotFoundError, SpecError
 from bayesbias.models.priors import Prior
@@ -592,7 +592,7 @@ def load_model(model: str | PathLike[str] | ModelSpec) -> ModelSpec:
         return model
     name = str(model)
     if not name.lower().endswith(".toml"):
-        return _catalogue()[one_of("model", name, _catalogue())]
+        return _catalogue()[named("model", name, _catalogue())]
     if not is_file(Path(name)):
         raise NotFoundError(f"there is no file {name!r}.")
     return _read(Path(name))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import joblib
 
+from bayesbias._core.files import is_file
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, check_jobs, one_of
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import quoted, same_name
 from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embeddings
 from bayesbias.errors import BayesBiasWarning, NotFoundError, SpecError
 from bayesbias.metrics import TESTS, Metric, Score, Test, as_query
@@ -52,7 +54,8 @@ def as_queries(queries: Queries) -> list[Query]:
     if isinstance(queries, Query):
         return [queries]
     if isinstance(queries, str):
-        if queries in QUERY_SETS:
+        in_any_case = None if is_file(Path(queries)) else same_name(queries, QUERY_SETS)
+        if queries in QUERY_SETS or in_any_case is not None:
             return query_set(queries)
         try:
             return [load_query(queries)]

@@ -11,6 +11,7 @@ from .catalogue import LABELLED as LABELLED
 from .catalogue import QUERY_SETS as QUERY_SETS
 from .catalogue import STUDIES as STUDIES
 from .catalogue import as_study as as_study
+from .catalogue import collection_name as collection_name
 from .catalogue import describe_collection as describe_collection
 from .catalogue import load_labelled as load_labelled
 from .catalogue import load_lists as load_lists

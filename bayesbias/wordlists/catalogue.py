@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from os import PathLike
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from bayesbias._core.files import is_file
 from bayesbias._core.toml_json import read_json, read_toml
-from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, quoted, same_name
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError
 from bayesbias.wordlists.query import Query
 from bayesbias.wordlists.study import Study
@@ -118,8 +118,9 @@ def load_query(source: str | PathLike[str]) -> Query:
     >>> bb.load_query("weat_6").target_names
     ('Male names', 'Female names')
     """
-    if isinstance(source, str) and source in _query_entries():
-        return _query(_query_entries()[source])
+    name = _built_in(source, _query_entries())
+    if name is not None:
+        return _query(_query_entries()[name])
     return _build(source, _document(source, "query", _query_entries()), Query.from_dict)
 
 
@@ -147,12 +148,13 @@ def query_set(name: str) -> list[Query]:
     >>> [len(bb.query_set(name)) for name in ("gender", "ethnicity", "religion")]
     [7, 9, 9]
     """
-    if name not in QUERY_SETS:
+    same = same_name(name, QUERY_SETS)
+    if same is None:
         raise NotFoundError(
             f"no set of queries {name!r}; there are {quoted(QUERY_SETS)}."
             f"{did_you_mean(name, QUERY_SETS)}"
         )
-    return [_query(entry) for entry in _queries()[name]]
+    return [_query(entry) for entry in _queries()[same]]
 
 
 def as_study(study: Study | str | PathLike[str]) -> Study:
@@ -195,8 +197,9 @@ def load_study(source: str | PathLike[str]) -> Study:
     >>> bb.load_study("religion")
     <Study 'religion': 3 groups with 15 protected words, 11 stereotypes, 269 controls>
     """
-    if isinstance(source, str) and source in STUDIES:
-        source = _DATA / "studies" / f"{source}.toml"
+    name = _built_in(source, STUDIES)
+    if name is not None:
+        source = _DATA / "studies" / f"{name}.toml"
     return _build(source, _document(source, "study", STUDIES), Study.from_dict)
 
 
@@ -228,8 +231,9 @@ def load_labelled(source: str | PathLike[str]) -> dict[str, WordSet]:
     >>> bb.load_labelled("gender")["female"]
     WordSet('female', 170 words: actress, actresses, aunt, …)
     """
-    if isinstance(source, str) and source in LABELLED:
-        source = _DATA / "labelled" / f"{source}.toml"
+    name = _built_in(source, LABELLED)
+    if name is not None:
+        source = _DATA / "labelled" / f"{name}.toml"
     return _build(source, _document(source, "labelled words", LABELLED), _labelled)
 
 
@@ -241,9 +245,9 @@ def load_lists(source: str) -> Study | Query:
     kind, colon, name = source.partition(":")
     if colon and kind in ("query", "study"):
         return load_query(name) if kind == "query" else load_study(name)
-    if source in STUDIES:
+    if _built_in(source, STUDIES) is not None:
         return load_study(source)
-    if source in _query_entries():
+    if _built_in(source, _query_entries()) is not None:
         return load_query(source)
     names = list(dict.fromkeys([*STUDIES, *_query_entries()]))
     data = _document(source, "study or query", names)
@@ -254,7 +258,8 @@ def load_lists(source: str) -> Study | Query:
 
 def load_question(source: str) -> Study | Query:
     """Load a query or a study; where both have one name, it is the query, as metrics have it."""
-    return load_query(source) if source in _query_entries() else load_lists(source)
+    is_query = _built_in(source, _query_entries()) is not None
+    return load_query(source) if is_query else load_lists(source)
 
 
 def describe_collection(collection: str) -> dict[str, Any]:
@@ -268,13 +273,20 @@ def describe_collection(collection: str) -> dict[str, Any]:
     }
 
 
-@cache
-def _collection(name: str) -> dict[str, Any]:
-    if name not in COLLECTIONS:
+def collection_name(name: str) -> str:
+    """Return the name of a collection that is given in any case."""
+    same = same_name(name, COLLECTIONS)
+    if same is None:
         raise NotFoundError(
             f"no collection of word lists {name!r}; there are {quoted(COLLECTIONS)}."
             f"{did_you_mean(name, COLLECTIONS)}"
         )
+    return same
+
+
+@cache
+def _collection(name: str) -> dict[str, Any]:
+    name = collection_name(name)
     return tomllib.loads((_DATA / f"{name}.toml").read_text("utf-8"))
 
 
@@ -318,11 +330,12 @@ def resolve(reference: str) -> WordSet:
     """Return the list that a reference such as ``weat:flowers`` names."""
     collection, _, name = reference.partition(":")
     sets = _collection(collection)["sets"]
-    if name not in sets:
+    same = same_name(name, sets)
+    if same is None:
         raise NotFoundError(
             f"{reference!r}: {collection!r} has no list {name!r}.{did_you_mean(name, sets)}"
         )
-    return _word_set(collection, name)
+    return _word_set(collection, same)
 
 
 def _word_set(collection: str, name: str) -> WordSet:
@@ -346,6 +359,15 @@ def _build(
         raise SpecError(f"{source}: {err}") from err
 
 
+def _built_in(source: str | PathLike[str], names: Collection[str]) -> str | None:
+    """Return the built-in name that a source is; in another case only if there is no such file."""
+    if not isinstance(source, str):
+        return None
+    if source in names:
+        return source
+    return None if is_file(Path(source)) else same_name(source, names)
+
+
 def _document(source: str | PathLike[str], kind: str, names: Iterable[str]) -> dict[str, Any]:
     """Read a TOML or JSON file."""
     path = Path(source)
@@ -362,4 +384,4 @@ def _document(source: str | PathLike[str], kind: str, names: Iterable[str]) -> d
 
 
 def _is_reference(value: object) -> bool:
-    return isinstance(value, str) and value.partition(":")[0] in COLLECTIONS
+    return isinstance(value, str) and same_name(value.partition(":")[0], COLLECTIONS) is not None

@@ -109,7 +109,7 @@ def test_embedding_commands(run, tmp_path: Path, demo: bb.Embedding) -> None:
         (("table", "--study", "religon"), "Did you mean 'religion'"),
         (("table", "--fallback", "lowre"), "Did you mean 'lower'"),
         (("table", "--out", "table.xlsx"), "one of the kinds"),
-        (("table", "--lost", "7"), "not in the range"),
+        (("table", "--threshold", "7"), "not in the range"),
         (("words", "show", "weat:carer"), "Did you mean 'career'"),
         (("words", "list", "weet"), "Did you mean 'weat'"),
         (("words", "check", "nothing"), "no study or query 'nothing'"),

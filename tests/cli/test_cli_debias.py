@@ -66,7 +66,7 @@ def test_groups(method: str, tmp_path: Path, demo: bb.Embedding) -> None:
     (tmp_path / "pairs.txt").write_text("she he\nwoman, man\n")
     lists = ["bolukbasi:female_terms", "bolukbasi:male_terms"]
     options = {"n_words": 50} | ({"n_iterations": 2} if method == "inlp" else {})
-    command = ["debias", "demo", str(tmp_path / "after.npz"), "-m", method, "-q"]
+    command = ["debias", "demo", str(tmp_path / "after.npz"), "--method", method, "--force"]
     command += [part for name, value in options.items() for part in ("--option", f"{name}={value}")]
     for arguments, parameters, definition in (
         (["--group", lists[0], "--group", lists[1]], {}, lists),
@@ -119,16 +119,24 @@ def test_before_after(
     [
         (["debias"], "Missing arguments 'EMBEDDING' and 'OUT'"),
         (["debias", "demo", "x.xyz"], "the suffix '.xyz' is not known"),
-        (["debias", "demo", "x.npz", "-m", "hard_debia"], "Did you mean 'hard_debias'?"),
+        (["debias", "demo", "x.npz", "--method", "hard_debia"], "Did you mean 'hard_debias'?"),
         (["debias", "demo", "x.npz", "--option", "n=2"], "HardDebias has no parameter 'n'"),
         (["debias", "demo", "x.npz", "--group", "bolukbasi:male_terms"], "takes no --group"),
         (
-            ["debias", "demo", "x.npz", "-m", "leace", "--equalize", "bolukbasi:equalize_pairs"],
+            [
+                "debias",
+                "demo",
+                "x.npz",
+                "--method",
+                "leace",
+                "--equalize",
+                "bolukbasi:equalize_pairs",
+            ],
             "takes no --equalize",
         ),
         (["debias", "demo", "x.npz", "--fallback", "lowr"], "Did you mean 'lower'?"),
         (
-            ["debias", "demo", "x.npz", "-m", "multiclass_hard_debias"],
+            ["debias", "demo", "x.npz", "--method", "multiclass_hard_debias"],
             "learns from sets: give --definition",
         ),
         (
@@ -157,3 +165,57 @@ def test_bad_input(
     assert message in " ".join(err.split())
     assert "Traceback" not in err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ([], ["10 of 10 pairs of bolukbasi:definitional_pairs", "woman–man"]),
+        (["--definition", "pairs.txt"], ["1 of 2 pairs (she–he)"]),
+        (["--method", "leace", "--option", "n_words=50"], ["50 (", "either side", "pairs"]),
+        (
+            ["--method", "leace", "--group", "a.txt", "--group", "b.txt"],
+            ["3 of 4 words (he, him, his) as group 1", "3 of 3 words", "group 2"],
+        ),
+        (
+            ["--method", "half_sibling_regression", "--definition", "a.txt"],
+            ["3 of 4 words (he, him, his)"],
+        ),
+        (
+            ["--method", "multiclass_hard_debias", "--definition", "sets.txt"],
+            ["1 of 1 set (judaism–christianity–islam)"],
+        ),
+    ],
+)
+def test_debias_reports_what_it_has_learned_from(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    expected: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.txt").write_text("she he\nxyzzy man\n")
+    Path("sets.txt").write_text("judaism christianity islam\n")
+    Path("a.txt").write_text("he\nhim\nhis\nxyzzy\n")
+    Path("b.txt").write_text("she\nher\nhers\n")
+    assert run("debias", "demo", "after.npz", *options) == 0
+    err = capsys.readouterr().err
+    [line] = [line for line in err.splitlines() if line.startswith("learned from")]
+    assert all(text in line for text in expected), line
+
+
+def test_words_paired_by_their_places_are_shown() -> None:
+    study = bb.Study(
+        "own",
+        {"men": ["he", "man", "boy"], "women": ["she", "woman"]},
+        {"men": ["boss"], "women": ["nurse"]},
+    )
+    with pytest.warns(bb.errors.BayesBiasWarning, match="he–she, man–woman.*1 word without"):
+        bb.debias.method_for("hard_debias", study)
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bb.debias.method_for("leace", study)
+        bb.debias.method_for("hard_debias", bb.load_study("gender"))

@@ -81,7 +81,7 @@ def test_models_priors_and_rows_can_be_chosen(
 
 
 def test_compare_fits_models(table: str, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["-m", "baseline", "-m", "connection", "--format", "json"]
+    options = ["--model", "baseline", "--model", "connection", "--format", "json"]
     main(["compare", table, *FAST, *options])
     rows = json.loads(capsys.readouterr().out)
     assert {row["model"] for row in rows} == {"baseline", "connection"}
@@ -92,7 +92,7 @@ def test_compare_fits_models(table: str, capsys: pytest.CaptureFixture[str]) -> 
 def test_compare_reads_fits(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [str(tmp_path / f"{name}.nc") for name in ("baseline", "connection")]
     for path in paths:
-        main(["fit", table, *FAST, "-m", Path(path).stem, "-o", path, "-q", "--show", "means"])
+        main(["fit", table, *FAST, "--model", Path(path).stem, "-o", path, "-q", "--show", "means"])
     capsys.readouterr()
     main(["compare", *paths, "--criterion", "loo", "--by", "word_to_compare", "--format", "csv"])
     assert capsys.readouterr().out.startswith("model,LOO,SE,dLOO")
@@ -122,3 +122,31 @@ def test_bad_input_is_one_line(
     assert message in printed.err
     assert "Traceback" not in printed.err
     assert printed.out == ""
+
+
+def test_neutral_is_another_name_of_none(table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    numbers = []
+    for name in ("none", "neutral"):
+        where = f"connection in ['associated', '{name}']"
+        contrast = ["--contrast", f"associated - {name}", "--where", where]
+        main(["fit", table, *FAST, *contrast, "--format", "json", "-q"])
+        numbers.append([row["mean"] for row in json.loads(capsys.readouterr().out)])
+    assert numbers[0] == numbers[1]
+
+
+@pytest.mark.parametrize(
+    ("where", "named"),
+    [
+        ("protected_group == 'x'", ["protected_group", "'g0'", "'g1'"]),
+        ("protected_group == 'x' and connection == 'neutral'", ["'g0'", "'associated'", "'none'"]),
+        ("cosine_distance > 99", ["cosine_distance is from"]),
+        ("group == 'g0'", ["The columns are", "protected_group"]),
+        ("protected_group = 'g0'", ["cannot be read", "'g0', 'g1'"]),
+    ],
+)
+def test_where_lists_what_there_is(
+    table: str, where: str, named: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("fit", table, "--where", where) == 2
+    err = capsys.readouterr().err
+    assert all(text in err for text in named), err

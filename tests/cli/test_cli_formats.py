@@ -23,11 +23,27 @@ QUICK_FIT = ("--draws", "100", "--seed", "1")
 #: What each command is given; TABLE is a file with distances.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "table": ("table", "--study", "weat_7"),
-    "fit": ("fit", "TABLE", "-m", "separate", *QUICK_FIT, "--by", "protected_group"),
-    "fit --show means": ("fit", "TABLE", "-m", "separate", *QUICK_FIT, "--show", "means"),
-    "fit --show overview": ("fit", "TABLE", "-m", "separate", *QUICK_FIT, "--show", "overview"),
-    "fit --show parameters": ("fit", "TABLE", "-m", "separate", *QUICK_FIT, "--show", "parameters"),
-    "compare": ("compare", "TABLE", "-m", "baseline", "-m", "connection", *QUICK_FIT),
+    "fit": ("fit", "TABLE", "--model", "separate", *QUICK_FIT, "--by", "protected_group"),
+    "fit --show means": ("fit", "TABLE", "--model", "separate", *QUICK_FIT, "--show", "means"),
+    "fit --show overview": (
+        "fit",
+        "TABLE",
+        "--model",
+        "separate",
+        *QUICK_FIT,
+        "--show",
+        "overview",
+    ),
+    "fit --show parameters": (
+        "fit",
+        "TABLE",
+        "--model",
+        "separate",
+        *QUICK_FIT,
+        "--show",
+        "parameters",
+    ),
+    "compare": ("compare", "TABLE", "--model", "baseline", "--model", "connection", *QUICK_FIT),
     "metrics": ("metrics", "weat_7", "-m", "weat_es", "-m", "ect", "--draws", "50"),
     "metrics --p-values": ("metrics", "weat_7", "--p-values", "--draws", "0"),
     "metrics --influence": ("metrics", "weat_7", "--influence"),
@@ -193,7 +209,7 @@ def test_commands_with_a_format_are_those_that_are_tested() -> None:
 
 
 def test_formats_for_programs_have_all_digits(run: Any, table: Path) -> None:
-    command = ("fit", table, "-m", "separate", *QUICK_FIT, "--by", "protected_group", *QUIET)
+    command = ("fit", table, "--model", "separate", *QUICK_FIT, "--by", "protected_group", *QUIET)
     wanted = bb.fit(bb.read_table(table), "separate", draws=100, seed=1, progress=False)
     means = wanted.contrasts("associated - none", by="protected_group")["mean"].tolist()
     assert [row["mean"] for row in json.loads(run(*command, "--format", "json").out)] == means
@@ -203,7 +219,7 @@ def test_formats_for_programs_have_all_digits(run: Any, table: Path) -> None:
 
 
 def test_documents_have_the_interval_beside_its_estimate(run: Any, table: Path) -> None:
-    command = ("fit", table, "-m", "separate", *QUICK_FIT, "--by", "protected_group", *QUIET)
+    command = ("fit", table, "--model", "separate", *QUICK_FIT, "--by", "protected_group", *QUIET)
     fitted = bb.fit(bb.read_table(table), "separate", draws=100, seed=1, progress=False)
     row = fitted.contrasts("associated - none", by="protected_group").iloc[0]
     numbers = [f"{row[name]:.3f}" for name in ("mean", "lower", "upper")]

@@ -277,9 +277,9 @@ def test_a_query_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path)
         (["weat_7", "--side", "left"], "'left' is not one of 'targets', 'attributes', 'both'"),
         (["weat_7", "--runs", "1"], "'runs' is 1; expected a whole number, 2 or more"),
         (["weat_7", "--chance", "5"], "'chance' is 5; expected a number of random lists, 19 or"),
-        (["weat_7", "--jobs", "0"], "'n_jobs' is 0; expected a number of processes"),
-        (["weat_7", "--start", "0"], "'start' is 0; expected a whole number, 1 or more"),
-        (["weat_7", "--step", "0"], "'step' is 0; expected a whole number, 1 or more"),
+        (["weat_7", "--jobs", "0"], "'--jobs': 0 is not a number of processes"),
+        (["weat_7", "--start", "0"], "'--start': 0 is not in the range"),
+        (["weat_7", "--step", "0"], "'--step': 0 is not in the range"),
         (["weat_7", "--value-range", "2", "-2"], "'value_range' is (2.0, -2.0); expected"),
         (
             ["weat_7", "-m", "mac", "-m", "weat", "--value-range", "0", "2"],

@@ -75,7 +75,7 @@ def test_folder(run: Any, tmp_path: Path) -> None:
     ]
     assert len(pd.read_csv(folder / "pairs.csv")) == 12
     assert "only 3 words" in (folder / "warnings.txt").read_text("utf-8")
-    assert check(run, "weat_6", "-o", folder).code == 0  # a folder may be there already
+    assert check(run, "weat_6", "-o", folder, "--force").code == 0
     assert len(pd.read_csv(folder / "pairs.csv")) == 2
 
 
