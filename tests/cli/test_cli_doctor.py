@@ -7,6 +7,7 @@ import json
 import pytest
 
 import bayesbias as bb
+from bayesbias.cli.common import FORMATS
 from bayesbias.models.nuts.sampling import SAMPLERS
 
 
@@ -42,3 +43,8 @@ def test_a_broken_part_is_shown(run, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("bayesbias.cli.doctor._threads", broken)
     assert "no such library" in _states(run).values()
+
+
+@pytest.mark.parametrize("output", FORMATS)
+def test_every_format_names_the_packages(run, output: str) -> None:
+    assert "pymc" in run("doctor", "--format", output).out.lower()
