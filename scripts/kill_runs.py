@@ -84,7 +84,8 @@ def debias_text(place: Path, which: int) -> None:
     from bayesbias.cli import main
 
     source = place.parent / f"before-{which}.npy"
-    main(["debias", str(source), str(place / "after.txt"), "--quiet"])
+    # A run that was killed after its last step has left the whole file.
+    main(["debias", str(source), str(place / "after.txt"), "--force", "--quiet"])
 
 
 def silhouettes(place: Path, which: int) -> None:

@@ -61,7 +61,17 @@ def test_the_option_is_the_same_everywhere(race: pd.DataFrame, tmp_path: Path) -
         assert prior.sizes["row"] == rows
         assert drawn(how) == rows
         out = tmp_path / f"{how}.nc"
-        command = ["fit", str(path), "-m", "separate", "--draws", "50", "--duplicates", how, "-q"]
+        command = [
+            "fit",
+            str(path),
+            "--model",
+            "separate",
+            "--draws",
+            "50",
+            "--duplicates",
+            how,
+            "-q",
+        ]
         main([*command, "-o", str(out)])
         assert len(bb.load_fit(out).table) == rows
     assert around("keep") == 3 * around("drop")

@@ -253,7 +253,7 @@ def test_bad_input(table: pd.DataFrame) -> None:
         ({"contrasts": "associated - none"}, "expected a list"),
         ({"contrasts": ["associated - nothing"]}, "there is no 'nothing' here"),
         ({"truth_model": "baseline"}, "'baseline' does not tell connections apart"),
-        ({"truth_model": "croßed"}, "'model' is 'croßed'"),
+        ({"truth_model": "krossed"}, "'model' is 'krossed'"),
     ):
         with pytest.raises(SpecError, match=message):
             bb.calibrate("crossed", table, **options)  # type: ignore[arg-type]

@@ -163,8 +163,8 @@ def test_what_cannot_be_done() -> None:
         bb.t_contrasts(ok, by="attribute_group")
     with pytest.raises(SpecError, match="'by' is 'word'"):
         bb.t_contrasts(ok, by="word")  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="there is no 'neutral' here"):
-        bb.t_contrasts(ok, "associated - neutral")
+    with pytest.raises(SpecError, match="there is no 'nothing' here"):
+        bb.t_contrasts(ok, "associated - nothing")
     with pytest.raises(SpecError, match="'prob' is 89"):
         bb.t_contrasts(ok, prob=89)
     two = pd.concat([table, table.assign(embedding="other")])
