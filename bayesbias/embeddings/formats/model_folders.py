@@ -361,7 +361,7 @@ def _vocabulary(path: Path, model: object) -> dict[str, int]:
     vocabulary = model.get("vocab") if isinstance(model, dict) else None
     if isinstance(vocabulary, list):  # Unigram: pieces and their scores
         try:
-            # Of a piece that is there twice the first counts.
+            # If a piece occurs twice, the first one counts.
             pieces = [str(piece) for piece, _ in reversed(vocabulary)]
         except (TypeError, ValueError):
             pieces = []
