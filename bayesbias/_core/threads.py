@@ -25,7 +25,9 @@ _n_threads: ContextVar[int] = ContextVar("n_threads", default=1)
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Return the libraries of linear algebra that are loaded."""
+    """Return the libraries of linear algebra: NumPy's, and SciPy's, which is loaded for that."""
+    import scipy.linalg  # noqa: F401
+
     return ThreadpoolController()
 
 
