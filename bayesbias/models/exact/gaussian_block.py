@@ -10,7 +10,7 @@ the same steps backwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -487,6 +487,11 @@ class Block:
 
     def gradient(self, at: Array) -> tuple[Array, Array]:
         """Return the log density of the unknowns and its gradient."""
+        parts = [at[i : i + self.batch] for i in range(0, len(at), self.batch)]
+        values, slopes = zip(*in_threads(self._gradient, parts), strict=True)
+        return np.concatenate(values), np.concatenate(slopes)
+
+    def _gradient(self, at: Array) -> tuple[Array, Array]:
         solved = self.solve(at)
         draws, d = len(at), len(self.dense)
         inverse = _inverse(solved.cholesky)
@@ -553,25 +558,36 @@ class Block:
         return result
 
     def draw(
-        self, at: Array, rng: np.random.Generator, repeats: int = 1
-    ) -> Iterator[tuple[Codes, Array]]:
+        self,
+        at: Array,
+        rng: np.random.Generator,
+        use: Callable[[Codes, Array], None],
+        repeats: int = 1,
+    ) -> None:
         """Draw the coefficients for each row of unknowns, several times if asked to.
 
-        Yields batches: the numbers of the draws, by `DrawOrder`, and their values.
+        Batches go to `use`, perhaps several at once: the numbers of the draws, by `DrawOrder`, and
+        their values. Each batch has random numbers of its own, so that the draws do not depend on
+        the number of threads.
         """
         order = DrawOrder(len(at))
         size = len(self.coefficients)
         at_once = min(repeats, max(1, _BUDGET // size))
         step = min(self.batch, max(1, _BUDGET // (size * at_once)))
-        for start in range(0, len(at), step):
-            part = slice(start, min(start + step, len(at)))
-            solved = self.solve(at[part])
+        starts = range(0, len(at), step)
+        # Not from the generator's own sequence of seeds, which not every generator has.
+        seeds = np.random.SeedSequence(rng.integers(2**32, size=4).tolist()).spawn(len(starts))
+
+        def draw_part(part: tuple[int, np.random.SeedSequence]) -> None:
+            start, stream = part[0], np.random.default_rng(part[1])
+            solved = self.solve(at[start : start + step])
+            unknowns = np.arange(start, start + len(solved.half))
             for first in range(0, repeats, at_once):
-                values = self._draw(solved, rng, min(at_once, repeats - first))
-                numbers = order.numbers(
-                    np.arange(part.start, part.stop), first + np.arange(values.shape[1])
-                )
-                yield numbers.ravel(), values.reshape(numbers.size, size)
+                values = self._draw(solved, stream, min(at_once, repeats - first))
+                numbers = order.numbers(unknowns, first + np.arange(values.shape[1]))
+                use(numbers.ravel(), values.reshape(numbers.size, size))
+
+        in_threads(draw_part, list(zip(starts, seeds, strict=True)))
 
     def _draw(self, at: Solution, rng: np.random.Generator, repeats: int) -> Array:
         """Return draws × repeats × coefficients."""

@@ -41,7 +41,7 @@ _TAIL_RATE = 0.6
 _T_CONSTANT = gamma((_DEGREES + 1) / 2) / (sqrt(_DEGREES * pi) * gamma(_DEGREES / 2))
 _LIMIT = 60  # rounds of proposals before giving up
 _BEND = 0.7  # how far, on the log scale, an arm of the density bends down at its end
-_TWICE = 0.003  # the share of proposals that may be kept more than once
+_TWICE = 0.02  # the share of proposals that may be kept more than once
 _FEWEST = 0.01  # with a smaller share of proposals accepted, chains are quicker
 _NOWHERE = 1e10
 _FAR = 100.0
@@ -235,8 +235,8 @@ def draw_scales(
     effort = _Effort(pilot)
     modes = find_modes(target, rng, effort.starts)
     for _ in range(_SEARCHES):
-        proposal = _proposal(target, modes, rng, pilot)
-        result = _reject(target, proposal, draws, effort, rng)
+        tried = _proposal(target, modes, rng, pilot)
+        result = _reject(target, tried, draws, effort, rng)
         # Nothing that was seen on the way may lie far above what the search had found.
         if target.best < max(value for _, value in modes) + _BETTER:
             break
@@ -246,26 +246,37 @@ def draw_scales(
         result = replace(result, pareto_k=np.inf)
     # Independent draws that a proposal with too light a tail cannot spoil.
     if not result.good(draws):
-        proposal = arms = _with_arms(target, modes, rng, pilot)
-        result = _reject(target, proposal, draws, effort, rng)
+        arms = _with_arms(target, modes)
+        tried = _adapted(target, arms, rng, pilot, rounds=_ROUNDS + 2)
+        result = _reject(target, tried, draws, effort, rng)
         if not result.good(draws) and effort.costly:
             # With few points a proposal is rough; more of them still cost less than chains.
-            proposal = _adapted(target, arms, rng, 3 * pilot)
-            result = _reject(target, proposal, draws, effort, rng)
+            tried = _adapted(target, arms, rng, 3 * pilot)
+            result = _reject(target, tried, draws, effort, rng)
     if not result.good(draws):
         result = _hamiltonian(
-            target, proposal, result, draws, rng, effort.chains, longest=2 * pilot
+            target, tried.proposal, result, draws, rng, effort.chains, longest=2 * pilot
         )
     return replace(result, mode=max(value for _, value in modes), best=target.best)
 
 
+@dataclass(frozen=True)
+class _Tried:
+    """A proposal, the points that were drawn from it so far, and their log density."""
+
+    proposal: _Grid | _Mixture
+    points: Array
+    values: Array
+
+
 def _proposal(
     target: Target, modes: list[tuple[Array, float]], rng: np.random.Generator, pilot: int
-) -> _Grid | _Mixture:
+) -> _Tried:
     n = len(target.start)
     if n in _GRID and len(modes) == 1:
         mode = modes[0][0]
-        return _Grid.around(target, mode, _curvature(target, mode))
+        grid = _Grid.around(target, mode, _curvature(target, mode))
+        return _Tried(grid, np.zeros((0, n)), np.zeros(0))
     share = np.exp([value - modes[0][1] for _, value in modes])
     parts = [_around(target, mode) for mode, _ in modes]
     return _adapted(target, _Mixture(parts, share / share.sum()), rng, pilot)
@@ -277,9 +288,7 @@ def _around(target: Target, mode: Array) -> _SplitT:
     return _SplitT(mode, sd, sd, np.linalg.cholesky(covariance / np.outer(sd, sd)))
 
 
-def _with_arms(
-    target: Target, modes: list[tuple[Array, float]], rng: np.random.Generator, pilot: int
-) -> _Mixture:
+def _with_arms(target: Target, modes: list[tuple[Array, float]]) -> _Mixture:
     """Return a proposal that follows each scale towards zero.
 
     Where one scale is not needed, another explains its share of the outcomes, and the density has
@@ -313,13 +322,12 @@ def _with_arms(
         parts.append(_SplitT(line[end], sd, np.where(np.arange(n) == j, 0.3, sd), axes))
         heights.append(height)
     share = np.exp(np.array(heights) - max(heights)) + 0.1
-    start = _Mixture(parts, share / share.sum())
-    return _adapted(target, start, rng, pilot, rounds=_ROUNDS + 2)
+    return _Mixture(parts, share / share.sum())
 
 
 def _reject(
     target: Target,
-    proposal: _Grid | _Mixture,
+    tried: _Tried,
     draws: int,
     effort: _Effort,
     rng: np.random.Generator,
@@ -331,8 +339,11 @@ def _reject(
     those few may be kept twice.
     """
     kept: list[Array] = []
-    x = proposal.draw(rng, max(effort.pilot, draws))
-    log_weight = target(x) - proposal.log_density(x)
+    proposal, x, values = tried.proposal, tried.points, tried.values
+    if (more := max(effort.pilot, draws) - len(x)) > 0:
+        new = proposal.draw(rng, more)
+        x, values = np.concatenate([x, new]), np.concatenate([values, target(new)])
+    log_weight = values - proposal.log_density(x)
     bound = np.quantile(log_weight, 1 - _TWICE)
     k = pareto_k(log_weight)
     if k > _PARETO_K_MAX and effort.costly:
@@ -726,22 +737,25 @@ def _adapted(
     rng: np.random.Generator,
     pilot: int,
     rounds: int = _ROUNDS,
-) -> _Mixture:
+) -> _Tried:
     """Return a proposal with roughly the quantiles and the correlations of the density.
 
     The points of all rounds count, as if they came from the mixture of all proposals so far
-    (adaptive multiple importance sampling; Cornuet et al. 2012).
+    (adaptive multiple importance sampling; Cornuet et al. 2012). A proposal that fits the points
+    drawn from it is not adapted to them: so they remain draws from it that can be used.
     """
     points, values = np.zeros((0, len(proposal.parts[0].centre))), np.zeros(0)
     tried: list[_Mixture] = []
     for done in range(1, rounds + 1):
         x = proposal.draw(rng, pilot)
-        points, values = np.concatenate([points, x]), np.concatenate([values, target(x)])
+        new = target(x)
+        if done > 1 and _effective(new - proposal.log_density(x)) > _CLOSE * pilot:
+            return _Tried(proposal, x, new)
+        points, values = np.concatenate([points, x]), np.concatenate([values, new])
         tried.append(proposal)
         log_proposal = np.logaddexp.reduce([p.log_density(points) for p in tried], axis=0)
         log_weight = values - log_proposal
         weight = np.exp(log_weight - log_weight.max())
-        is_close = weight.sum() ** 2 / (weight**2).sum() > _CLOSE * len(points)
         # Tempered while the proposal is still far off, so that many draws count.
         while weight.sum() ** 2 / (weight**2).sum() < pilot / 20:
             log_weight = log_weight / 2
@@ -755,9 +769,13 @@ def _adapted(
             for part, part_weight in zip(proposal.parts, of_part, strict=True)
         ]
         proposal = _Mixture(parts, share / share.sum())
-        if is_close and done > 1:
-            break
-    return proposal
+    return _Tried(proposal, np.zeros((0, points.shape[1])), np.zeros(0))
+
+
+def _effective(log_weight: Array) -> float:
+    """Return the number of points of equal weight that are worth as much as these."""
+    weight = np.exp(log_weight - log_weight.max())
+    return float(weight.sum() ** 2 / (weight**2).sum())
 
 
 def _moved(part: _SplitT, x: Array, weight: Array) -> _SplitT:
