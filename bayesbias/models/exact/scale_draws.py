@@ -40,6 +40,7 @@ _TAIL = 0.1
 _TAIL_RATE = 0.6
 _T_CONSTANT = gamma((_DEGREES + 1) / 2) / (sqrt(_DEGREES * pi) * gamma(_DEGREES / 2))
 _LIMIT = 60  # rounds of proposals before giving up
+_SIDE = 1.5  # standard deviations from a mode at which its two sides are measured
 _BEND = 0.7  # how far, on the log scale, an arm of the density bends down at its end
 _TWICE = 0.02  # the share of proposals that may be kept more than once
 _FEWEST = 0.01  # with a smaller share of proposals accepted, chains are quicker
@@ -283,9 +284,15 @@ def _proposal(
 
 
 def _around(target: Target, mode: Array) -> _SplitT:
+    """Return a distribution that falls from a mode as the density does, to either side."""
     covariance = _curvature(target, mode)
     sd = np.sqrt(np.diag(covariance))
-    return _SplitT(mode, sd, sd, np.linalg.cholesky(covariance / np.outer(sd, sd)))
+    # If one number changes, the others do by what the curvature makes of it.
+    change = _SIDE * covariance / sd
+    values = target(np.concatenate([mode[None], mode - change.T, mode + change.T]))
+    drop = np.maximum(values[0] - values[1:], 1e-300)
+    left, right = np.clip(_SIDE / np.sqrt(2 * drop), 0.5, 2.0).reshape(2, -1) * sd
+    return _SplitT(mode, left, right, np.linalg.cholesky(covariance / np.outer(sd, sd)))
 
 
 def _with_arms(target: Target, modes: list[tuple[Array, float]]) -> _Mixture:
@@ -746,10 +753,10 @@ def _adapted(
     """
     points, values = np.zeros((0, len(proposal.parts[0].centre))), np.zeros(0)
     tried: list[_Mixture] = []
-    for done in range(1, rounds + 1):
+    for _ in range(rounds):
         x = proposal.draw(rng, pilot)
         new = target(x)
-        if done > 1 and _effective(new - proposal.log_density(x)) > _CLOSE * pilot:
+        if _effective(new - proposal.log_density(x)) > _CLOSE * pilot:
             return _Tried(proposal, x, new)
         points, values = np.concatenate([points, x]), np.concatenate([values, new])
         tried.append(proposal)
