@@ -11,7 +11,7 @@ ifneq ($(wildcard $(ORACLE)),)
 export BAYESBIAS_WEFE_MODEL ?= $(ORACLE)
 endif
 
-.PHONY: help demo test lint test-all test-lowest models oracle pages calibration docs notebooks benchmarks clean
+.PHONY: help demo test lint test-all test-lowest models oracle pages calibration docs notebooks benchmarks dist clean
 
 help:
 	@echo "make demo         install into $(VENV), and audit the demo embedding"
@@ -25,6 +25,7 @@ help:
 	@echo "make calibration  check the coverage of all models (hours), and fill the page about it"
 	@echo "make docs         build the documentation into site/; a warning is an error"
 	@echo "make notebooks    run the notebooks, and keep what they show"
+	@echo "make dist         build wheel and source distribution into build/dist, and check them"
 	@echo "make benchmarks   speed beside gensim, PyMC, WEFE and the bare computation"
 
 $(BIN)/python:
@@ -68,6 +69,11 @@ test-lowest: $(BIN)/python
 
 models: $(VENV)/.installed
 	$(BIN)/python scripts/build_models.py
+
+dist: $(VENV)/.installed-test
+	rm -rf build/dist
+	$(BIN)/python -m hatchling build -d build/dist
+	$(BIN)/python -m twine check --strict build/dist/*
 
 oracle: $(ORACLE)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bayesbias._core.plugins import Registry, subclass_check
 from bayesbias.debias.base import Debiaser
 from bayesbias.debias.double_hard import DoubleHardDebias
 from bayesbias.debias.half_sibling import HalfSiblingRegression
@@ -12,18 +13,19 @@ from bayesbias.debias.projection import Projection
 from bayesbias.debias.ran import RepulsionAttractionNeutralization
 from bayesbias.debias.soft import SoftDebias
 
-#: Every debiasing method by its name.
-DEBIASERS: dict[str, type[Debiaser]] = {
-    debiaser.name: debiaser
-    for debiaser in (
-        HardDebias,
-        MulticlassHardDebias,
-        SoftDebias,
-        DoubleHardDebias,
-        HalfSiblingRegression,
-        RepulsionAttractionNeutralization,
-        Projection,
-        INLP,
-        LEACE,
-    )
-}
+_OWN = (
+    HardDebias,
+    MulticlassHardDebias,
+    SoftDebias,
+    DoubleHardDebias,
+    HalfSiblingRegression,
+    RepulsionAttractionNeutralization,
+    Projection,
+    INLP,
+    LEACE,
+)
+#: Every debiasing method by its name. Installed packages add theirs by entry points of the group
+#: ``bayesbias.debiasers``.
+DEBIASERS: Registry[type[Debiaser]] = Registry(
+    "bayesbias.debiasers", {debiaser.name: debiaser for debiaser in _OWN}, subclass_check(Debiaser)
+)

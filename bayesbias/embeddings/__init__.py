@@ -6,6 +6,7 @@ from bayesbias.embeddings.embedding import check_embedding as check_embedding
 from bayesbias.embeddings.embedding import describe as describe
 from bayesbias.embeddings.embedding import unit_rows as unit_rows
 from bayesbias.embeddings.embedding import unit_vectors as unit_vectors
+from bayesbias.embeddings.formats.added_formats import FileFormat
 from bayesbias.embeddings.formats.array_files import vocabulary_path as vocabulary_path
 from bayesbias.embeddings.formats.streams import check_separable as check_separable
 from bayesbias.embeddings.loading import FORMATS as FORMATS
@@ -30,6 +31,7 @@ from bayesbias.embeddings.neighbours import nearest as nearest
 
 __all__ = [
     "Embedding",
+    "FileFormat",
     "Matched",
     "MatchedWords",
     "Matching",

@@ -17,6 +17,7 @@ from bayesbias._core.validation import at_least, one_of, word_list
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.embeddings.embedding import Embedding, check_embedding
 from bayesbias.embeddings.formats import (
+    added_formats,
     array_files,
     delimited,
     gensim_files,
@@ -47,7 +48,7 @@ _READERS: dict[str, Callable[[Path, Wanted], Rows]] = {
     "parquet": parquet_files.read_parquet,
     "transformer": model_folders.read_model_folder,
 }
-#: Every format that can be read, by the name that `format` takes.
+#: Every format of this package that can be read, by the name that `format` takes.
 FORMATS = (*_READERS, "fasttext-bin", "gensim")
 
 _WRITERS: dict[str, Callable[..., None]] = {
@@ -175,7 +176,7 @@ def load_embedding(
     if limit is not None:
         at_least("limit", limit, 1)
     if format is not None:
-        one_of("format", format, FORMATS)
+        one_of("format", format, (*FORMATS, *added_formats.ADDED_FORMATS))
     if subwords and asked is None:
         raise SpecError("'subwords' composes words that are asked for: give them as 'words'.")
     if subwords and limit is not None:
@@ -211,8 +212,10 @@ def load_embedding(
             rows = gensim_files.read_fasttext(
                 path, wanted, subwords=compose, fallbacks=how.fallbacks
             )
-        else:
+        elif kind in _READERS:
             rows = _READERS[kind](path, wanted)
+        else:
+            rows = added_formats.read_added(kind, path, wanted)
     if asked and not rows.words:
         raise VocabularyError(
             f"{key}: none of the {len(asked)} words is there ({quoted(asked, 5)}); "
@@ -272,7 +275,7 @@ def save_embedding(
     targets = [target, array_files.vocabulary_path(target)] if kind == "npy" else [target]
     try:
         with atomic(*targets) as temporary:
-            _WRITERS[kind](embedding, *temporary)
+            _writer(kind)(embedding, *temporary)
     except UnicodeEncodeError as err:
         raise DataError(
             f"{target}: the word {err.object!r} cannot be written as UTF-8; leave it out."
@@ -284,20 +287,31 @@ def writable_format(target: Path, format: str | None = None) -> str:
     name = target.name.lower()
     compressed = name.endswith(".gz")
     suffix = Path(name.removesuffix(".gz")).suffix
+    added = added_formats.added_by_suffix(suffix)
     if format is not None:
-        kind = one_of("format", format, _WRITERS)
+        kind = one_of("format", format, (*_WRITERS, *added_formats.ADDED_FORMATS))
     elif suffix in _SUFFIXES:
         kind = _SUFFIXES[suffix]
+    elif added is not None:
+        kind = added.name
     else:
         hint = " For gensim's own format use to_gensim().save()." if suffix == ".kv" else ""
         raise SpecError(
             f"{target}: the suffix {suffix!r} is not known; expected one of "
             f"{quoted(_SUFFIXES)}, or name the format, one of {quoted(_WRITERS)}.{hint}"
         )
-    if compressed and kind in _NOT_COMPRESSED:
+    if kind not in _WRITERS and added_formats.ADDED_FORMATS[kind].write is None:
+        raise SpecError(f"{target}: files of the format {kind!r} can be read, but not written.")
+    if compressed and (kind in _NOT_COMPRESSED or kind not in _WRITERS):
         raise SpecError(f"{target}: {kind} files are not gzipped; leave out '.gz'.")
     check_folder(target)
     return kind
+
+
+def _writer(kind: str) -> Callable[..., None]:
+    own = _WRITERS.get(kind) or added_formats.ADDED_FORMATS[kind].write
+    assert own is not None  # `writable_format` has refused it
+    return own
 
 
 def guess_format(path: Path) -> str:
@@ -313,6 +327,9 @@ def guess_format(path: Path) -> str:
     if path.is_dir():
         _check_model_folder(path)
         return "transformer"
+    added = added_formats.added_by_suffix(path.suffix.lower())
+    if added is not None and path.suffix.lower() not in _SUFFIXES:
+        return added.name
     with ByteStream(path) as stream:
         head = stream.read(_PEEK_BYTES)
         compressed = stream.compressed

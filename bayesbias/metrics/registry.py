@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
+from bayesbias._core.plugins import Registry, subclass_check
 from bayesbias._core.validation import named
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import SpecError
@@ -25,31 +26,32 @@ from bayesbias.metrics.same import SAME
 from bayesbias.metrics.semaxis import SemAxis
 from bayesbias.metrics.weat import WEAT, WEATEffectSize
 
-#: Every metric by its name; add a class of your own to use it by name.
-METRICS: dict[str, type[Metric]] = {
-    metric.name: metric
-    for metric in (
-        WEAT,
-        WEATEffectSize,
-        RND,
-        RNSB,
-        RNSBGroups,
-        MAC,
-        ECT,
-        RIPA,
-        DirectBias,
-        IndirectBias,
-        NAS,
-        SAME,
-        GeneralizedWEAT,
-        SemAxis,
-        Neighbourhood,
-        ClusterTest,
-        ClassificationTest,
-        ProximityBias,
-        GIPE,
-    )
-}
+_OWN = (
+    WEAT,
+    WEATEffectSize,
+    RND,
+    RNSB,
+    RNSBGroups,
+    MAC,
+    ECT,
+    RIPA,
+    DirectBias,
+    IndirectBias,
+    NAS,
+    SAME,
+    GeneralizedWEAT,
+    SemAxis,
+    Neighbourhood,
+    ClusterTest,
+    ClassificationTest,
+    ProximityBias,
+    GIPE,
+)
+#: Every metric by its name; add a class of your own to use it by name. Installed packages add
+#: theirs by entry points of the group ``bayesbias.metrics``.
+METRICS: Registry[type[Metric]] = Registry(
+    "bayesbias.metrics", {metric.name: metric for metric in _OWN}, subclass_check(Metric)
+)
 
 #: A metric by its name, its class, or itself with its options.
 MetricLike: TypeAlias = str | type[Metric] | Metric

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bayesbias._core.files import is_file
+from bayesbias._core.plugins import Registry
 from bayesbias._core.toml_json import read_toml
 from bayesbias._core.validation import named, one_of
 from bayesbias._core.wording import did_you_mean, quoted
@@ -527,7 +528,7 @@ def _read(path: Path) -> ModelSpec:
 
 
 @cache
-def _catalogue() -> dict[str, ModelSpec]:
+def _catalogue() -> Mapping[str, ModelSpec]:
     specs = [_read(path) for path in sorted(_folder().glob("*.toml"))]
     by_name = {spec.name: spec for spec in specs}
     order = (
@@ -539,7 +540,16 @@ def _catalogue() -> dict[str, ModelSpec]:
         "interaction",
         "embeddings",
     )
-    return {name: by_name[name] for name in (*order, *sorted(set(by_name) - set(order)))}
+    own = {name: by_name[name] for name in (*order, *sorted(set(by_name) - set(order)))}
+    return Registry("bayesbias.models", own, _added_model)
+
+
+def _added_model(added: object) -> tuple[str, ModelSpec]:
+    """Return a model that a package adds, as such or as the path of its file, and its name."""
+    if not isinstance(added, ModelSpec | str | PathLike):
+        raise SpecError(f"it is {added!r}; expected a ModelSpec or the path of a .toml file.")
+    spec = added if isinstance(added, ModelSpec) else _read(Path(added))
+    return spec.name, spec
 
 
 class _Models(Mapping[str, str]):
