@@ -122,6 +122,21 @@ def rounded_table(
     )
 
 
+def to_markdown(table: RoundedTable) -> str:
+    """Return a table as Markdown.
+
+    >>> print(to_markdown(RoundedTable(("word", "mean"), (("imam",), ("0.85",)), (False, True))))
+    | word | mean |
+    | --- | ---: |
+    | imam | 0.85 |
+    <BLANKLINE>
+    """
+    lines = [table.headings, ["---:" if right else "---" for right in table.is_number]]
+    lines += table.rows
+    bars = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+    return "".join(f"| {' | '.join(line)} |\n" for line in bars)
+
+
 def _intervals(names: list[str]) -> dict[str, tuple[str, str]]:
     """Return the ends of the interval of each column that has one."""
     pairs = {

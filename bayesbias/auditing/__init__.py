@@ -5,7 +5,8 @@ from bayesbias.auditing.audit_inputs import Given as Given
 from bayesbias.auditing.audit_result import Audit
 from bayesbias.auditing.audit_run import audit
 from bayesbias.auditing.audit_run import write_report as write_report
+from bayesbias.auditing.card_section import model_card
 from bayesbias.auditing.check_result import Check
 from bayesbias.auditing.gate import check
 
-__all__ = ["Audit", "Check", "audit", "check"]
+__all__ = ["Audit", "Check", "audit", "check", "model_card"]

@@ -383,6 +383,26 @@ RANKING = _table(
         | _typed(int, "rank_lower", "rank_upper")
     ),
 )
+PAPER_TABLES = ("contrasts", "same-attributes", "words", "models", "metrics")
+# Texts for a paper, by the names of their files.
+_PAPER = (
+    *(f"{name}.{suffix}" for name in (*PAPER_TABLES, "methods") for suffix in ("tex", "md")),
+    "references.bib",
+)
+
+
+def _write_paper(texts: Mapping[str, str], *paths: Path) -> None:
+    for name, path in zip(_PAPER, paths, strict=True):
+        path.write_text(texts[name], "utf-8", newline="\n")
+
+
+def _read_paper(*paths: Path) -> dict[str, str]:
+    return {path.name: read_utf8(path) for path in paths}
+
+
+PAPER: Artifact[dict[str, str]] = Artifact(
+    "paper", tuple(f"paper/{name}" for name in _PAPER), _write_paper, _read_paper
+)
 # The main numbers; a JSON schema beside this module describes them.
 RESULTS: Artifact[dict[str, Any]] = Artifact(
     "results", ("results.json",), _write_json, _read_results
@@ -401,6 +421,7 @@ SILHOUETTES_STEP = Step("silhouettes", (SILHOUETTES, ROBUSTNESS, VERDICTS, SILHO
 DEBIASING_STEP = Step("debias", (BEFORE_AFTER, DEBIASING_TEXT, DEBIASING_FIGURE))
 FIGURE_STEP = Step("figure", (FIGURE,))
 EMBEDDINGS_STEP = Step("embeddings", (BETWEEN, RANKING))
+PAPER_STEP = Step("paper", (PAPER,))
 RESULTS_STEP = Step("results", (RESULTS,))
 REPORT_STEP = Step("report", (REPORT,))
 

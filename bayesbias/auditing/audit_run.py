@@ -18,6 +18,8 @@ from bayesbias._core.random import Seed
 from bayesbias.auditing.artifacts import (
     COMPARISON_STEP,
     EFFECTS_STEP,
+    PAPER,
+    PAPER_STEP,
     REPORT,
     RESULTS,
     RESULTS_STEP,
@@ -47,6 +49,7 @@ from bayesbias.auditing.audit_result import Audit
 from bayesbias.auditing.audit_steps import FREQUENCY, Part
 from bayesbias.auditing.conditions import Condition, Names, as_conditions, check_names
 from bayesbias.auditing.embeddings_compared import compare_embeddings
+from bayesbias.auditing.paper import paper_texts
 from bayesbias.auditing.report.report_page import report_page
 from bayesbias.auditing.results_content import RESULTS_VERSION, results_content
 from bayesbias.debias import Method, method_for
@@ -285,8 +288,28 @@ def _run(
         for study in studies:
             of_study = [part for part in parts if part.study is study]
             compare_embeddings(folder, files[study.name], of_study)
+    _write_paper(folder, parts)
     _write_results(folder, parts, conditions)
     folder.report(lambda path: _write_report(folder.path, path))
+
+
+def _write_paper(folder: Folder, parts: Sequence[Part]) -> None:
+    """Write the tables and texts for a paper, of each part."""
+    for part in parts:
+        inputs = {
+            "embedding": [part.embedding.name, part.embedding_hash],
+            "steps": [part.key(step) for step in (COMPARISON_STEP, EFFECTS_STEP, SCORES_STEP)],
+            "options": part.options.to_dict(),
+            "python": platform.python_version(),
+            "versions": _versions(),
+        }
+
+        def make(*paths: Path, part: Part = part) -> None:
+            of = Audit(folder.path).parts[part.embedding.name, part.study.name]
+            PAPER_STEP.write({PAPER: paper_texts(of)}, *paths)
+
+        paths = [f"{part.place}{path}" for path in PAPER_STEP.paths()]
+        folder.step(f"{part.place}{PAPER_STEP.label()}", inputs, paths, make)
 
 
 def _write_results(folder: Folder, parts: Sequence[Part], conditions: Sequence[Condition]) -> None:

@@ -126,6 +126,12 @@ _WIDTH = 100
     metavar="FILE",
     help="Where to write the result of --fail-if as JUnit XML.",
 )
+@click.option(
+    "--model-card",
+    "card",
+    metavar="FILE",
+    help="Model card (README.md) to write a section on bias to; the rest of it stays.",
+)
 @threshold_option
 @jobs_option
 @fallback_option
@@ -138,6 +144,7 @@ def audit(
     models: tuple[str, ...],
     metrics: tuple[str, ...],
     junit: str | None,
+    card: str | None,
     fallbacks: tuple[str, ...],
     threshold: float,
     jobs: int,
@@ -149,9 +156,13 @@ def audit(
     EMBEDDING is a file of word vectors or a name, by default demo; NAME=EMBEDDING gives it another
     name. The same command again does only what is not done; an interrupted one goes on.
     """
+    from bayesbias._core.files import check_folder
     from bayesbias.auditing import audit as run
+    from bayesbias.auditing import model_card
 
     _check_junit(junit, options["fail_if"], options["force"])
+    if card is not None:
+        check_folder(Path(card))
     if metrics:
         options["metrics"] = metrics
     try:
@@ -172,6 +183,9 @@ def audit(
     for paragraph in result.summary().split("\n\n"):
         click.echo(click.wrap_text(paragraph, _WIDTH) + "\n")
     click.echo(f"Report: {result.report}")
+    if card is not None:
+        model_card(result, card)
+        say(f"Model card: {card}", quiet)
     if result.gate is not None:
         _close_gate(result.gate, junit)
 

@@ -369,10 +369,10 @@ def render(
         from bayesbias._core.latex import frame_to_latex
 
         return frame_to_latex(frame, caption, decimals=decimals, by_row=by_row)
-    from bayesbias._core.rounded_table import rounded_table
+    from bayesbias._core.rounded_table import rounded_table, to_markdown
 
     rounded = rounded_table(frame, decimals=decimals, by_row=by_row)
-    return _html(rounded, caption) if output == "html" else _markdown(rounded)
+    return _html(rounded, caption) if output == "html" else to_markdown(rounded)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -458,13 +458,6 @@ def _flat(value: object) -> object:
 def _header(frame: pd.DataFrame) -> dict[str, bool]:
     """Return the names of the columns, and whether they hold numbers."""
     return {str(name): dtype.kind in "fiu" for name, dtype in frame.dtypes.items()}
-
-
-def _markdown(table: RoundedTable) -> str:
-    lines = [table.headings, ["---:" if right else "---" for right in table.is_number]]
-    lines += table.rows
-    bars = [[cell.replace("|", "\\|") for cell in line] for line in lines]
-    return "".join(f"| {' | '.join(line)} |\n" for line in bars)
 
 
 def _html(table: RoundedTable, caption: str) -> str:

@@ -1,0 +1,227 @@
+"""What a paper needs of an audit: tables, a paragraph on methods, and what to cite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from bayesbias import __version__
+from bayesbias._core.latex import escape, frame_to_latex
+from bayesbias._core.rounded_table import rounded_table, to_markdown
+from bayesbias._core.wording import counted, enumerated
+from bayesbias.auditing import bibliography as works
+from bayesbias.auditing.audit_result import AuditPart
+from bayesbias.auditing.audit_steps import CHAINS
+from bayesbias.debias import DEBIASERS
+from bayesbias.metrics import METRICS
+
+_ACRONYMS = {"ect", "gipe", "inlp", "leace", "mac", "nas", "ripa", "rnd", "rnsb", "same", "weat"}
+#: Citations in a text: ``[@key]``, or several with semicolons between them.
+_CITED = re.compile(r"\[((?:@\w+(?:; )?)+)\]")
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table, its caption and the headings of its columns."""
+
+    frame: pd.DataFrame
+    caption: str
+    titles: Mapping[str, str] = field(default_factory=dict)
+    by_row: bool = False
+
+    def as_latex(self, label: str) -> str:
+        """Return a ``table`` environment."""
+        return frame_to_latex(
+            self.frame, self.caption, label=label, titles=self.titles, by_row=self.by_row
+        )
+
+    def as_markdown(self) -> str:
+        """Return the table, and its caption above."""
+        table = rounded_table(self.frame, titles=self.titles, by_row=self.by_row)
+        return f"{self.caption}\n\n{to_markdown(table)}"
+
+
+def paper_texts(part: AuditPart) -> dict[str, str]:
+    """Return the text of each file, by its name."""
+    texts: dict[str, str] = {}
+    for name, table in _tables(part).items():
+        texts[f"{name}.tex"] = table.as_latex(f"tab:{name}")
+        texts[f"{name}.md"] = table.as_markdown()
+    methods = methods_text(part)
+    texts["methods.tex"] = _in_latex(methods)
+    texts["methods.md"] = f"{_CITED.sub(_in_parentheses, methods)}\n"
+    texts["references.bib"] = works.bibliography(_keys(methods))
+    return texts
+
+
+def _tables(part: AuditPart) -> dict[str, PaperTable]:
+    about = (
+        f"{part.embedding}, study {part.study.name}, "
+        f"{counted(len(part.table['protected_word'].unique()), 'protected word')}, "
+        f"{counted(len(part.table), 'distance')}"
+    )
+    model = f"model {part.lead}, with {part.prob:.0%} intervals"
+    contrasts = part.contrasts
+    shown = {"prob_negative": "P(closer)", "prob_in_rope": "P(negligible)", "rows": "n"}
+    wide = contrasts[contrasts["level"].isin(["data set", "group"])]
+    wide = wide.assign(group=wide["group"].where(wide["level"] == "group", "all"))
+    same = contrasts[contrasts["level"] == "same attributes"]
+    numbers = ["mean", "lower", "upper", "prob_negative", "prob_in_rope", "rows"]
+    by_word = contrasts[contrasts["level"] == "word"]
+    return {
+        "contrasts": PaperTable(
+            wide[["contrast", "group", *numbers]],
+            f"Contrasts of expected cosine distances ({about}; {model}). Below 0: closer to the "
+            "first list. n: distances that a contrast rests on.",
+            {"mean": "difference", **shown},
+        ),
+        "same-attributes": PaperTable(
+            same[["contrast", "group", *numbers]].rename(columns={"group": "stereotypes of"}),
+            f"The same attributes, seen from their own group and from the others ({about}; "
+            f"{model}). Below 0: closer to their own group.",
+            {"mean": "difference", **shown},
+        ),
+        "words": PaperTable(
+            by_word[["contrast", "group", "word", *numbers]],
+            f"Contrasts by protected word ({about}; {model}). Below 0: closer to the first list. "
+            "n: distances that a contrast rests on.",
+            {"mean": "difference", **shown},
+        ),
+        "models": PaperTable(
+            part.comparison.rename_axis("model").reset_index(),
+            f"Models compared by WAIC ({about}); the best first.",
+        ),
+        "metrics": PaperTable(
+            part.scores[["metric", "query", "value", "lower", "upper", "n_words"]],
+            f"Classical metrics ({part.embedding}, study {part.study.name}), with "
+            f"{part.prob:.0%} intervals from a Bayesian bootstrap over words. n: words found.",
+            {"n_words": "n"},
+            by_row=True,
+        ),
+    }
+
+
+def methods_text(part: AuditPart) -> str:
+    """Return a paragraph on methods; ``[@key]`` cites an entry of the bibliography."""
+    return " ".join(sentence for write in _SENTENCES for sentence in write(part))
+
+
+def _data(part: AuditPart) -> list[str]:
+    about = part.record["embeddings"][part.embedding]
+    table = part.table
+    groups = enumerated([str(group) for group in table["protected_group"].unique()])
+    return [
+        f"We computed cosine distances in the embedding {part.embedding} "
+        f"({about['words']:,} words, {about['dimensions']} dimensions) between "
+        f"{counted(len(table['protected_word'].unique()), 'protected word')} ({groups}) and "
+        f"{counted(len(table['word_to_compare'].unique()), 'attribute')} of the study "
+        f"{part.study.name}, {counted(len(table), 'distance')} in all."
+    ]
+
+
+def _model(part: AuditPart) -> list[str]:
+    draws, seed = part.record["options"]["draws"], part.record["seed"]
+    diagnostics = part.diagnostics.set_index("model").loc[part.lead]
+    how = (
+        f"{CHAINS * draws:,} independent draws from its posterior"
+        if diagnostics["engine"] == "exact"
+        else f"{CHAINS} chains of {draws:,} draws with the No-U-Turn sampler [@hoffman2014nuts]"
+    )
+    title = part.record["models"][part.lead]["title"]
+    return [
+        f"With bayesbias {__version__} [@bayesbias; @dobrzeniecka2024bayesian] we fitted the "
+        f"hierarchical Bayesian model {part.lead}: {title}.",
+        f"We made {how} (seed {seed}).",
+        f"We report posterior means with {part.prob:.0%} highest-density intervals, and the "
+        f"probability that a difference is smaller than {part.record['options']['rope']:g} in "
+        "absolute value.",
+    ]
+
+
+def _comparison(part: AuditPart) -> list[str]:
+    if len(part.comparison) < 2:
+        return []
+    names = enumerated(part.record["options"]["models"])
+    return [
+        f"The models {names} were compared by WAIC [@watanabe2010asymptotic] and by leave-one-out "
+        "cross-validation over attributes [@vehtari2017practical]."
+    ]
+
+
+def _classical(part: AuditPart) -> list[str]:
+    if part.scores.empty:
+        return []
+    cited = [_named(name, METRICS) for name in part.scores["metric"].unique()]
+    return [
+        f"As classical metrics [@badilla2020wefe] we computed {enumerated(cited)}, with intervals "
+        "from a Bayesian bootstrap over words [@rubin1981bayesian]."
+    ]
+
+
+def _debiasing(part: AuditPart) -> list[str]:
+    cited = [_named(name, DEBIASERS) for name in part.record["options"]["debias"]]
+    if not cited:
+        return []
+    return [
+        f"The embedding was debiased with {enumerated(cited)}; changes are from a model of the "
+        "differences of the same pairs of words before and after."
+    ]
+
+
+def _lists(part: AuditPart) -> list[str]:
+    if part.silhouettes is None:
+        return []
+    return [
+        "Word lists were checked with bias silhouettes [@spliethover2021bias] and against random "
+        "words of the same frequency [@antoniak2021bad]."
+    ]
+
+
+def _versions(part: AuditPart) -> list[str]:
+    versions = part.record["versions"]
+    cited = {"pymc": "[@abril2023pymc]", "arviz": "[@kumar2019arviz]"}
+    shown = [
+        " ".join(filter(None, [label, versions[name], cited.get(name, "")]))
+        for name, label in {"pymc": "PyMC", "arviz": "ArviZ", "numpy": "NumPy"}.items()
+        if name in versions
+    ]
+    return [f"Software: Python {part.record['python']}, {enumerated(shown)}."]
+
+
+_SENTENCES: Sequence[Callable[[AuditPart], list[str]]] = (
+    _data,
+    _model,
+    _comparison,
+    _classical,
+    _debiasing,
+    _lists,
+    _versions,
+)
+
+
+def _named(name: str, registry: Mapping[str, type]) -> str:
+    """Return a metric or a method, and what it cites."""
+    keys = works.keys_of(str(getattr(registry.get(name), "reference", "")))
+    spelt = name.replace("_es", "_effect_size").split("_")
+    plain = " ".join(word.upper() if word in _ACRONYMS else word for word in spelt)
+    return f"{plain} [{'; '.join(f'@{key}' for key in keys)}]" if keys else plain
+
+
+def _keys(text: str) -> list[str]:
+    return [key for group in _CITED.findall(text) for key in re.findall(r"@(\w+)", group)]
+
+
+def _in_parentheses(found: re.Match[str]) -> str:
+    return f"({'; '.join(map(works.in_words, _keys(found[0])))})"
+
+
+def _in_latex(text: str) -> str:
+    pieces, last = [], 0
+    for found in _CITED.finditer(text):
+        cited = f"\\citep{{{','.join(_keys(found[0]))}}}"
+        pieces += [escape(text[last : found.start()]), cited]
+        last = found.end()
+    return "".join([*pieces, escape(text[last:])]) + "\n"

@@ -1,0 +1,135 @@
+"""What an audit leaves for a paper and for a model card."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import bayesbias as bb
+from bayesbias.auditing import bibliography, card_section
+from bayesbias.auditing.paper import methods_text
+from bayesbias.errors import SpecError
+
+
+@pytest.fixture(scope="module")
+def audit(tmp_path_factory: pytest.TempPathFactory) -> bb.Audit:
+    return bb.audit(
+        "demo",
+        "gender",
+        out=tmp_path_factory.mktemp("audits") / "audit",
+        models=["interaction", "hierarchical"],
+        metrics=["weat", "rnd"],
+        debias="hard_debias",
+        draws=100,
+        confirm=False,
+        silhouettes=False,
+        progress=False,
+    )
+
+
+def read(audit: bb.Audit, name: str) -> str:
+    return (audit.folder / "paper" / name).read_text("utf-8")
+
+
+def test_tables_have_the_numbers_of_the_audit(audit: bb.Audit) -> None:
+    contrasts = audit.contrasts[audit.contrasts["level"].isin(["data set", "group"])]
+    for name in ("contrasts.tex", "contrasts.md"):
+        text = read(audit, name).replace("$", "").replace("−", "-")
+        rows = [line for line in text.splitlines() if line.strip("| ").startswith("associated")]
+        assert len(rows) == len(contrasts)
+        for line, row in zip(rows, contrasts.itertuples(), strict=True):
+            mean, lower, upper = map(float, re.findall(r"-?\d+\.\d+", line)[:3])
+            assert mean == pytest.approx(row.mean, abs=6e-3)
+            assert lower == pytest.approx(row.lower, abs=6e-3)
+            assert upper == pytest.approx(row.upper, abs=6e-3)
+    assert read(audit, "words.md").count("\n| associated") == int(
+        (audit.contrasts["level"] == "word").sum()
+    )
+    assert "89% intervals" in read(audit, "contrasts.md").splitlines()[0]
+    assert "\\toprule" in read(audit, "metrics.tex")
+
+
+def test_methods_say_what_was_done(audit: bb.Audit) -> None:
+    text = " ".join(read(audit, "methods.md").split())
+    table = audit.table
+    for said in (
+        f"{len(table):,} distances in all",
+        f"{table['protected_word'].nunique()} protected words",
+        "400 independent draws",
+        "seed 0",
+        "89% highest-density intervals",
+        "smaller than 0.05 in absolute value",
+        "interaction and hierarchical were compared by WAIC",
+        "WEAT (Caliskan et al., 2017) and RND (Garg et al., 2018)",
+        "hard debias (Bolukbasi et al., 2016)",
+    ):
+        assert said in text, said
+    assert "silhouettes" not in text
+    assert "No-U-Turn" not in text
+
+
+def test_everything_cited_is_in_the_bibliography(audit: bb.Audit) -> None:
+    cited = {
+        key
+        for group in re.findall(r"\\citep\{([^}]+)\}", read(audit, "methods.tex"))
+        for key in group.split(",")
+    }
+    entries = set(re.findall(r"@\w+\{(\w+),", read(audit, "references.bib")))
+    assert cited == entries
+    assert len(cited) > 8
+    assert "@" not in read(audit, "methods.md")
+    # Outside of citations nothing is left that LaTeX would stumble over.
+    plain = re.sub(r"\\citep\{[^}]+\}", "", read(audit, "methods.tex"))
+    assert not re.search(r"(?<!\\)[_%&#]", plain)
+
+
+def test_every_metric_and_method_has_an_entry() -> None:
+    for kind in [*bb.metrics.METRICS.values(), *bb.debias.DEBIASERS.values()]:
+        assert bibliography.keys_of(kind.reference), kind
+
+
+@pytest.mark.parametrize("key", sorted(bibliography.entries()))
+def test_entries_are_complete(key: str) -> None:
+    entry = bibliography.entries()[key]
+    assert entry.count("{") == entry.count("}")
+    if key == bibliography.SOFTWARE:
+        return
+    assert re.fullmatch(r"\d{4}", bibliography.field(key, "year"))
+    assert bibliography.field(key, "title")
+    assert any(bibliography.field(key, name) for name in ("doi", "eprint", "url"))
+    assert re.fullmatch(r"[\w\- éö&.]+, \d{4}", bibliography.in_words(key))
+
+
+def test_nuts_is_named_where_it_was_used(audit: bb.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = next(iter(audit.parts.values()))
+    sampled = part.diagnostics.assign(engine="nuts")
+    monkeypatch.setitem(vars(part), "diagnostics", sampled)
+    assert "4 chains of 100 draws with the No-U-Turn sampler" in methods_text(part)
+
+
+def test_model_card(audit: bb.Audit, tmp_path: Path) -> None:
+    card = tmp_path / "README.md"
+    section = bb.model_card(audit, card)
+    text = card.read_text("utf-8")
+    assert text.startswith("---\ntags:\n- word-embeddings\n---\n\n# demo\n")
+    assert text.count(card_section.HEADING) == 1
+    assert section in text
+    assert audit.summary() in section
+    # The same again changes nothing; what others wrote stays.
+    card.write_text(f"{text}\n## Uses\n\nAny.\n", "utf-8")
+    bb.model_card(audit.folder, card)
+    assert card.read_text("utf-8") == f"{text}\n## Uses\n\nAny.\n"
+
+
+def test_model_card_under_its_own_heading(audit: bb.Audit, tmp_path: Path) -> None:
+    card = tmp_path / "README.md"
+    card.write_text("# Mine\n\n## Bias, Risks, and Limitations\n\nOld.\n\n## Uses\n", "utf-8")
+    section = bb.model_card(audit, card)
+    expected = f"# Mine\n\n## Bias, Risks, and Limitations\n\n{section}\nOld.\n\n## Uses\n"
+    assert card.read_text("utf-8") == expected
+    card.write_text("<!-- bayesbias: start -->\n", "utf-8")
+    with pytest.raises(SpecError, match="without '<!-- bayesbias: end -->' after it"):
+        bb.model_card(audit, card)
+    assert card.read_text("utf-8") == "<!-- bayesbias: start -->\n"
