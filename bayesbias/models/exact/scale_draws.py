@@ -343,36 +343,36 @@ def _reject(
 
     The weight of a proposal over a bound is the number of times it is kept on average. The bound
     is not the largest weight, which a single odd proposal would push up, but one that few exceed;
-    those few may be kept twice.
+    those few may be kept twice or a few times.
     """
-    kept: list[Array] = []
     proposal, x, values = tried.proposal, tried.points, tried.values
-    if (more := max(effort.pilot, draws) - len(x)) > 0:
-        new = proposal.draw(rng, more)
-        x, values = np.concatenate([x, new]), np.concatenate([values, target(new)])
-    log_weight = values - proposal.log_density(x)
-    bound = np.quantile(log_weight, 1 - _TWICE)
-    k = pareto_k(log_weight)
-    if k > _PARETO_K_MAX and effort.costly:
-        return ScaleDraws(np.zeros((0, x.shape[1])), 0.0, k)
-    proposed = accepted = 0
-    for _ in range(_LIMIT):
-        times = np.floor(np.exp(np.minimum(log_weight - bound, 50.0)) + rng.random(len(x)))
-        if times.max(initial=0.0) > max(10.0, 0.01 * draws):
-            break  # one proposal would be a visible share of the draws
-        kept.append(np.repeat(x, times.astype(np.intp), axis=0))
-        proposed, accepted = proposed + len(x), accepted + int(times.sum())
+    size = max(effort.pilot, draws) - len(x)
+    chance = np.zeros(0)
+    for done in range(_LIMIT):
+        if size > 0:
+            new = proposal.draw(rng, size)
+            x, values = np.concatenate([x, new]), np.concatenate([values, target(new)])
+        log_weight = values - proposal.log_density(x)
+        chance = np.concatenate([chance, rng.random(len(x) - len(chance))])
+        k = pareto_k(log_weight)
+        if done == 0:
+            bound = np.quantile(log_weight, 1 - _TWICE)
+            if k > _PARETO_K_MAX and effort.costly:
+                break
+        # No proposal may be a visible share of the draws. A heavier one than any before makes all
+        # of them count less.
+        bound = max(bound, log_weight.max() - np.log(max(10.0, 0.01 * draws)))
+        times = np.floor(np.exp(log_weight - bound) + chance).astype(np.intp)
+        accepted = int(times.sum())
         if accepted >= draws:
-            points = np.concatenate(kept)
+            points = np.repeat(x, times, axis=0)
             # Repeated points stand side by side.
             points = points[rng.permutation(len(points))[:draws]]
-            return ScaleDraws(points, accepted / proposed, k)
-        if accepted < _FEWEST * proposed:
+            return ScaleDraws(points, accepted / len(x), k)
+        if accepted < _FEWEST * len(x):
             break
-        size = min(4 * draws, int(1.1 * (draws - accepted) * proposed / max(accepted, 1)) + 100)
-        x = proposal.draw(rng, size)
-        log_weight = target(x) - proposal.log_density(x)
-    return ScaleDraws(np.zeros((0, x.shape[1])), accepted / max(proposed, 1), np.inf)
+        size = min(4 * draws, int(1.1 * (draws - accepted) * len(x) / max(accepted, 1)) + 100)
+    return ScaleDraws(np.zeros((0, x.shape[1])), 0.0, k)
 
 
 def find_modes(
