@@ -41,7 +41,7 @@ napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 html_theme = "furo"
-html_title = "bayesbias"
+html_title = f"bayesbias {version}"
 html_logo = html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

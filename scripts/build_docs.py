@@ -2,13 +2,16 @@
 
 Sphinx reads a copy of ``docs/`` in ``build/docs``. Pages that stand elsewhere in the repository,
 such as the cards of the models, are copied to their places beside the others, with links that
-lead there. The references of names and commands are written where a page asks for them. Warnings
-are errors, and the site is looked over at the end.
+lead there. Notebooks become pages with what they show. The references of commands are written where
+a page asks for them; every public name has a page of its own. Warnings are errors, and the site is
+looked over at the end.
 """
 
 from __future__ import annotations
 
+import base64
 import importlib
+import json
 import os
 import re
 import shutil
@@ -17,6 +20,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import click
 
@@ -33,6 +37,7 @@ ELSEWHERE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "models/README.md": "models/index.md",
+    "notebooks/README.md": "notebooks/index.md",
     "bayesbias/wordlists/data/README.md": "data/word-lists.md",
     "bayesbias/embeddings/data/README.md": "data/embeddings.md",
     "bayesbias/corpus/data/README.md": "data/corpus.md",
@@ -51,6 +56,7 @@ NAMES = re.compile(r"<!-- names: (\S+) -->")
 COMMANDS = "<!-- commands -->"
 #: What leads to the cards of the models from their front page.
 CARDS = "\n```{toctree}\n:hidden:\n:glob:\n\n*\nfits/*\n```\n"
+NOTEBOOKS = "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
 
 
 def main() -> None:
@@ -74,7 +80,11 @@ def pages() -> dict[Path, str]:
     cards = {
         path: path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "models").rglob("*.md"))
     }
-    return own | cards | {ROOT / path: place for path, place in ELSEWHERE.items()}
+    notebooks = {
+        path: path.relative_to(ROOT).with_suffix(".md").as_posix()
+        for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
+    }
+    return own | cards | notebooks | {ROOT / path: place for path, place in ELSEWHERE.items()}
 
 
 def stage(folder: Path) -> None:
@@ -85,13 +95,16 @@ def stage(folder: Path) -> None:
     for path, place in places.items():
         if path == ROOT / "README.md":  # the site has a front page of its own
             continue
-        text = relinked(path, path.read_text("utf-8"), places, folder)
-        text = NAMES.sub(lambda found: reference(found[1]), text)
+        if path.suffix == ".ipynb":
+            text = notebook_page(path, folder / place)
+        else:
+            text = path.read_text("utf-8")
+        text = relinked(path, text, places, folder)
+        text = NAMES.sub(lambda found: reference(found[1], folder), text)
         text = text.replace(COMMANDS, "\n".join(commands()))
         text = PRINTED.sub(wrapped, text)
         text = text.replace("```mermaid\n", "```text\n")  # which needs a script from the network
-        if place == "models/index.md":
-            text += CARDS
+        text += {"models/index.md": CARDS, "notebooks/index.md": NOTEBOOKS}.get(place, "")
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(text, "utf-8")
 
@@ -102,6 +115,8 @@ def relinked(path: Path, text: str, places: dict[Path, str], folder: Path) -> st
 
     def turn(link: re.Match[str]) -> str:
         if re.match(r"[a-z]+:", link[2]):
+            return link[0]
+        if link[2].startswith("shown/"):  # a picture that a notebook shows
             return link[0]
         target = Path(os.path.normpath(path.parent / link[2]))
         if not target.is_file():
@@ -145,35 +160,77 @@ def public_names() -> dict[str, object]:
     return found
 
 
-def reference(room: str) -> str:
-    """Return the reference of the public names of one room: a table of them, and each in full."""
+def reference(room: str, folder: Path) -> str:
+    """Return a table of the public names of one room; write a page for each of them."""
     module = importlib.import_module(room)
     names = sorted(module.__all__, key=str.lower) if room != "bayesbias" else ["__version__"]
     things = {public_name(room, name): getattr(module, name) for name in names}
-    names = list(things)
-    data = [name for name in names if name in DATA]
-    classes = [name for name in names if isinstance(things[name], type)]
-    functions = [name for name in names if name not in (*data, *classes)]
+    documented = [name for name in things if name not in DATA]
     lines = ["```{eval-rst}"]
-    if functions or classes:
-        lines += [".. autosummary::", "   :nosignatures:", ""]
-        lines += [f"   bayesbias.{name}" for name in (*functions, *classes)]
-        lines += [""]
-    for name in data:
+    for name in things.keys() - documented:
         lines += [f".. py:data:: bayesbias.{name}", "", f"   {DATA[name]}", ""]
-    for name in functions:
-        lines += [f".. autofunction:: bayesbias.{name}", ""]
-    for name in classes:
-        lines += [f".. autoclass:: bayesbias.{name}"]
-        if any(base.__module__.startswith("bayesbias.") for base in things[name].__bases__):
+    if documented:
+        lines += [".. autosummary::", "   :nosignatures:", ""]
+        lines += [f"   bayesbias.{name}" for name in documented]
+    lines += ["```", ""]
+    places = [name_page(name, things[name], folder) for name in documented]
+    if places:
+        lines += ["```{toctree}", ":hidden:", "", *places, "```"]
+    return "\n".join(lines)
+
+
+def name_page(name: str, thing: object, folder: Path) -> str:
+    """Write the page of a function or a class; return its place within the pages of the API."""
+    is_class = isinstance(thing, type)
+    # Two folders, as some systems do not distinguish `Fit` from `fit`.
+    place = f"{'classes' if is_class else 'functions'}/{name}"
+    lines = [f"# {name}", "", "```{eval-rst}"]
+    lines += [f".. auto{'class' if is_class else 'function'}:: bayesbias.{name}"]
+    if isinstance(thing, type):
+        if any(base.__module__.startswith("bayesbias.") for base in thing.__bases__):
             lines += ["   :show-inheritance:"]
         # What a metric implements is of interest to those who write one.
-        if name == "metrics.Metric" or not issubclass(things[name], bb.metrics.Metric):
+        if name == "metrics.Metric" or not issubclass(thing, bb.metrics.Metric):
             # scikit-learn gives every transformer these, for the routing of metadata.
             routing = "set_fit_request, set_predict_request, set_transform_request"
             lines += ["   :members:", f"   :exclude-members: {routing}"]
-        lines += [""]
-    return "\n".join([*lines, "```"])
+    path = folder / "api" / f"{place}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([*lines, "```", ""]), "utf-8")
+    return place
+
+
+def notebook_page(path: Path, target: Path) -> str:
+    """Return a notebook as a page: texts, code, and what the code showed; write its pictures."""
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    parts = []
+    for number, cell in enumerate(cells):
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for place, output in enumerate(cell.get("outputs", [])):
+            parts.append(shown(output, target, f"{path.stem}-{number}-{place}.png"))
+    parts.append(f"[Download this notebook]({path.name})")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def shown(output: dict[str, Any], target: Path, picture: str) -> str:
+    """Return what a cell showed: a picture, a table or a text."""
+    if output["output_type"] == "stream":
+        return f"```text\n{''.join(output['text']).rstrip()}\n```\n"
+    data = output.get("data", {})
+    if "image/png" in data:
+        path = target.parent / "shown" / picture
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(base64.b64decode("".join(data["image/png"])))
+        return f"![What the cell draws](shown/{picture})"
+    if "text/html" in data:
+        page = "".join(data["text/html"])
+        return f'```{{raw}} html\n<div class="shown">\n{page}\n</div>\n```'
+    text = "".join(data.get("text/plain", "")).rstrip()
+    return f"```text\n{text}\n```\n" if text else ""
 
 
 def commands() -> Iterator[str]:
