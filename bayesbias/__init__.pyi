@@ -42,6 +42,7 @@ from .plots import plot_by_word as plot_by_word
 from .plots import plot_calibration as plot_calibration
 from .plots import plot_coefficients as plot_coefficients
 from .plots import plot_comparison as plot_comparison
+from .plots import plot_densities as plot_densities
 from .plots import plot_distances as plot_distances
 from .plots import plot_influence as plot_influence
 from .plots import plot_means as plot_means

@@ -32,7 +32,8 @@ def read_table(path: str | PathLike[str], *, duplicates: Duplicates = "drop") ->
     path : path-like
         A ``.csv``, ``.csv.gz`` or ``.parquet`` file. The files of Dobrzeniecka (2021) are read as
         they are: an unnamed index column is dropped, rows with −100 for a missing word are left
-        out and named in ``table.attrs["missing"]``, camelCase column names are accepted.
+        out and named in ``table.attrs["missing"]``, camelCase column names are accepted, and
+        ``neutral`` stands for the connection ``none``, as in their control tables.
     duplicates : {"drop", "keep"}, default "drop"
         What to do with duplicated rows, as in the authors' race tables: leave them out, or keep
         them and count each. What reads the table afterwards takes the same option.

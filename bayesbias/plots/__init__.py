@@ -6,6 +6,7 @@ from bayesbias.plots.by_word_plot import plot_by_word
 from bayesbias.plots.calibration_plot import plot_calibration
 from bayesbias.plots.coefficients_plot import plot_coefficients
 from bayesbias.plots.comparison_plot import plot_comparison
+from bayesbias.plots.densities_plot import plot_densities
 from bayesbias.plots.distances_plot import plot_distances
 from bayesbias.plots.heat_maps import plot_rank_correlations, plot_rank_probabilities
 from bayesbias.plots.influence_plot import plot_influence
@@ -25,6 +26,7 @@ __all__ = [
     "plot_calibration",
     "plot_coefficients",
     "plot_comparison",
+    "plot_densities",
     "plot_distances",
     "plot_influence",
     "plot_means",
