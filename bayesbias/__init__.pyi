@@ -34,6 +34,7 @@ from .models import fit_paired as fit_paired
 from .models import load_fit as load_fit
 from .models import load_model as load_model
 from .models import overview as overview
+from .models import overviews as overviews
 from .models import plan_sample_size as plan_sample_size
 from .models import prior_draws as prior_draws
 from .models import t_contrasts as t_contrasts
