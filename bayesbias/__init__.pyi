@@ -44,12 +44,15 @@ from .plots import plot_calibration as plot_calibration
 from .plots import plot_coefficients as plot_coefficients
 from .plots import plot_comparison as plot_comparison
 from .plots import plot_densities as plot_densities
+from .plots import plot_dimensionality as plot_dimensionality
 from .plots import plot_distances as plot_distances
 from .plots import plot_influence as plot_influence
 from .plots import plot_means as plot_means
+from .plots import plot_model as plot_model
 from .plots import plot_null_distribution as plot_null_distribution
 from .plots import plot_predictive_check as plot_predictive_check
 from .plots import plot_priors as plot_priors
+from .plots import plot_projections as plot_projections
 from .plots import plot_rank_correlations as plot_rank_correlations
 from .plots import plot_rank_probabilities as plot_rank_probabilities
 from .plots import plot_ranking as plot_ranking

@@ -34,6 +34,7 @@ from bayesbias.metrics.semaxis import SemAxis
 from bayesbias.metrics.weat import WEAT, WEATEffectSize, max_effect_size
 from bayesbias.metrics.weighting import cosines as cosines
 from bayesbias.metrics.weighting import ones as ones
+from bayesbias.metrics.word_projections import project_words
 
 __all__ = [
     "ECT",
@@ -65,5 +66,6 @@ __all__ = [
     "complete_analogy",
     "max_effect_size",
     "preaveraged_t_test",
+    "project_words",
     "shares_beyond_mac",
 ]
