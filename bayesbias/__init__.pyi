@@ -23,9 +23,11 @@ from .debias_effects import before_after as before_after
 from .distances import check_table as check_table
 from .distances import decompose_gaps as decompose_gaps
 from .distances import distance_table as distance_table
+from .distances import load_table as load_table
 from .distances import read_table as read_table
 from .distances import write_table as write_table
 from .embeddings import Embedding as Embedding
+from .embeddings import download as download
 from .embeddings import load_embedding as load_embedding
 from .models import calibrate as calibrate
 from .models import compare as compare
