@@ -10,8 +10,11 @@ from bayesbias._core.downloads import RemoteFile
 
 _GLOVE = "Pennington, Socher, Manning (2014), https://nlp.stanford.edu/projects/glove/"
 _FASTTEXT = "Mikolov, Grave, Bojanowski, Puhrsch, Joulin (2018), https://fasttext.cc"
-_THESIS = "Dobrzeniecka, Urbaniak (2024), https://github.com/rfl-urbaniak/BayesBias"
-_TABLES = "https://raw.githubusercontent.com/rfl-urbaniak/BayesBias"
+_THESIS = "Dobrzeniecka, Urbaniak (2024), doi:10.1162/coli_a_00507"
+# The repository of the thesis, which states no licence, and that of the paper, which has one.
+_EARLIER = "rfl-urbaniak/BayesBias"
+_LATER = "efemeryds/Bayesian-analysis-for-NLP-bias"
+_LICENCES = {_EARLIER: "none stated; the authors' later repository is MIT", _LATER: "MIT"}
 
 # The archives of GloVe: the name, the sizes in it, and its hash.
 _GLOVE_ARCHIVES = (
@@ -36,7 +39,7 @@ _GLOVE_ARCHIVES = (
         "c06db255e65095393609f19a4cfca20bf3a71e20cc53e892aafa490347e3849f",
     ),
 )
-# The tables of the original authors: our name, commit and path of theirs, and the hash.
+# The tables of the original authors: our name; commit and path of theirs; the hash.
 _AUTHORS_TABLES = (
     (
         "religion-reddit",
@@ -86,6 +89,24 @@ _AUTHORS_TABLES = (
         "ea8e8e9c04ccf2a35aef35f5bee26db1fde2872d/datasets/new_data_05_2022/MAC/"
         "religion_group_google_dataset.csv",
         "a2be3b4e8b1f50125669c91b1a3eaefd28111693b57d6151760123ce6f11d52d",
+    ),
+    (
+        "religion-reddit-debiased-2024",
+        "920f5db6fb396137fbbe1fa9ffeaac1689c96a25/datasets/macWeatDatasets/"
+        "debiased_religion_reddit.csv",
+        None,
+    ),
+    (
+        "gender-reddit-debiased-2024",
+        "920f5db6fb396137fbbe1fa9ffeaac1689c96a25/datasets/macWeatDatasets/"
+        "debiased_gender_reddit.csv",
+        None,
+    ),
+    (
+        "race-reddit-debiased-2024",
+        "920f5db6fb396137fbbe1fa9ffeaac1689c96a25/datasets/macWeatDatasets/"
+        "debiased_race_reddit.csv",
+        None,
     ),
 )
 
@@ -165,18 +186,21 @@ def _other_embeddings() -> list[RemoteFile]:
 
 
 def _tables() -> list[RemoteFile]:
-    return [
-        RemoteFile(
-            name,
-            "table",
-            f"{name}.csv",
-            (f"{_TABLES}/{path}",),
-            "MIT (of the repository)",
-            _THESIS,
-            digest,
+    files = []
+    for name, path, digest in _AUTHORS_TABLES:
+        repository = _LATER if name.endswith("debiased-2024") else _EARLIER
+        files.append(
+            RemoteFile(
+                name,
+                "table",
+                f"{name}.csv",
+                (f"https://raw.githubusercontent.com/{repository}/{path}",),
+                _LICENCES[repository],
+                f"{_THESIS}, https://github.com/{repository}",
+                digest,
+            )
         )
-        for name, path, digest in _AUTHORS_TABLES
-    ]
+    return files
 
 
 def _benchmarks() -> list[RemoteFile]:

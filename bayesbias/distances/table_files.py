@@ -93,8 +93,8 @@ def load_table(
     name : str
         ``religion``, ``gender`` or ``race``, with the embedding: ``-reddit``, ``-google`` or
         ``-reddit-debiased``, such as ``"religion-reddit"``; ``control-reddit`` and
-        ``control-google``, whose words are controls; ``religion-reddit-2024``, ``-google-2024`` and
-        ``-glove-2024`` of the follow-up.
+        ``control-google``, whose words are controls; of the follow-up ``religion-reddit-2024``,
+        ``-google-2024`` and ``-glove-2024``, and those that end with ``-reddit-debiased-2024``.
     duplicates : {"drop", "keep"}, default "drop"
         What to do with duplicated rows, as in `read_table`.
     progress : bool, default True

@@ -175,9 +175,10 @@ class Fit:
         """Return the share of rows that lie in their predictive intervals.
 
         A model that describes the distances well has about half of them in their 50% intervals. A
-        larger share means that the residual scale is too wide, a smaller one that it is too narrow.
-        The rows are those that the model was fitted to, so a share slightly above the probability
-        is expected. About the uncertainty of contrasts it says nothing: `calibrate` does.
+        smaller share means that it is too sure of these rows. The rows are those that the model was
+        fitted to, so the share is above the probability if the model has many effects for few rows
+        each, as ``interaction`` has of attributes. About the uncertainty of contrasts it says
+        nothing: `calibrate` does.
 
         Parameters
         ----------

@@ -52,8 +52,8 @@ def plot_predictive_check(
 
     Each replicated table is drawn from the posterior, with the words and the number of rows of the
     observed one. Where the line of the observed leaves the band, the model misses something. Beside
-    each row are the shares of its distances that lie in their own predictive intervals; they should
-    be near the probabilities above them (`Fit.predictive_coverage` returns them).
+    each row are the shares of its distances that lie in their own predictive intervals, which
+    should not be below the probabilities above them (`Fit.predictive_coverage` returns them).
 
     Parameters
     ----------
