@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -147,8 +147,11 @@ def fetch(remote: RemoteFile, *, sha256: str | None = None, progress: bool = Tru
     """
     given = check_sha256(sha256)
     folder = cache_folder()
-    make_folder(folder)
     target = folder / remote.filename
+    # What is as it was left needs neither a lock nor permission to write: a cache may be shared.
+    if given is None and _is_untouched(remote, target):
+        return target if remote.member is None else _member(target, remote.member, progress)
+    make_folder(folder)
     with locked(target):
         if not target.is_file():
             _download(remote, target, _expected(remote, target, given), progress)
@@ -189,11 +192,24 @@ def _recorded(target: Path) -> str | None:
     return _record(target).get("sha256")
 
 
+def _is_untouched(remote: RemoteFile, target: Path) -> bool:
+    """Return whether the cache has a file that was checked, and nobody has changed since."""
+    record = _record(target)
+    if not record or not target.is_file():
+        return False
+    return _is_same(record, target) and record["sha256"] == _expected(remote, target, None)
+
+
+def _is_same(record: Mapping[str, Any], target: Path) -> bool:
+    state = target.stat()
+    return (record.get("bytes"), record.get("changed")) == (state.st_size, state.st_mtime_ns)
+
+
 def _check_cached(remote: RemoteFile, target: Path, given: str | None) -> None:
     """Check the hash of a file of the cache; one that has not been touched is not read again."""
-    record, state = _record(target), target.stat()
+    record = _record(target)
     expected = _expected(remote, target, given)
-    same = (record.get("bytes"), record.get("changed")) == (state.st_size, state.st_mtime_ns)
+    same = _is_same(record, target)
     actual = record["sha256"] if same else file_sha256(target)
     if expected is not None and actual != expected:
         raise DataError(_other_hash(remote, target, expected, actual))

@@ -207,6 +207,22 @@ def test_a_file_that_was_put_there_by_hand(remote: RemoteFile, server: Server, c
     assert server.asked == []
 
 
+def test_a_cache_that_cannot_be_written_to_is_read(
+    remote: RemoteFile, archive: RemoteFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = get(remote), get(archive)
+
+    def refuse(path: Path) -> None:
+        raise DataError(f"{path}: read-only")
+
+    monkeypatch.setattr(downloads, "make_folder", refuse)
+    monkeypatch.setattr(downloads, "locked", refuse)
+    assert (get(remote), get(archive)) == paths
+    paths[0].write_bytes(BODY[1:])
+    with pytest.raises(DataError, match="read-only"):
+        get(remote)
+
+
 def test_not_found_names_the_address_and_the_way_out(
     remote: RemoteFile, server: Server, cache: Path
 ) -> None:
