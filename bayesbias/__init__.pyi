@@ -23,9 +23,11 @@ from .debias_effects import before_after as before_after
 from .distances import check_table as check_table
 from .distances import decompose_gaps as decompose_gaps
 from .distances import distance_table as distance_table
+from .distances import load_table as load_table
 from .distances import read_table as read_table
 from .distances import write_table as write_table
 from .embeddings import Embedding as Embedding
+from .embeddings import download as download
 from .embeddings import load_embedding as load_embedding
 from .models import calibrate as calibrate
 from .models import compare as compare
@@ -34,6 +36,7 @@ from .models import fit_paired as fit_paired
 from .models import load_fit as load_fit
 from .models import load_model as load_model
 from .models import overview as overview
+from .models import overviews as overviews
 from .models import plan_sample_size as plan_sample_size
 from .models import prior_draws as prior_draws
 from .models import t_contrasts as t_contrasts
@@ -42,12 +45,16 @@ from .plots import plot_by_word as plot_by_word
 from .plots import plot_calibration as plot_calibration
 from .plots import plot_coefficients as plot_coefficients
 from .plots import plot_comparison as plot_comparison
+from .plots import plot_densities as plot_densities
+from .plots import plot_dimensionality as plot_dimensionality
 from .plots import plot_distances as plot_distances
 from .plots import plot_influence as plot_influence
 from .plots import plot_means as plot_means
+from .plots import plot_model as plot_model
 from .plots import plot_null_distribution as plot_null_distribution
 from .plots import plot_predictive_check as plot_predictive_check
 from .plots import plot_priors as plot_priors
+from .plots import plot_projections as plot_projections
 from .plots import plot_rank_correlations as plot_rank_correlations
 from .plots import plot_rank_probabilities as plot_rank_probabilities
 from .plots import plot_ranking as plot_ranking

@@ -69,6 +69,11 @@ def without_bias() -> None:
     save(figure, "concepts/mac-without-bias.png", dpi=110)
 
 
+def model() -> None:
+    """Draw a model as a graph."""
+    save(bb.plot_model("crossed").get_figure(), "concepts/crossed-model.png", dpi=110)
+
+
 def gallery() -> None:
     """Run the code of the gallery, and draw each picture where it stands behind its code."""
     page = DOCS / "gallery" / "index.md"
@@ -97,4 +102,5 @@ if __name__ == "__main__":
     before_after()
     silhouettes()
     without_bias()
+    model()
     gallery()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from command_line import Result
@@ -85,12 +84,6 @@ def wefe_model() -> bb.Embedding:
     if not path:
         pytest.skip("no WEFE model: `make oracle` fetches it and says how to name it")
     return bb.load_embedding(path, "test_w2v")
-
-
-@pytest.fixture(autouse=True)
-def close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="session")

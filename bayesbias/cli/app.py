@@ -15,6 +15,7 @@ from bayesbias import __version__
 from bayesbias.cli.audit import audit, report
 from bayesbias.cli.debias import before_after, debias
 from bayesbias.cli.doctor import doctor
+from bayesbias.cli.download import download
 from bayesbias.cli.embedding import embedding
 from bayesbias.cli.fit import compare, fit
 from bayesbias.cli.metrics import metrics, rank
@@ -55,6 +56,7 @@ for _command in (
     before_after,
     words,
     embedding,
+    download,
     doctor,
 ):
     app.add_command(_command)

@@ -63,6 +63,13 @@ def _embeddings() -> Iterable[str]:
     return (*NAMED, *DOWNLOADS)
 
 
+def _downloads() -> Iterable[str]:
+    from bayesbias.embeddings import downloads
+
+    names: list[str] = downloads()["name"].tolist()
+    return names
+
+
 complete_studies = _completer(_studies)
 complete_queries = _completer(_queries)
 complete_lists = _completer(_lists)
@@ -70,3 +77,4 @@ complete_metrics = _completer(_metrics)
 complete_methods = _completer(_methods)
 complete_models = _completer(_models)
 complete_embeddings = _completer(_embeddings)
+complete_downloads = _completer(_downloads)

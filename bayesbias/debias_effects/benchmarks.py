@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
+import zipfile
 from collections.abc import Sequence
 from itertools import permutations
 from os import PathLike
@@ -12,7 +13,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from bayesbias._core.downloads import fetch
 from bayesbias._core.files import read_utf8
+from bayesbias._core.remote_files import REMOTE_FILES, remote_names
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import DataError, NotFoundError, SpecError
 
@@ -23,7 +26,14 @@ SIMILARITIES = ("rg_65", "mc_30")
 #: Analogies that come with the package.
 ANALOGIES = ("basic",)
 
-#: The name of a benchmark that comes with the package, or a file.
+# Those that gensim has among its files, by our names; they need no network.
+_OF_GENSIM = {
+    "wordsim_353": "wordsim353.tsv",
+    "simlex_999": "simlex999.txt",
+    "google_analogies": "questions-words.txt",
+}
+
+#: The name of a benchmark that comes with the package or is downloaded, or a file.
 Benchmark: TypeAlias = str | PathLike[str]
 
 
@@ -50,7 +60,10 @@ def similarity_pairs(benchmark: Benchmark) -> tuple[str, list[Pair]]:
     if benchmark in SIMILARITIES:
         data = tomllib.loads(read_utf8(_DATA / f"{benchmark}.toml"))
         return str(benchmark), [Pair(*row) for row in data["pairs"]]
-    path = _file(benchmark, SIMILARITIES)
+    names = remote_names("similarity")
+    if benchmark in names:
+        return str(benchmark), _read_pairs(_known_file(str(benchmark)))
+    path = _file(benchmark, (*SIMILARITIES, *names))
     return path.stem, _read_pairs(path)
 
 
@@ -63,8 +76,57 @@ def analogy_questions(benchmark: Benchmark) -> tuple[str, list[Question]]:
             for section, pairs in data["relations"].items()
             for first, second in permutations(pairs, 2)
         ]
-    path = _file(benchmark, ANALOGIES)
-    return path.stem, _read_questions(path)
+    names = remote_names("analogies")
+    known = benchmark in names
+    path = _known_file(str(benchmark)) if known else _file(benchmark, (*ANALOGIES, *names))
+    questions = _read_bats(path) if zipfile.is_zipfile(path) else _read_questions(path)
+    return (str(benchmark) if known else path.stem), questions
+
+
+def _known_file(name: str) -> Path:
+    """Return the file of a benchmark that is known by name, if need be from the network."""
+    if name in _OF_GENSIM:
+        from gensim.test.utils import datapath
+
+        path = Path(datapath(_OF_GENSIM[name]))
+        if path.is_file():
+            return path
+    return fetch(REMOTE_FILES[name])
+
+
+def _read_bats(path: Path) -> list[Question]:
+    """Read the archive of BATS: a file per relation, with a word and its answers in each line.
+
+    A question is made of every two pairs of a relation, with the first of several answers.
+    """
+    questions = []
+    try:
+        with zipfile.ZipFile(path) as archive:
+            files = sorted(n for n in archive.namelist() if _is_relation(n))
+            for name in files:
+                text = archive.read(name).decode("utf-8")
+                pairs = [_bats_pair(path, name, line) for line in text.splitlines() if line.strip()]
+                section = Path(name).stem
+                questions += [Question(section, *a, *b) for a, b in permutations(pairs, 2)]
+    except (zipfile.BadZipFile, UnicodeDecodeError) as err:
+        raise DataError(f"{path}: not an archive of analogies ({err}).") from err
+    if not questions:
+        raise DataError(f"{path}: no analogies; expected text files with two words in each line.")
+    return questions
+
+
+def _is_relation(name: str) -> bool:
+    return name.endswith(".txt") and "__MACOSX" not in name and "[" in name
+
+
+def _bats_pair(path: Path, name: str, line: str) -> tuple[str, str]:
+    word, _, answers = line.strip().partition("\t" if "\t" in line else " ")
+    answer = answers.strip().split("/")[0]
+    if not word or not answer or len(answer.split()) > 1:
+        raise DataError(
+            f"{path}, {name}: {line[:60]!r} is not a pair; expected a word and its answers."
+        )
+    return word, answer
 
 
 def _file(benchmark: Benchmark, names: tuple[str, ...]) -> Path:

@@ -63,9 +63,10 @@ def word_similarity(
     embeddings : Embedding, str, path-like or list of them
         Where to measure, by themselves or by name; their names must differ. Pairs that one of them
         lacks are left out for all, so that they can be compared.
-    benchmark : {"rg_65", "mc_30"} or path-like, default "rg_65"
-        Rubenstein & Goodenough 1965, Miller & Charles 1991, or a file with two words and a score in
-        each line, such as those of WordSim-353, SimLex-999, MEN or MTurk as they are distributed.
+    benchmark : str or path-like, default "rg_65"
+        ``"rg_65"`` (Rubenstein & Goodenough 1965), ``"mc_30"`` (Miller & Charles 1991),
+        ``"wordsim_353"``, ``"simlex_999"``, ``"men"`` (downloaded when it is first used), or a file
+        with two words and a score in each line, as these benchmarks and MTurk are distributed.
     draws : int, default 2000
         The number of draws of the bootstrap.
     prob : float, default 0.89
@@ -160,9 +161,11 @@ def word_analogies(
     embeddings : Embedding, str, path-like or list of them
         Where to measure, by themselves or by name; their names must differ. Questions with a word
         that one of them lacks are left out for all.
-    benchmark : {"basic"} or path-like, default "basic"
-        Six relations of twelve pairs each, or a file like ``questions-words.txt``: four words in
-        each line, and lines such as ``: capitals`` before the questions of a section.
+    benchmark : str or path-like, default "basic"
+        ``"basic"`` (six relations of twelve pairs each), ``"google_analogies"`` (the file
+        ``questions-words.txt``), ``"bats"`` (downloaded when it is first used; the first of its
+        answers counts), or a file of four words in each line, with lines such as ``: capitals``
+        before the questions of a section, or the archive of BATS.
     exclude : bool, default True
         Whether the answer may not be one of the three words of the question, as is usual.
     limit : int, optional

@@ -8,7 +8,14 @@ from bayesbias.distances.schema import Duplicates as Duplicates
 from bayesbias.distances.schema import check_table
 from bayesbias.distances.schema import covariate_values as covariate_values
 from bayesbias.distances.table_builder import distance_table
-from bayesbias.distances.table_files import read_table, write_table
+from bayesbias.distances.table_files import load_table, read_table, write_table
 from bayesbias.distances.table_files import writable_table as writable_table
 
-__all__ = ["check_table", "decompose_gaps", "distance_table", "read_table", "write_table"]
+__all__ = [
+    "check_table",
+    "decompose_gaps",
+    "distance_table",
+    "load_table",
+    "read_table",
+    "write_table",
+]

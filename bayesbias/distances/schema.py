@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from bayesbias._core.constants import CONNECTIONS
+from bayesbias._core.constants import CONNECTIONS, CONTROL_CONNECTIONS
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import counted, did_you_mean, quoted
 from bayesbias.errors import DataError, SpecError, warn
@@ -34,6 +34,7 @@ _REQUIRED = ("protected_word", "word_to_compare", "word_class", "cosine_distance
 TEXT_COLUMNS = tuple(name for name in COLUMNS if not name.startswith("cosine"))
 _PAIR = ["embedding", "protected_word", "word_to_compare"]
 _UNKNOWN_GROUP = "unknown"
+_STEREOTYPE = "_stereotype"
 
 # Rounding may put a distance this far outside [0, 2]; more is a fault.
 _TOLERANCE = 1e-6
@@ -49,8 +50,10 @@ def check_table(table: pd.DataFrame, *, duplicates: Duplicates = "drop") -> pd.D
     ----------
     table : DataFrame
         At least the columns ``protected_word``, ``word_to_compare``, ``word_class``,
-        ``cosine_distance`` and ``connection``. Without ``protected_group`` the group of a word is
-        taken from the class of its associated attributes; without ``embedding`` it is one.
+        ``cosine_distance`` and ``connection``. ``neutral`` is read as the connection ``none``.
+        Without ``protected_group`` the group of a word is taken from the class of its associated
+        attributes; without ``embedding`` it is one. In the authors' control tables, the words
+        compared are controls themselves, and ``connection`` is their kind: it names their group.
     duplicates : {"drop", "keep"}, default "drop"
         What to do with duplicated rows: leave them out, or keep them and count each.
 
@@ -92,7 +95,7 @@ def check_table(table: pd.DataFrame, *, duplicates: Duplicates = "drop") -> pd.D
     if "cosine_similarity" in result.columns:
         similarity = _checked_similarity(result, similarity)
     result["cosine_similarity"] = similarity
-    _check_connections(result["connection"])
+    result["connection"] = _connections(result["connection"])
     if "protected_group" not in result.columns:
         result["protected_group"] = _infer_groups(result)
     if "embedding" not in result.columns:
@@ -252,13 +255,19 @@ def _numbers(table: pd.DataFrame, name: str) -> npt.NDArray[np.float64]:
         raise DataError(f"{name!r} holds something that is not a number: {err}.") from err
 
 
-def _check_connections(column: pd.Series[Any]) -> None:
-    unknown = [value for value in _distinct(column) if value not in CONNECTIONS]
+def _connections(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return the connections, with ``none`` for ``neutral``; others are refused."""
+    values = _distinct(column)
+    accepted = (*CONNECTIONS, *CONTROL_CONNECTIONS)
+    unknown = [value for value in values if value not in accepted]
     if unknown:
         raise DataError(
             f"'connection' contains {quoted(unknown)}; expected one of {quoted(CONNECTIONS)}."
-            f"{did_you_mean(unknown[0], CONNECTIONS)}"
+            f"{did_you_mean(unknown[0], accepted)}"
         )
+    if not any(value in CONTROL_CONNECTIONS and value not in CONNECTIONS for value in values):
+        return column
+    return column.astype("str").replace(CONTROL_CONNECTIONS)
 
 
 def _row(table: pd.DataFrame, row: int) -> str:
@@ -267,11 +276,24 @@ def _row(table: pd.DataFrame, row: int) -> str:
 
 
 def _infer_groups(table: pd.DataFrame) -> pd.Series[Any]:
-    """Name the group of a protected word after the class of its associated attributes."""
+    """Name the group of a protected word after the class of its associated attributes.
+
+    A word whose connection with stereotypes is that of a control is a control word itself.
+    """
     associated = table.loc[table["connection"] == "associated", ["protected_word", "word_class"]]
     first = associated.drop_duplicates("protected_word").set_index("protected_word")["word_class"]
-    groups = first.astype("str").str.removesuffix("_stereotype")
-    of_word = groups.to_dict()
+    groups = first.astype("str").str.removesuffix(_STEREOTYPE)
+    kinds = {connection: kind for kind, connection in CONTROL_CONNECTIONS.items()}
+    is_control = table["connection"].isin(list(kinds)) & table["word_class"].astype(
+        "str"
+    ).str.endswith(_STEREOTYPE)
+    controls = table.loc[is_control].drop_duplicates("protected_word")
+    of_word = dict(
+        zip(
+            controls["protected_word"], controls["connection"].astype("str").map(kinds), strict=True
+        )
+    )
+    of_word |= groups.to_dict()
     return table["protected_word"].astype("str").map(lambda word: of_word.get(word, _UNKNOWN_GROUP))
 
 
@@ -279,7 +301,11 @@ def _without_duplicates(table: pd.DataFrame) -> pd.DataFrame:
     again = table.duplicated(_PAIR)
     if not again.any():
         return table
-    same = table.duplicated([name for name in COLUMNS if name != "cosine_similarity"])
+    apart = {"cosine_similarity"}
+    if table["connection"].isin(list(CONTROL_CONNECTIONS.values())).all():
+        # Control words belong to no list, so it does not matter in which one they met an attribute.
+        apart.add("word_class")
+    same = table.duplicated([name for name in COLUMNS if name not in apart])
     if (again & ~same).any():
         row = int(np.flatnonzero(again & ~same)[0])
         raise DataError(

@@ -12,10 +12,12 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import csv
 
+from bayesbias._core.downloads import fetch
 from bayesbias._core.files import atomic, check_folder
+from bayesbias._core.remote_files import REMOTE_FILES, remote_names
 from bayesbias._core.spreadsheets import escape_formulas
 from bayesbias._core.validation import true_or_false
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.distances.schema import TEXT_COLUMNS, Duplicates, check_columns, check_table
 from bayesbias.errors import DataError, NotFoundError, SpecError
 
@@ -32,7 +34,8 @@ def read_table(path: str | PathLike[str], *, duplicates: Duplicates = "drop") ->
     path : path-like
         A ``.csv``, ``.csv.gz`` or ``.parquet`` file. The files of Dobrzeniecka (2021) are read as
         they are: an unnamed index column is dropped, rows with −100 for a missing word are left
-        out and named in ``table.attrs["missing"]``, camelCase column names are accepted.
+        out and named in ``table.attrs["missing"]``, camelCase column names are accepted, and
+        ``neutral`` stands for the connection ``none``, as in their control tables.
     duplicates : {"drop", "keep"}, default "drop"
         What to do with duplicated rows, as in the authors' race tables: leave them out, or keep
         them and count each. What reads the table afterwards takes the same option.
@@ -78,6 +81,57 @@ def read_table(path: str | PathLike[str], *, duplicates: Duplicates = "drop") ->
     except (TypeError, KeyError, AttributeError, NotImplementedError, pa.ArrowException) as err:
         # Columns of dates, lists or bytes, which no distance table has.
         raise DataError(f"{source}: not a distance table ({type(err).__name__}: {err}).") from err
+
+
+def load_table(
+    name: str, *, duplicates: Duplicates = "drop", progress: bool = True
+) -> pd.DataFrame:
+    """Load a table of the original authors by its name; it is downloaded when it is first used.
+
+    Parameters
+    ----------
+    name : str
+        ``religion``, ``gender`` or ``race``, with the embedding: ``-reddit``, ``-google`` or
+        ``-reddit-debiased``, such as ``"religion-reddit"``; ``control-reddit`` and
+        ``control-google``, whose words are controls; of the follow-up ``religion-reddit-2024``,
+        ``-google-2024`` and ``-glove-2024``, and those that end with ``-reddit-debiased-2024``.
+    duplicates : {"drop", "keep"}, default "drop"
+        What to do with duplicated rows, as in `read_table`.
+    progress : bool, default True
+        Show a progress bar while it is downloaded.
+
+    Returns
+    -------
+    DataFrame
+        The table, as `read_table` returns it.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no such table.
+    DataError
+        If it cannot be downloaded; the message says what to do without a network.
+
+    References
+    ----------
+    Dobrzeniecka, Urbaniak (2024), doi:10.1162/coli_a_00507.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.load_table("religion-redit")
+    Traceback (most recent call last):
+    ...
+    bayesbias.errors.NotFoundError: there is no table 'religion-redit'. Did you mean
+    'religion-reddit'? A file is read by read_table().
+    """
+    names = remote_names("table")
+    if name not in names:
+        raise NotFoundError(
+            f"there is no table {str(name)!r}.{did_you_mean(name, names)} A file is read by "
+            "read_table()."
+        )
+    return read_table(fetch(REMOTE_FILES[name], progress=progress), duplicates=duplicates)
 
 
 def write_table(

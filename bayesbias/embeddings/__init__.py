@@ -27,7 +27,10 @@ from bayesbias.embeddings.matching import one_vector_matching as one_vector_matc
 from bayesbias.embeddings.named_sources import DOWNLOADS as DOWNLOADS
 from bayesbias.embeddings.named_sources import NAMED as NAMED
 from bayesbias.embeddings.named_sources import demo_ranks as demo_ranks
+from bayesbias.embeddings.named_sources import download, downloads
 from bayesbias.embeddings.neighbours import nearest as nearest
+from bayesbias.embeddings.similarity_spread import RANDOM_POINTS as RANDOM_POINTS
+from bayesbias.embeddings.similarity_spread import similarity_spread
 
 __all__ = [
     "Embedding",
@@ -36,6 +39,9 @@ __all__ = [
     "MatchedWords",
     "Matching",
     "Overlap",
+    "download",
+    "downloads",
     "load_embedding",
     "match",
+    "similarity_spread",
 ]

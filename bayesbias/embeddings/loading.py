@@ -109,7 +109,9 @@ def load_embedding(
         its words in a ``.vocab.txt`` beside it. The format is found from the content. Or the
         folder of a language model, as in `Embedding.from_transformer`. Or a name:
         ``"demo"`` and ``"demo-100d"`` come with the package, ``"glove-6b-50d"`` with the extra
-        ``glove``, and the names of ``gensim.downloader`` are downloaded.
+        ``glove``; those that `downloads` lists, such as ``"glove-6b-300d"`` and
+        ``"google-news-300d"``, and the names of ``gensim.downloader`` are downloaded when they are
+        first used.
     name : str, optional
         The name of the embedding; the file's by default.
     words : iterable of str, optional
@@ -144,7 +146,8 @@ def load_embedding(
     SpecError
         If arguments are wrong or do not go together.
     DataError
-        If the file is truncated, damaged or empty; the message names the line or byte.
+        If the file is truncated, damaged or empty; the message names the line or byte. If it cannot
+        be downloaded.
     VocabularyError
         If `words` are given and none of them is there.
     MissingDependencyError
@@ -193,7 +196,8 @@ def load_embedding(
             )
         rows, default, kind = read_named(key, wanted), key, "named"
     else:
-        path = download(key) if key in DOWNLOADS and not Path(key).exists() else Path(source)
+        known = key in DOWNLOADS and not Path(key).exists()
+        path = download(key, progress=progress) if known else Path(source)
         _check_is_there(path)
         kind = format or guess_format(path)
         if (kind == "transformer") != path.is_dir():

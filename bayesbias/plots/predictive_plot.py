@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
@@ -51,7 +51,9 @@ def plot_predictive_check(
     """Draw the density of the observed distances over those of tables that the model would give.
 
     Each replicated table is drawn from the posterior, with the words and the number of rows of the
-    observed one. Where the line of the observed leaves the band, the model misses something.
+    observed one. Where the line of the observed leaves the band, the model misses something. Beside
+    each row are the shares of its distances that lie in their own predictive intervals, which
+    should not be below the probabilities above them (`Fit.predictive_coverage` returns them).
 
     Parameters
     ----------
@@ -63,7 +65,8 @@ def plot_predictive_check(
     draws : int, default 200
         How many replicated tables.
     prob : float, default 0.89
-        The part of the replicated densities that the band holds, at each distance.
+        The part of the replicated densities that the band holds, at each distance, and the
+        probability of the second kind of predictive intervals; the first is 50%.
     seed : int, Generator or None, default 0
         Same number, same figure.
     ax : Axes, optional
@@ -97,7 +100,7 @@ def plot_predictive_check(
     lower, upper = np.quantile(replicated, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
     has_many_rows = len(names) >= _MANY
     row_height, size = (0.3, 8) if has_many_rows else (0.62, 9)
-    ax = new_axes(6.4, row_height * len(names) + 1.2) if ax is None else ax
+    ax = new_axes(7.2, row_height * len(names) + 1.2) if ax is None else ax
     for level, name in enumerate(names):
         style = CONNECTION_STYLES.get(name) if by == "connection" else None
         color = INK if style is None else style.color
@@ -116,6 +119,7 @@ def plot_predictive_check(
     ax.set_ylim(-0.08, len(names))
     tidy(ax)
     ax.grid(axis="y", color=GRID, linewidth=0.6)
+    _write_coverage(ax, fit, by, prob, size)
     settle(ax)
     label_below(ax, OUTCOMES[fit.spec.outcome].label)
     legend_above(ax, _handles(len(replicated), prob), columns=2)
@@ -179,6 +183,36 @@ def _replicated(fit: Fit, draws: int, seed: int) -> Iterator[Array]:
         block = chosen[part_of_draws]
         part = {name: draw[block].reshape(len(block), -1) for name, draw in values.items()}
         yield outcome_draws(fit.spec, fit.data, part, len(block), rng)
+
+
+def _write_coverage(ax: Axes, fit: Fit, by: str | None, prob: float, size: int) -> None:
+    """Write beside the rows how many distances lie in their 50% and wider intervals."""
+    probs = list(dict.fromkeys([0.5, prob]))
+    shares = fit.predictive_coverage(by=by, probs=probs)
+    rows = len(shares) // len(probs)
+    table = shares["share"].to_numpy().reshape(rows, len(probs))
+    cells = [[f"{value:.0%}" for value in row] for row in table]
+    heads = [f"in {level:.0%}\ninterval" for level in probs]
+    for column, head in enumerate(heads):
+        offset = 30 + 48 * column
+        at: dict[str, Any] = {
+            "textcoords": "offset points",
+            "ha": "center",
+            "va": "bottom",
+            "color": INK,
+        }
+        ax.annotate(head, (1, 1), (offset, 4), xycoords="axes fraction", fontsize=8, **at)
+        for row in range(rows):
+            place = (1, rows - 1 - row)
+            ax.annotate(
+                cells[row][column],
+                place,
+                (offset, 1),
+                xycoords=("axes fraction", "data"),
+                annotation_clip=False,
+                fontsize=size - 0.5,
+                **at,
+            )
 
 
 def _labels(names: list[str], codes: Codes, by: str | None, *, lines: bool) -> list[str]:

@@ -210,10 +210,15 @@ def meaning(spec: ModelSpec, name: str) -> str:
 def _effects(parameters: Iterable[Parameter], without: str | None = None) -> list[str]:
     """Return in plain words what parameters differ by, such as ``effects per attribute``."""
     factors = (
-        enumerated([_FACTORS.get(name, _words(name)) for name in parameter.by if name != without])
+        enumerated([factor_name(name) for name in parameter.by if name != without])
         for parameter in parameters
     )
     return [f"effects per {factor}" for factor in dict.fromkeys(factors)]
+
+
+def factor_name(column: str) -> str:
+    """Return what the levels of a column are called in figures."""
+    return _FACTORS.get(column, _words(column))
 
 
 def _words(column: str) -> str:

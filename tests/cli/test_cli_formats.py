@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "metrics --p-values": ("metrics", "weat_7", "--p-values", "--draws", "0"),
     "metrics --influence": ("metrics", "weat_7", "--influence"),
     "metrics --list": ("metrics", "--list"),
+    "download": ("download",),
     "rank": ("rank", "weat_7", "demo", "demo-100d", "--draws", "50"),
     "rank --correlations": (
         *("rank", "weat_7", "demo", "demo-100d", "-m", "weat", "-m", "weat_es"),

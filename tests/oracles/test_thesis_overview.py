@@ -53,6 +53,33 @@ def test_what_moved(thesis: Path) -> None:
     assert table.loc["General N moved closer", "probability"] > 0.5
 
 
+def test_three_tables_in_one_call(thesis: Path) -> None:
+    fits = {name: separate(thesis, name) for name in PUBLISHED}
+    before = {"debiasedReligionReddit": fits["religionReddit"]}
+    found = bb.overviews(fits, before=before, kind="eti")
+    assert list(found.table.columns) == list(PUBLISHED)
+    google = found.table["religionGoogle"]
+    assert google.loc[list(ROWS)].tolist() == pytest.approx(PUBLISHED["religionGoogle"], abs=0.005)
+    for name, answers in GENERAL.items():
+        rows = ["General HPDI outside of 0", "General D similar to A"]
+        assert tuple(found.table.loc[rows, name]) == answers
+    moved = found.formatted().loc["General H moved closer to A"]
+    assert moved.tolist() == ["", "", "yes"]
+
+
+def test_all_coefficients_in_one_figure(thesis: Path) -> None:
+    """The thesis prints those of religion and Reddit: −0.150, −0.099, −0.073 and −0.031."""
+    fits = {
+        name: bb.fit(bb.read_table(thesis / f"{name}.csv"), "connection", seed=1)
+        for name in PUBLISHED
+    }
+    ax = bb.plot_coefficients(fits)
+    numbers = [text.get_text() for text in ax.texts if text.get_text().startswith("−")]
+    assert len(numbers) == 12
+    drawn = [float(number.replace("−", "-")) for number in numbers[4:8]]
+    assert drawn == pytest.approx([-0.150, -0.099, -0.073, -0.031], abs=0.012)
+
+
 def test_mac_of_the_tables(thesis: Path) -> None:
     """Mean of means of the associated and different distances; Manzini has 0.859 and 0.934."""
     for name, expected in (("religionReddit", 0.861), ("debiasedReligionReddit", 0.948)):

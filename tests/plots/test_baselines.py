@@ -24,7 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection, PolyCollection, QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
-from matplotlib.patches import Rectangle, StepPatch
+from matplotlib.patches import FancyBboxPatch, Rectangle, StepPatch
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
 
@@ -101,6 +101,22 @@ def by_word() -> Axes:
     return bb.plot_by_word(frame)
 
 
+def dimensionality() -> Axes:
+    points = ["uniform points"] * 3 + ["random directions"] * 3 + ["old", "new"]
+    sizes = [2, 20, 200, 2, 20, 200, 50, 100]
+    spread = [0.19, 0.07, 0.02, 0.71, 0.22, 0.07, 0.2, 0.15]
+    return bb.plot_dimensionality(pd.DataFrame({"points": points, "dim": sizes, "sd": spread}))
+
+
+def projections() -> Axes:
+    frame = pd.DataFrame(
+        {"word": list("uvwx"), "word_set": ["a", "a", "b", "b"], "x": [0.3, -0.2, 0.1, 0.4],
+         "y": [-0.1, 0.2, 0.3, -0.4]}
+    )  # fmt: skip
+    frame.attrs["labels"] = {"x": "he − she", "y": "rich − poor"}
+    return bb.plot_projections(frame)
+
+
 def scores() -> Axes:
     value = np.array([0.9, 0.4, -0.3, 0.1, 1.4, np.nan])
     frame = pd.DataFrame(
@@ -132,12 +148,16 @@ FIGURES: dict[str, Callable[[], Axes]] = {
     "calibration": lambda: bb.plot_calibration(ranked(spread=0.6))[1],
     "coefficients": lambda: bb.plot_coefficients(handmade(table())),
     "comparison": comparison,
+    "densities": lambda: bb.plot_densities(table()),
+    "dimensionality": dimensionality,
     "distances": lambda: bb.plot_distances(table()),
     "influence": influence,
     "means": lambda: bb.plot_means(handmade(table())),
+    "model": lambda: bb.plot_model("crossed"),
     "null_distribution": lambda: bb.plot_null_distribution(without_bias("splits", "words")),
     "predictive_check": lambda: bb.plot_predictive_check(handmade(table()), draws=50),
     "priors": lambda: bb.plot_priors("connection")[1],
+    "projections": projections,
     "rank_correlations": rank_correlations,
     "rank_probabilities": rank_probabilities,
     "ranking": ranking,
@@ -203,7 +223,7 @@ def move_something(ax: Axes) -> None:
             return artist.set_paths([ax.transData.inverted().transform(places)])
         if isinstance(artist, StepPatch):
             return artist.set_data(np.roll(artist.get_data().values, 2))
-        if isinstance(artist, Rectangle):
+        if isinstance(artist, Rectangle | FancyBboxPatch):
             return artist.set_width(0.95 * artist.get_width())
     raise AssertionError("nothing to move")
 

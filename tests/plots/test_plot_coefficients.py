@@ -75,3 +75,39 @@ def test_given_axes(table: pd.DataFrame) -> None:
     figure, (left, _) = plt.subplots(1, 2)
     assert bb.plot_coefficients(handmade(table), ax=left) is left
     assert plt.get_fignums() == [figure.number]
+
+
+def test_several_fits_have_a_heading_each(table: pd.DataFrame) -> None:
+    fits = {
+        "religion": handmade(table, "connection", seed=1),
+        "gender, debiased": handmade(table, "connection", seed=2),
+    }
+    ax = bb.plot_coefficients(fits)
+    headings = [text.get_text() for text in ax.texts if text.get_fontweight() == "bold"]
+    assert headings == list(fits)
+    for connection in ("associated", "none"):
+        drawn = marks(ax, CONNECTION_STYLES[connection].color)[:, 0]
+        means = [
+            fit.coefficients().set_index(["parameter", "level"]).loc[("co", connection), "mean"]
+            for fit in fits.values()
+        ]
+        np.testing.assert_allclose(drawn, means)
+    assert_apart(ax)
+
+
+def test_several_fits_of_models_with_several_coefficients(table: pd.DataFrame) -> None:
+    both = pd.concat([table, simulated_table(4, embedding="other")])
+    ax = bb.plot_coefficients({"a": handmade(both, "embeddings"), "b": handmade(table, "crossed")})
+    headings = [text.get_text() for text in ax.texts if text.get_fontweight() == "bold"]
+    assert headings == ["a: centre", "a: bar, simulated", "a: bar, other", "b"]
+
+
+def test_fits_that_cannot_be_drawn_together(table: pd.DataFrame) -> None:
+    difference = table.assign(difference=0.1 * table["cosine_distance"])
+    fits = {"a": handmade(table, "crossed"), "b": handmade(difference, "paired")}
+    with pytest.raises(SpecError, match="two figures"):
+        bb.plot_coefficients(fits)
+    with pytest.raises(SpecError, match="'fit' is empty"):
+        bb.plot_coefficients({})
+    with pytest.raises(SpecError, match="'fit' is str"):
+        bb.plot_coefficients({"a": "fit"})  # type: ignore[dict-item]
