@@ -59,19 +59,20 @@ if TYPE_CHECKING:
     "groups",
     multiple=True,
     metavar="NAME",
-    help="Group that gets a list; may be given several times. By default all but neutral.",
+    help="Group that gets a list; may be given several times. By default all but neutral and those "
+    "that are called associated with ….",
 )
 @click.option(
     "--classifier",
     type=click.Choice(["logistic", "svm", "forest", "best"], case_sensitive=False),
-    default="logistic",
+    default="svm",
     show_default=True,
     help="What tells the groups of words.",
 )
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
-    default=0.7,
+    default=0.8,
     show_default=True,
     help="The least probability of its group that a word must have.",
 )
@@ -137,6 +138,17 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write the lists to a .toml file, and how each word got in to a .words.csv beside it.",
 )
+@click.option(
+    "--review",
+    metavar="FILE",
+    help="Write a .csv table for decisions about each word, with contexts from --corpus.",
+)
+@click.option(
+    "--reviewed",
+    metavar="FILE",
+    help="Read such a table, with decisions (keep, drop, or another group), and change the lists.",
+)
+@click.option("--save-classifier", metavar="FILE", help="Write the classifier to an .npz file.")
 @force_option
 @seed_option
 @loading_options
@@ -160,6 +172,9 @@ def build(
     centroids: Any,
     stop_words: str,
     out: str | None,
+    review: str | None,
+    reviewed: str | None,
+    save_classifier: str | None,
     force: bool,
     seed: int,
     limit: int | None,
@@ -192,6 +207,7 @@ def build(
     if method == "clusters" and match_frequency:
         raise click.UsageError("--match-frequency goes with the methods frequency and pos.")
     _check_writable(out, save_embedding, force)
+    check_new(force, *(Path(path) for path in (review, save_classifier) if path is not None))
     words = as_labelled(labelled)
     for name in groups:
         one_of("--group", name, words)
@@ -209,6 +225,8 @@ def build(
     else:
         [embedding] = load_embeddings([source or "demo"], limit=limit, trust=trust, quiet=quiet)
     fitted = GroupClassifier(classifier, threshold=threshold, seed=seed).fit(embedding, words)
+    if save_classifier is not None:
+        fitted.save(save_classifier)
     if method == "clusters":
         how: Any = ByCluster(centroids)
     elif text is not None and tagger is not None:
@@ -232,6 +250,11 @@ def build(
             progress=not quiet,
             **chosen,
         )
+    if reviewed is not None:
+        built = built.reviewed(reviewed)
+    if review is not None:
+        built.review_sheet(review, text)
+        say(f"{len(built.words):,} words to review written to {review}", quiet)
     _save(built, out, quiet)
     _print(built, output, quiet)
 
@@ -316,6 +339,10 @@ def _print(built: BuiltLists, output: str, quiet: bool) -> None:
     _between(output)
     lists = built.word_sets.items()
     rows = [{"list": name, "size": len(words), "words": words.preview(10)} for name, words in lists]
+    rows += [
+        {"list": f"{words.name} (in no list)", "size": len(words), "words": words.preview(10)}
+        for words in built.associated.values()
+    ]
     print_frame(pd.DataFrame(rows), output, caption=f"Word lists built by {built.method}.")
     _between(output)
     reasons = built.left_out["why"].value_counts()

@@ -22,6 +22,9 @@ UNSURE = "unsure"
 # Columns of the table of predictions, beside one for each group.
 _TAKEN = ("word", "group", "probability", UNSURE)
 
+#: How the names of groups begin whose words go with another group without meaning it.
+ASSOCIATED = "associated with "
+
 Labelled = Mapping[str, Iterable[str]]
 
 
