@@ -64,6 +64,9 @@ def results(
         **scored(query, embeddings),
         "ranking": bb.rank_posterior("weat_es", [query], embeddings, draws=50),
         "silhouettes": bb.silhouettes("weat_es", query, embeddings, runs=5, progress=False),
+        "several silhouettes": bb.run_silhouettes(
+            ["weat_es", "mac"], query, embeddings, runs=5, progress=False
+        ),
         "word check": bb.check_words(query, embeddings[0], samples=10),
         "word check of several": bb.check_words(trees, embeddings, samples=10),
         "built lists": lists,
@@ -85,6 +88,7 @@ def results(
 
 NAMES = [
     *("value", "posterior", "permutation test", "ranking", "silhouettes"),
+    "several silhouettes",
     *("word check", "word check of several", "built lists", "classifier", "matched study"),
     *("before and after", "audit", "part of an audit", "check of an audit", "check of a fit"),
 ]

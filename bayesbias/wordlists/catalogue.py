@@ -21,13 +21,13 @@ _DATA = Path(__file__).parent / "data"
 _T = TypeVar("_T")
 
 #: Collections of published word lists.
-COLLECTIONS = ("weat", "garg", "bolukbasi", "manzini", "bing_liu", "controls")
+COLLECTIONS = ("weat", "garg", "bolukbasi", "manzini", "bing_liu", "controls", "silhouettes")
 #: Studies that come with the package.
 STUDIES = ("religion", "gender", "race", "weat_1", "weat_7")
 #: Labelled words that come with the package.
 LABELLED = ("gender", "religion", "ethnicity")
 #: Sets of queries that come with the package.
-QUERY_SETS = ("weat", "gender", "ethnicity", "religion")
+QUERY_SETS = ("weat", "gender", "ethnicity", "religion", "silhouettes")
 
 
 def word_sets(collection: str | PathLike[str]) -> dict[str, WordSet]:
@@ -35,10 +35,12 @@ def word_sets(collection: str | PathLike[str]) -> dict[str, WordSet]:
 
     Parameters
     ----------
-    collection : {"weat", "garg", "bolukbasi", "manzini", "bing_liu", "controls"} or path-like
-        The source: Caliskan et al. 2017, Garg et al. 2018, Bolukbasi et al. 2016, Manzini et al.
-        2019, Hu & Liu 2004, or the control words of Dobrzeniecka 2021; or a ``.toml`` or ``.json``
-        file of lists, such as `BuiltLists.save` writes, a query, a study or labelled words.
+    collection : str or path-like
+        The source: ``weat`` (Caliskan et al. 2017), ``garg`` (Garg et al. 2018), ``bolukbasi``
+        (Bolukbasi et al. 2016), ``manzini`` (Manzini et al. 2019), ``bing_liu`` (Hu & Liu 2004),
+        ``controls`` (Dobrzeniecka 2021), or ``silhouettes`` (Spliethöver & Wachsmuth 2021); or a
+        ``.toml`` or ``.json`` file of lists, such as `BuiltLists.save` writes, a query, a study
+        or labelled words.
 
     Returns
     -------
@@ -102,9 +104,11 @@ def load_query(source: str | PathLike[str]) -> Query:
     ----------
     source : str or path-like
         ``weat_1`` to ``weat_10``; a query of the WEFE case study, ``gender_1`` to ``gender_7``,
-        ``ethnicity_1`` to ``ethnicity_9``, ``religion_1`` to ``religion_9``; or a ``.toml`` or
-        ``.json`` file with the tables ``target_sets`` and ``attribute_sets``, whose words are
-        lists or the names of built-in lists such as ``"weat:flowers"``.
+        ``ethnicity_1`` to ``ethnicity_9``, ``religion_1`` to ``religion_9``; one of the bias
+        silhouette analysis, ``silhouettes_ethnicity``, ``silhouettes_gender`` or
+        ``silhouettes_religion``; or a ``.toml`` or ``.json`` file with the tables ``target_sets``
+        and ``attribute_sets``, whose words are lists or the names of built-in lists such as
+        ``"weat:flowers"``.
 
     Returns
     -------
@@ -133,8 +137,9 @@ def query_set(name: str) -> list[Query]:
 
     Parameters
     ----------
-    name : {"gender", "ethnicity", "religion", "weat"}
-        The 7, 9 and 9 queries of the WEFE case study (Badilla 2020), or WEAT 1 to 10.
+    name : {"gender", "ethnicity", "religion", "weat", "silhouettes"}
+        The 7, 9 and 9 queries of the WEFE case study (Badilla 2020), WEAT 1 to 10, or the three of
+        the bias silhouette analysis (Spliethöver & Wachsmuth 2021).
 
     Returns
     -------
