@@ -144,7 +144,7 @@ def test_captions_name_numbers_and_intervals(results: dict[str, Any]) -> None:
         ("before and after", r"6 protected words: changes with 89\% intervals"),
         ("part of an audit", r"6 protected words): contrasts by the model hierarchical, with 89\%"),
         ("built lists", "16 words in lists built by frequency"),
-        ("classifier", r"held-out words: macro F1 0.79 (89\% interval"),
+        ("classifier", r"held-out words: macro F1 0.59 (89\% interval"),
     ):
         assert wanted in results[name].to_latex(), name
 

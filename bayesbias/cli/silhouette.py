@@ -202,8 +202,7 @@ def silhouette(
     from bayesbias.wordlists import load_query
 
     _check_references(planted, biased, unbiased)
-    _check_range(value_range, metrics)
-    _check_files(out, figure, force)
+    _check_asked(value_range, metrics, out, figure, force)
     chosen = as_metrics(metrics or ("weat_es",), parse_options(options))
     query = load_query(source.removeprefix("query:"))
     asked = asked_silhouettes(chosen, query, side)
@@ -259,14 +258,16 @@ def silhouette(
     _write(results, out, f"Bands of {runs} runs, with {prob:.0%} in brackets.", figure, quiet)
 
 
-def _check_range(value_range: tuple[float, float] | None, names: Sequence[str]) -> None:
-    """Refuse a range for several metrics."""
+def _check_asked(
+    value_range: tuple[float, float] | None,
+    names: Sequence[str],
+    out: str | None,
+    figure: str | None,
+    force: bool,
+) -> None:
+    """Refuse a range for several metrics, and files that cannot be written, before the work."""
     if len(names) > 1 and value_range is not None:
         raise click.UsageError("--value-range is of one metric, and there are several --metric.")
-
-
-def _check_files(out: str | None, figure: str | None, force: bool) -> None:
-    """Refuse files that cannot be written, before the work."""
     if out is not None:
         frame_format(out)
     if figure is not None:

@@ -193,9 +193,6 @@ def build(
     from bayesbias.corpus import load_pipeline, read_corpus, tag_words, train_embedding
     from bayesbias.errors import BayesBiasWarning
     from bayesbias.wordlists import (
-        ByCluster,
-        ByFrequency,
-        ByPartOfSpeech,
         GroupClassifier,
         as_labelled,
         as_sets,
@@ -207,7 +204,7 @@ def build(
     if method == "clusters" and match_frequency:
         raise click.UsageError("--match-frequency goes with the methods frequency and pos.")
     _check_writable(out, save_embedding, force)
-    check_new(force, *(Path(path) for path in (review, save_classifier) if path is not None))
+    check_new(force, review, save_classifier)
     words = as_labelled(labelled)
     for name in groups:
         one_of("--group", name, words)
@@ -227,13 +224,8 @@ def build(
     fitted = GroupClassifier(classifier, threshold=threshold, seed=seed).fit(embedding, words)
     if save_classifier is not None:
         fitted.save(save_classifier)
-    if method == "clusters":
-        how: Any = ByCluster(centroids)
-    elif text is not None and tagger is not None:
-        tags = tag_words(text, tagger, progress=not quiet)
-        how = ByPartOfSpeech(tags, match_frequency=match_frequency)
-    else:
-        how = ByFrequency(match_frequency=match_frequency)
+    tags = tag_words(text, tagger, progress=not quiet) if text is not None and tagger else None
+    how = _method(method, centroids, tags, match_frequency)
     if text is not None and tagger is None:
         counts = text
     with warnings.catch_warnings():
@@ -250,13 +242,32 @@ def build(
             progress=not quiet,
             **chosen,
         )
-    if reviewed is not None:
-        built = built.reviewed(reviewed)
-    if review is not None:
-        built.review_sheet(review, text)
-        say(f"{len(built.words):,} words to review written to {review}", quiet)
+    built = _reviewed(built, reviewed, review, text, quiet)
     _save(built, out, quiet)
     _print(built, output, quiet)
+
+
+def _method(method: str, centroids: Any, tags: Any, match_frequency: bool) -> Any:
+    """Return how words are chosen."""
+    from bayesbias.wordlists import ByCluster, ByFrequency, ByPartOfSpeech
+
+    if method == "clusters":
+        return ByCluster(centroids)
+    if tags is not None:
+        return ByPartOfSpeech(tags, match_frequency=match_frequency)
+    return ByFrequency(match_frequency=match_frequency)
+
+
+def _reviewed(
+    built: BuiltLists, decisions: str | None, review: str | None, corpus: Any, quiet: bool
+) -> BuiltLists:
+    """Return the lists with decisions that were made, and write a table for others."""
+    if decisions is not None:
+        built = built.reviewed(decisions)
+    if review is not None:
+        built.review_sheet(review, corpus)
+        say(f"{len(built.words):,} words to review written to {review}", quiet)
+    return built
 
 
 def _check_sources(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import counted, quoted
 from bayesbias.embeddings import Embedding
 from bayesbias.wordlists.build.balanced_choice import shares
 from bayesbias.wordlists.build.clusters import Clusters
@@ -107,7 +107,8 @@ def of_purity(chosen: pd.DataFrame, groups: Sequence[str]) -> list[str]:
     for name in groups:
         mine = chosen[(chosen["group"] == name) & (chosen["how"] == "classified")]
         if len(mine):
-            parts.append(f"{mine['probability'].mean():.2f} of {len(mine)} words for {name!r}")
+            share = mine["probability"].mean()
+            parts.append(f"{share:.2f} of {counted(len(mine), 'word')} for {name!r}")
     if not parts:
         return []
     return [f"Expected to be right among classified words: {', '.join(parts)}; look through them."]

@@ -132,11 +132,11 @@ def build_lists(
 
     Probabilities know how rare the groups are in the vocabulary, see `GroupClassifier`, and are
     still somewhat too high. With the labels ``gender`` and the 50,000 most frequent words of GloVe
-    6B (50 dimensions), 0.93 of 373 classified words are expected to be female and 0.89 of 287 male.
-    A reader found 0.83 and 0.84. Of the 130 most frequent of each, which had been looked at when
-    settings of the classifier were chosen, 0.96 and 0.94 were right; of the others 0.76 and 0.76.
-    Most errors are surnames. Where no random sample of words is labelled, as in ``religion``, the
-    probabilities are too high by more.
+    6B (50 dimensions), 0.93 of 345 classified words are expected to be female and 0.90 of 300 male.
+    A single reader found 0.83 and 0.82 (a woman's surname is not a word for women). Of the 130 most
+    frequent of each, which had been looked at when the settings of the classifier were chosen,
+    0.98 and 0.93 were right; of the others 0.74 and 0.73. Most errors are surnames. Where no random
+    sample of words is labelled, as in ``religion``, the probabilities are too high by more.
 
     The lists still need a person's eye: a classifier finds words that go with a group, such as
     wedding, as well as words for it, such as bride. Labels of words that are merely associated with
