@@ -779,3 +779,15 @@ def test_other_labels(name: str, demo: bb.Embedding) -> None:
     sources |= {"islam": "islam_terms", "hispanic": "names_hispanic", "asian": "names_chinese"}
     for group in set(sources) & set(groups):
         assert set(published[sources[group]]) <= set(groups[group])
+
+
+def test_few_associated_words_count_as_neutral(demo: bb.Embedding) -> None:
+    labelled = {**bb.load_labelled("gender")}
+    apart = "associated with female"
+    labelled[apart] = [*labelled[apart][:2], *(f"qq{i}" for i in range(20))]
+    groups = bb.wordlists.GroupClassifier("logistic").fit(demo, labelled)
+    assert apart not in groups.classes_
+    assert "associated with male" in groups.classes_
+    group = groups.labelled_.set_index("word")["group"]
+    assert group[labelled[apart][0]] == "neutral"
+    assert "qq0" in groups.missing_

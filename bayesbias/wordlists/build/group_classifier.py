@@ -42,16 +42,19 @@ from bayesbias.wordlists.build.classifier_training import (
     unseen_scores,
 )
 from bayesbias.wordlists.build.labelled_words import (
+    ASSOCIATED,
     FEWEST,
+    NEUTRAL,
     UNSURE,
     Labelled,
     LabelledWords,
     as_labelled,
     find_labelled,
+    without_groups,
 )
 from bayesbias.wordlists.build.lemmas import group_of_lemma, lemma_parts, lemmas_of
 from bayesbias.wordlists.build.score_arrays import Calibrated
-from bayesbias.wordlists.build.vocabulary_sample import NEUTRAL, VocabularySample, draw_sample
+from bayesbias.wordlists.build.vocabulary_sample import VocabularySample, draw_sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,7 +164,7 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
 
     A group called ``associated with female`` holds words that go with women without meaning them,
     such as *wedding*. It is a group like the others to the classifier; `build_lists` keeps its
-    words apart.
+    words apart. Where the embedding has fewer than ten of them, they count as neutral.
 
     References
     ----------
@@ -262,6 +265,11 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
             self.__dict__.pop(name, None)
         words = find_labelled(groups, embedding, matching)
         word_lemmas = lemmas_of(words.words, lemmas)
+        few = _small_associated(groups, words, word_lemmas)
+        if few:
+            groups = without_groups(groups, few)
+            words = find_labelled(groups, embedding, matching)
+            word_lemmas = lemmas_of(words.words, lemmas)
         _check_sizes(groups, words, word_lemmas, embedding)
         vectors = self._vectors(embedding, words.rows)
         zero = np.flatnonzero(np.isnan(vectors).any(axis=1))
@@ -794,6 +802,18 @@ def most_probable(probabilities: npt.NDArray[np.floating]) -> tuple[Codes, Array
     """Return the most probable group and its probability; NaN stays, with any group."""
     best = np.nan_to_num(probabilities, nan=-1).argmax(axis=1)
     return best, np.take_along_axis(probabilities, best[:, None], axis=1)[:, 0]
+
+
+def _small_associated(
+    groups: Mapping[str, tuple[str, ...]], labelled: LabelledWords, lemmas: list[str]
+) -> list[str]:
+    """Return the groups of associated words that the embedding has too few words of."""
+    owners = list(group_of_lemma(labelled.codes, lemmas).values())
+    return [
+        name
+        for code, name in enumerate(groups)
+        if name.startswith(ASSOCIATED) and owners.count(code) < FEWEST
+    ]
 
 
 def _check_sizes(

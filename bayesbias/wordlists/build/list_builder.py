@@ -23,10 +23,9 @@ from bayesbias.wordlists.build.by_frequency import ByFrequency
 from bayesbias.wordlists.build.by_part_of_speech import NEEDS_TAGS, ByPartOfSpeech
 from bayesbias.wordlists.build.candidate_pool import Pool
 from bayesbias.wordlists.build.group_classifier import GroupClassifier
-from bayesbias.wordlists.build.labelled_words import ASSOCIATED, Labelled, as_labelled
+from bayesbias.wordlists.build.labelled_words import ASSOCIATED, NEUTRAL, Labelled, as_labelled
 from bayesbias.wordlists.build.parts_of_speech import PARTS_OF_SPEECH
 from bayesbias.wordlists.build.vocabulary_frequency import counts_of, ranks
-from bayesbias.wordlists.build.vocabulary_sample import NEUTRAL
 from bayesbias.wordlists.build.word_filters import as_stop_words, is_word
 from bayesbias.wordlists.check.word_usage import HasCounts, as_counts
 from bayesbias.wordlists.query import as_sets

@@ -12,8 +12,6 @@ from bayesbias.embeddings import Embedding
 from bayesbias.wordlists.build.lemmas import lemmas_of
 from bayesbias.wordlists.build.word_filters import as_stop_words, is_word
 
-#: A group for words that belong to none of the others.
-NEUTRAL = "neutral"
 #: Words of this many first entries stand for the vocabulary; rarer ones are mostly names and slips.
 FIRST_WORDS = 50_000
 #: Fewer words say little of how frequent groups are.
