@@ -59,6 +59,7 @@ from .plots import plot_rank_correlations as plot_rank_correlations
 from .plots import plot_rank_probabilities as plot_rank_probabilities
 from .plots import plot_ranking as plot_ranking
 from .plots import plot_scores as plot_scores
+from .plots import plot_silhouette_convergence as plot_silhouette_convergence
 from .plots import plot_silhouette_grid as plot_silhouette_grid
 from .plots import plot_silhouettes as plot_silhouettes
 from .plots import plot_word as plot_word
@@ -69,6 +70,7 @@ from .rankings import rank as rank
 from .rankings import rank_correlations as rank_correlations
 from .rankings import rank_posterior as rank_posterior
 from .rankings import run_queries as run_queries
+from .silhouette_analysis import run_silhouettes as run_silhouettes
 from .silhouette_analysis import silhouettes as silhouettes
 from .wordlists import Query as Query
 from .wordlists import Study as Study

@@ -220,16 +220,20 @@ def load_embeddings(
     sources: Iterable[str],
     lists: Study | Query | Iterable[Query] | None = None,
     *,
+    first: int = 0,
     matching: Matching | None = None,
     limit: int | None = None,
     subwords: bool = False,
     trust: bool = False,
     quiet: bool = False,
 ) -> list[Embedding]:
-    """Load each embedding, given as SOURCE or NAME=SOURCE; only the words of the lists, if any."""
+    """Load each embedding, given as SOURCE or NAME=SOURCE.
+
+    With lists, only their words, and the `first` words of a file beside them.
+    """
     from pathlib import Path
 
-    from bayesbias.embeddings import load_embedding
+    from bayesbias.embeddings import load_embedding, with_first_words
 
     wanted = None
     if lists is not None:
@@ -239,18 +243,21 @@ def load_embeddings(
     for source in sources:
         name, equals, path = source.partition("=")
         named = bool(equals) and not Path(source).exists()
-        loaded.append(
-            load_embedding(
-                path if named else source,
-                name if named else None,
-                words=wanted,
-                matching=matching,
-                limit=limit,
-                subwords=subwords,
-                trust=trust,
-                progress=not quiet,
-            )
+        where = path if named else source
+        options: dict[str, Any] = {"matching": matching, "trust": trust, "progress": not quiet}
+        embedding = load_embedding(
+            where,
+            name if named else None,
+            words=wanted,
+            limit=limit,
+            subwords=subwords,
+            **options,
         )
+        if wanted is not None and first:
+            number = first if limit is None else min(first, limit)
+            head = load_embedding(where, limit=number, **options)
+            embedding = with_first_words(embedding, head)
+        loaded.append(embedding)
     return loaded
 
 

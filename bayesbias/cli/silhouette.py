@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,9 +40,11 @@ if TYPE_CHECKING:
 
     from bayesbias.embeddings import Embedding
     from bayesbias.metrics import Metric
-    from bayesbias.silhouette_analysis import Normalisation, Side, Silhouettes
+    from bayesbias.silhouette_analysis import Normalisation, Silhouettes
     from bayesbias.wordlists import Query
 
+# Random lists are drawn from so many first words of a file, which are the most frequent in most.
+_FIRST_WORDS = 50_000
 _SIDES = ("targets", "attributes")
 _INTERVALS = ("robustness", "band_robustness", "length_adjusted", "chance", "accuracy")
 _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
@@ -99,8 +101,8 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
     "--chance",
     type=click.IntRange(min=0),
     metavar="NUMBER",
-    help="Random lists to compare with, 19 or more; by default 39 where that costs little. With 0, "
-    "which is none, only the words of the query are read from files.",
+    help="Random lists to compare with, 19 or more, or 0 for none; by default 39 where that costs "
+    "little. They are drawn from the first 50,000 words of a file.",
 )
 @click.option(
     "--planted",
@@ -196,15 +198,14 @@ def silhouette(
     """
     from bayesbias.embeddings import as_embeddings
     from bayesbias.metrics import as_metrics
-    from bayesbias.silhouette_analysis import silhouettes
+    from bayesbias.silhouette_analysis import asked_silhouettes, silhouettes, stacked, try_all
     from bayesbias.wordlists import load_query
 
     _check_references(planted, biased, unbiased)
-    _check_range(value_range, metrics)
-    _check_files(out, figure, force)
+    _check_asked(value_range, metrics, out, figure, force)
     chosen = as_metrics(metrics or ("weat_es",), parse_options(options))
     query = load_query(source.removeprefix("query:"))
-    asked = _asked(chosen, query, side)
+    asked = asked_silhouettes(chosen, query, side)
     references: list[Embedding] = []
     if planted is not None:
         references = _planted(query, chosen, planted, seed)
@@ -213,7 +214,8 @@ def silhouette(
         fallbacks = tuple(dict.fromkeys([*fallbacks, "exact"]))
     loaded = load_embeddings(
         embeddings or ("demo",),
-        query if chance == 0 and not any(metric.whole_embedding for metric in chosen) else None,
+        None if any(metric.whole_embedding for metric in chosen) else query,
+        first=0 if chance == 0 else _FIRST_WORDS,
         matching=matching_option_values(fallbacks),
         limit=limit,
         subwords=subwords,
@@ -235,7 +237,7 @@ def silhouette(
         "progress": not quiet,
     }
     if len(asked) > 1:
-        _try_all(asked, several, settings)
+        try_all(asked, several, settings)
     results = []
     with _announced(quiet):
         for metric, part, which in asked:
@@ -247,23 +249,25 @@ def silhouette(
             say(f"{result.metric}, {result.side} of {result.query.name}:\n{verdict}", quiet)
     # Printed first: it is not lost if a file cannot be written.
     if influence:
-        frame = _stacked(results, [each.influence() for each in results])
+        frame = stacked(results, [each.influence() for each in results])
         print_frame(frame, output, caption="Influence of single words.")
     else:
         tables = [_robustness(each, biased, unbiased, normalisation) for each in results]
         text = f"Robustness of word lists, with {prob:.0%} intervals, from {runs} runs."
-        _print(_stacked(results, tables), output, text)
+        _print(stacked(results, tables), output, text)
     _write(results, out, f"Bands of {runs} runs, with {prob:.0%} in brackets.", figure, quiet)
 
 
-def _check_range(value_range: tuple[float, float] | None, names: Sequence[str]) -> None:
-    """Refuse a range for several metrics."""
+def _check_asked(
+    value_range: tuple[float, float] | None,
+    names: Sequence[str],
+    out: str | None,
+    figure: str | None,
+    force: bool,
+) -> None:
+    """Refuse a range for several metrics, and files that cannot be written, before the work."""
     if len(names) > 1 and value_range is not None:
         raise click.UsageError("--value-range is of one metric, and there are several --metric.")
-
-
-def _check_files(out: str | None, figure: str | None, force: bool) -> None:
-    """Refuse files that cannot be written, before the work."""
     if out is not None:
         frame_format(out)
     if figure is not None:
@@ -308,8 +312,10 @@ def _write(
     results: list[Silhouettes], out: str | None, caption: str, figure: str | None, quiet: bool
 ) -> None:
     """Write the bands and the figure, where they are asked for."""
+    from bayesbias.silhouette_analysis import stacked
+
     if out is not None:
-        bands = _stacked(results, [each.table for each in results])
+        bands = stacked(results, [each.table for each in results])
         write_frame(bands, out, caption=caption)
         say(f"{len(bands):,} rows written to {out}", quiet)
     if figure is not None:
@@ -331,40 +337,6 @@ def _check_references(planted: float | None, biased: str | None, unbiased: str |
         raise click.UsageError("give both --biased and --unbiased, or neither.")
     if biased is not None and biased == unbiased:
         raise click.UsageError("--biased and --unbiased are the same; name two of the embeddings.")
-
-
-def _asked(metrics: Sequence[Metric], query: Query, side: str) -> list[tuple[Metric, Query, Side]]:
-    """Return each metric with the parts of the query that it takes and the sides of these."""
-    from bayesbias.rankings import fitting
-
-    asked: list[tuple[Metric, Query, Side]] = []
-    for metric in metrics:
-        for part in fitting(metric, [query], subqueries=True)[0].values():
-            if side != "attributes":
-                asked.append((metric, part, "targets"))
-            # Of both sides those that there are; of the one asked for, an error says it.
-            if side == "attributes" or (side == "both" and part.attribute_sets):
-                asked.append((metric, part, "attributes"))
-    return asked
-
-
-def _try_all(
-    asked: Sequence[tuple[Metric, Query, Side]],
-    embeddings: Sequence[Embedding],
-    settings: dict[str, Any],
-) -> None:
-    """Let each fail that will, by the smallest run there is, before the first takes long."""
-    import warnings
-
-    from bayesbias.errors import DataError
-    from bayesbias.silhouette_analysis import silhouettes
-
-    least = {**settings, "progress": False, "n_jobs": 1, "chance": 0}
-    longest = max(len(words) for _, part, _ in asked for words in part.word_sets().values())
-    for metric, part, side in asked:
-        # Too few words to have a value are no error where there are more sizes.
-        with warnings.catch_warnings(action="ignore"), suppress(DataError):
-            silhouettes(metric, part, embeddings, side=side, runs=2, step=longest, **least)
 
 
 @contextmanager
@@ -405,17 +377,6 @@ def _robustness(
         for name, number in (("", value), ("_lower", value.lower), ("_upper", value.upper)):
             table.loc[of_biased, f"accuracy{name}"] = float(number)
     return table
-
-
-def _stacked(results: Sequence[Silhouettes], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the tables as one that says what each row is of."""
-    import pandas as pd
-
-    parts = []
-    for result, table in zip(results, tables, strict=True):
-        labels = {"metric": result.metric, "query": result.query.name, "side": result.side}
-        parts.append(table.assign(**labels)[[*labels, *table.columns]])
-    return pd.concat(parts, ignore_index=True)
 
 
 def _readable(table: pd.DataFrame) -> pd.DataFrame:

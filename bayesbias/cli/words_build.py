@@ -59,19 +59,20 @@ if TYPE_CHECKING:
     "groups",
     multiple=True,
     metavar="NAME",
-    help="Group that gets a list; may be given several times. By default all but neutral.",
+    help="Group that gets a list; may be given several times. By default all but neutral and those "
+    "that are called associated with ….",
 )
 @click.option(
     "--classifier",
     type=click.Choice(["logistic", "svm", "forest", "best"], case_sensitive=False),
-    default="logistic",
+    default="svm",
     show_default=True,
     help="What tells the groups of words.",
 )
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
-    default=0.7,
+    default=0.8,
     show_default=True,
     help="The least probability of its group that a word must have.",
 )
@@ -137,6 +138,17 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Write the lists to a .toml file, and how each word got in to a .words.csv beside it.",
 )
+@click.option(
+    "--review",
+    metavar="FILE",
+    help="Write a .csv table for decisions about each word, with contexts from --corpus.",
+)
+@click.option(
+    "--reviewed",
+    metavar="FILE",
+    help="Read such a table, with decisions (keep, drop, or another group), and change the lists.",
+)
+@click.option("--save-classifier", metavar="FILE", help="Write the classifier to an .npz file.")
 @force_option
 @seed_option
 @loading_options
@@ -160,6 +172,9 @@ def build(
     centroids: Any,
     stop_words: str,
     out: str | None,
+    review: str | None,
+    reviewed: str | None,
+    save_classifier: str | None,
     force: bool,
     seed: int,
     limit: int | None,
@@ -178,9 +193,6 @@ def build(
     from bayesbias.corpus import load_pipeline, read_corpus, tag_words, train_embedding
     from bayesbias.errors import BayesBiasWarning
     from bayesbias.wordlists import (
-        ByCluster,
-        ByFrequency,
-        ByPartOfSpeech,
         GroupClassifier,
         as_labelled,
         as_sets,
@@ -192,6 +204,7 @@ def build(
     if method == "clusters" and match_frequency:
         raise click.UsageError("--match-frequency goes with the methods frequency and pos.")
     _check_writable(out, save_embedding, force)
+    check_new(force, review, save_classifier)
     words = as_labelled(labelled)
     for name in groups:
         one_of("--group", name, words)
@@ -209,13 +222,10 @@ def build(
     else:
         [embedding] = load_embeddings([source or "demo"], limit=limit, trust=trust, quiet=quiet)
     fitted = GroupClassifier(classifier, threshold=threshold, seed=seed).fit(embedding, words)
-    if method == "clusters":
-        how: Any = ByCluster(centroids)
-    elif text is not None and tagger is not None:
-        tags = tag_words(text, tagger, progress=not quiet)
-        how = ByPartOfSpeech(tags, match_frequency=match_frequency)
-    else:
-        how = ByFrequency(match_frequency=match_frequency)
+    if save_classifier is not None:
+        fitted.save(save_classifier)
+    tags = tag_words(text, tagger, progress=not quiet) if text is not None and tagger else None
+    how = _method(method, centroids, tags, match_frequency)
     if text is not None and tagger is None:
         counts = text
     with warnings.catch_warnings():
@@ -232,8 +242,32 @@ def build(
             progress=not quiet,
             **chosen,
         )
+    built = _reviewed(built, reviewed, review, text, quiet)
     _save(built, out, quiet)
     _print(built, output, quiet)
+
+
+def _method(method: str, centroids: Any, tags: Any, match_frequency: bool) -> Any:
+    """Return how words are chosen."""
+    from bayesbias.wordlists import ByCluster, ByFrequency, ByPartOfSpeech
+
+    if method == "clusters":
+        return ByCluster(centroids)
+    if tags is not None:
+        return ByPartOfSpeech(tags, match_frequency=match_frequency)
+    return ByFrequency(match_frequency=match_frequency)
+
+
+def _reviewed(
+    built: BuiltLists, decisions: str | None, review: str | None, corpus: Any, quiet: bool
+) -> BuiltLists:
+    """Return the lists with decisions that were made, and write a table for others."""
+    if decisions is not None:
+        built = built.reviewed(decisions)
+    if review is not None:
+        built.review_sheet(review, corpus)
+        say(f"{len(built.words):,} words to review written to {review}", quiet)
+    return built
 
 
 def _check_sources(
@@ -316,6 +350,10 @@ def _print(built: BuiltLists, output: str, quiet: bool) -> None:
     _between(output)
     lists = built.word_sets.items()
     rows = [{"list": name, "size": len(words), "words": words.preview(10)} for name, words in lists]
+    rows += [
+        {"list": f"{words.name} (in no list)", "size": len(words), "words": words.preview(10)}
+        for words in built.associated.values()
+    ]
     print_frame(pd.DataFrame(rows), output, caption=f"Word lists built by {built.method}.")
     _between(output)
     reasons = built.left_out["why"].value_counts()

@@ -12,6 +12,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+
 from bayesbias._core.files import atomic, check_folder
 from bayesbias._core.validation import at_least, one_of, word_list
 from bayesbias._core.wording import did_you_mean, quoted
@@ -227,6 +229,20 @@ def load_embedding(
         )
     # That pieces of words are left out of a language model is no fault of its folder.
     return _embedding(rows, name or default, quiet=kind == "transformer").with_matching(how)
+
+
+def with_first_words(embedding: Embedding, head: Embedding) -> Embedding:
+    """Return some words of a file together with its first ones, each with its rank in the file."""
+    rest = [row for row, word in enumerate(embedding.words) if word not in head.index]
+    notes = dict.fromkeys((*embedding.notes, *head.notes))
+    both = Embedding(
+        (*head.words, *(embedding.words[row] for row in rest)),
+        np.concatenate([head.vectors, embedding.vectors[rest]]) if rest else head.vectors,
+        embedding.name,
+        notes=notes,
+        ranks=np.concatenate([head.ranks, embedding.ranks[rest]]),
+    )
+    return both.with_matching(embedding.matching)
 
 
 def read_transformer(path: str | PathLike[str], name: str | None, tensor: str | None) -> Embedding:

@@ -19,7 +19,11 @@ from bayesbias.plots.priors_plot import plot_priors
 from bayesbias.plots.projections_plot import plot_projections
 from bayesbias.plots.ranking_plot import plot_ranking
 from bayesbias.plots.scores_plot import plot_scores
-from bayesbias.plots.silhouettes_plot import plot_silhouette_grid, plot_silhouettes
+from bayesbias.plots.silhouettes_plot import (
+    plot_silhouette_convergence,
+    plot_silhouette_grid,
+    plot_silhouettes,
+)
 from bayesbias.plots.style import CONNECTION_STYLES as CONNECTION_STYLES
 from bayesbias.plots.word_plot import plot_word
 
@@ -43,6 +47,7 @@ __all__ = [
     "plot_rank_probabilities",
     "plot_ranking",
     "plot_scores",
+    "plot_silhouette_convergence",
     "plot_silhouette_grid",
     "plot_silhouettes",
     "plot_word",

@@ -24,6 +24,7 @@ from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.metrics import Measurement, Metric, MetricLike, as_metrics, as_query
 from bayesbias.numerics.intervals import check_interval
 from bayesbias.rankings import CommonWords, common_words
+from bayesbias.silhouette_analysis.convergence import expected_robustness, run_numbers
 from bayesbias.silhouette_analysis.growing_lists import Growth, counts, orders
 from bayesbias.silhouette_analysis.random_lists import (
     Comparison,
@@ -256,6 +257,29 @@ class Silhouettes:
                 rows[:, i] = random.robustness.mean(), lower[0], upper[0], place
         names = ("chance", "chance_lower", "chance_upper", "percentile")
         return dict(zip(names, rows, strict=True))
+
+    @cached_property
+    def convergence(self) -> pd.DataFrame:
+        """How the robustness depends on the number of runs: whether there were enough.
+
+        One row for each embedding and number of ``runs`` n: the ``robustness`` to be expected of
+        n of the runs, chosen at random, and ``gap``, by how much it is above that of all. As min
+        and max of more runs lie further apart, it always falls, and more slowly the more there
+        are.
+        """
+        numbers = run_numbers(self.runs)
+        width = self.value_range[1] - self.value_range[0]
+        by_number = np.array(
+            [expected_robustness(self.values, self.sizes, width, int(n)) for n in numbers]
+        )
+        return pd.DataFrame(
+            {
+                "embedding": np.repeat(list(self.embeddings), len(numbers)),
+                "runs": np.tile(numbers, len(self.embeddings)),
+                "robustness": by_number.T.ravel(),
+                "gap": (by_number - by_number[-1]).T.ravel(),
+            }
+        )
 
     def accuracy(
         self,

@@ -21,23 +21,26 @@ _DATA = Path(__file__).parent / "data"
 _T = TypeVar("_T")
 
 #: Collections of published word lists.
-COLLECTIONS = ("weat", "garg", "bolukbasi", "manzini", "bing_liu", "controls")
+COLLECTIONS = ("weat", "garg", "bolukbasi", "manzini", "bing_liu", "controls", "silhouettes")
 #: Studies that come with the package.
 STUDIES = ("religion", "gender", "race", "weat_1", "weat_7")
 #: Labelled words that come with the package.
-LABELLED = ("gender",)
+LABELLED = ("gender", "religion", "ethnicity")
 #: Sets of queries that come with the package.
-QUERY_SETS = ("weat", "gender", "ethnicity", "religion")
+QUERY_SETS = ("weat", "gender", "ethnicity", "religion", "silhouettes")
 
 
-def word_sets(collection: str) -> dict[str, WordSet]:
-    """Return the word lists of a published source.
+def word_sets(collection: str | PathLike[str]) -> dict[str, WordSet]:
+    """Return the word lists of a published source, or of a file.
 
     Parameters
     ----------
-    collection : {"weat", "garg", "bolukbasi", "manzini", "bing_liu", "controls"}
-        The source: Caliskan et al. 2017, Garg et al. 2018, Bolukbasi et al. 2016, Manzini et al.
-        2019, Hu & Liu 2004, or the control words of Dobrzeniecka 2021.
+    collection : str or path-like
+        The source: ``weat`` (Caliskan et al. 2017), ``garg`` (Garg et al. 2018), ``bolukbasi``
+        (Bolukbasi et al. 2016), ``manzini`` (Manzini et al. 2019), ``bing_liu`` (Hu & Liu 2004),
+        ``controls`` (Dobrzeniecka 2021), or ``silhouettes`` (Spliethöver & Wachsmuth 2021); or a
+        ``.toml`` or ``.json`` file of lists, such as `BuiltLists.save` writes, a query, a study
+        or labelled words.
 
     Returns
     -------
@@ -57,6 +60,9 @@ def word_sets(collection: str) -> dict[str, WordSet]:
     >>> len(bb.word_sets("bing_liu")["negative_words"])
     4783
     """
+    path = Path(collection)
+    if isinstance(collection, PathLike) or path.suffix.lower() in (".toml", ".json"):
+        return _build(collection, _document(collection, "word lists", COLLECTIONS), _sets_of)
     return {name: _word_set(collection, name) for name in _collection(collection)["sets"]}
 
 
@@ -98,9 +104,11 @@ def load_query(source: str | PathLike[str]) -> Query:
     ----------
     source : str or path-like
         ``weat_1`` to ``weat_10``; a query of the WEFE case study, ``gender_1`` to ``gender_7``,
-        ``ethnicity_1`` to ``ethnicity_9``, ``religion_1`` to ``religion_9``; or a ``.toml`` or
-        ``.json`` file with the tables ``target_sets`` and ``attribute_sets``, whose words are
-        lists or the names of built-in lists such as ``"weat:flowers"``.
+        ``ethnicity_1`` to ``ethnicity_9``, ``religion_1`` to ``religion_9``; one of the bias
+        silhouette analysis, ``silhouettes_ethnicity``, ``silhouettes_gender`` or
+        ``silhouettes_religion``; or a ``.toml`` or ``.json`` file with the tables ``target_sets``
+        and ``attribute_sets``, whose words are lists or the names of built-in lists such as
+        ``"weat:flowers"``.
 
     Returns
     -------
@@ -121,7 +129,7 @@ def load_query(source: str | PathLike[str]) -> Query:
     name = _built_in(source, _query_entries())
     if name is not None:
         return _query(_query_entries()[name])
-    return _build(source, _document(source, "query", _query_entries()), Query.from_dict)
+    return _build(source, _document(source, "query", _query_entries()), _query_of)
 
 
 def query_set(name: str) -> list[Query]:
@@ -129,8 +137,9 @@ def query_set(name: str) -> list[Query]:
 
     Parameters
     ----------
-    name : {"gender", "ethnicity", "religion", "weat"}
-        The 7, 9 and 9 queries of the WEFE case study (Badilla 2020), or WEAT 1 to 10.
+    name : {"gender", "ethnicity", "religion", "weat", "silhouettes"}
+        The 7, 9 and 9 queries of the WEFE case study (Badilla 2020), WEAT 1 to 10, or the three of
+        the bias silhouette analysis (Spliethöver & Wachsmuth 2021).
 
     Returns
     -------
@@ -177,7 +186,9 @@ def load_study(source: str | PathLike[str]) -> Study:
     source : str or path-like
         ``religion``, ``gender``, ``race``, ``weat_1`` or ``weat_7``; or a ``.toml`` or ``.json``
         file with the tables ``groups``, ``stereotypes`` and ``controls``, whose words are lists or
-        the names of built-in lists such as ``"controls:neutral"``.
+        the names of built-in lists such as ``"controls:neutral"``. Of a file with ``target_sets``
+        and ``attribute_sets``, such as `BuiltLists.save` writes, the target sets are the groups
+        and each attribute set holds the stereotypes of the group at the same place.
 
     Returns
     -------
@@ -200,7 +211,8 @@ def load_study(source: str | PathLike[str]) -> Study:
     name = _built_in(source, STUDIES)
     if name is not None:
         source = _DATA / "studies" / f"{name}.toml"
-    return _build(source, _document(source, "study", STUDIES), Study.from_dict)
+    data = _document(source, "study", STUDIES)
+    return _build(source, data, _study_of_lists if "target_sets" in data else Study.from_dict)
 
 
 def load_labelled(source: str | PathLike[str]) -> dict[str, WordSet]:
@@ -209,7 +221,8 @@ def load_labelled(source: str | PathLike[str]) -> dict[str, WordSet]:
     Parameters
     ----------
     source : str or path-like
-        ``gender``: words of women, of men and of neither; or a ``.toml`` or ``.json`` file with the
+        ``gender``: words of women, of men and of neither; ``religion``: words for Judaism,
+        Christianity and Islam; ``ethnicity``: surnames; or a ``.toml`` or ``.json`` file with the
         table ``groups``, whose words are lists or the names of built-in lists such as
         ``"garg:female_terms"``, and, if you like, ``title``, ``source``, ``licence`` and ``notes``.
 
@@ -229,7 +242,7 @@ def load_labelled(source: str | PathLike[str]) -> dict[str, WordSet]:
     --------
     >>> import bayesbias as bb
     >>> bb.load_labelled("gender")["female"]
-    WordSet('female', 170 words: actress, actresses, aunt, …)
+    WordSet('female', 195 words: actress, actresses, aunt, …)
     """
     name = _built_in(source, LABELLED)
     if name is not None:
@@ -252,7 +265,7 @@ def load_lists(source: str) -> Study | Query:
     names = list(dict.fromkeys([*STUDIES, *_query_entries()]))
     data = _document(source, "study or query", names)
     if "target_sets" in data or "attribute_sets" in data:
-        return _build(source, data, Query.from_dict)
+        return _build(source, data, _query_of)
     return _build(source, data, Study.from_dict)
 
 
@@ -307,6 +320,47 @@ def _query(entry: Mapping[str, Any]) -> Query:
         entry["target_names"],
         entry["attribute_names"],
     )
+
+
+def _query_of(data: Mapping[str, Any]) -> Query:
+    """Make a query; its sets have the source that the file names."""
+    words = {key: value for key, value in data.items() if key not in ("source", "notes")}
+    query = Query.from_dict(words)
+    source = str(data.get("source", ""))
+    targets, attributes = (
+        [WordSet(s.name, s, s.source or source, s.note) for s in side]
+        for side in (query.target_sets, query.attribute_sets)
+    )
+    return Query(targets, attributes)
+
+
+def _study_of_lists(data: Mapping[str, Any]) -> Study:
+    """Make a study: the attribute sets hold the stereotypes of the target sets, in their order."""
+    query = _query_of(data)
+    n_groups, n_stereotypes = query.template
+    if not n_stereotypes or n_stereotypes > n_groups:
+        raise SpecError(
+            f"{n_stereotypes} attribute sets for {n_groups} target sets; as a study, the file "
+            "needs one attribute set for each target set, the stereotypes of that group."
+        )
+    pairs = zip(query.target_names, query.attribute_sets, strict=False)
+    groups = dict(zip(query.target_names, query.target_sets, strict=True))
+    source, notes = str(data.get("source", "")), data.get("notes", ())
+    return Study(query.name, groups, dict(pairs), None, source, notes)
+
+
+def _sets_of(data: Mapping[str, Any]) -> dict[str, WordSet]:
+    """Return every list of a file by its name."""
+    source = str(data.get("source", ""))
+    sets: dict[str, WordSet] = {}
+    for part in data.values():
+        for name, words in part.items() if isinstance(part, Mapping) else ():
+            if name in sets:
+                raise SpecError(f"two lists are called {name!r}; give them different names.")
+            sets[name] = WordSet(name, words, getattr(words, "source", "") or source)
+    if not sets:
+        raise SpecError("no lists; expected a table such as [target_sets] with names and words.")
+    return sets
 
 
 def _labelled(data: Mapping[str, Any]) -> dict[str, WordSet]:

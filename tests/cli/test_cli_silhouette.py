@@ -241,17 +241,40 @@ def test_only_what_is_needed_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     load = bb.load_embedding
 
-    def spy(*arguments: Any, words: Any, **options: Any) -> bb.Embedding:
-        asked.append(words)
+    def spy(*arguments: Any, words: Any = None, **options: Any) -> bb.Embedding:
+        asked.append((words, options["limit"]))
         return load(*arguments, words=words, **options)
 
     monkeypatch.setattr("bayesbias.embeddings.load_embedding", spy)
     assert run("silhouette", "weat_7", *FEW, "--chance", "0", "-q") == 0
     assert run("silhouette", "weat_7", "-m", "neighbourhood", "--runs", "2", "-q") == 0
-    # Random lists are of other words.
+    # Random lists are of other words, the first ones.
     assert run("silhouette", "weat_7", *FEW, "-q") == 0
+    assert run("silhouette", "weat_7", *FEW, "--limit", "12000", "-q") == 0
     query = bb.load_query("weat_7")
-    assert asked == [[word for words in query.word_sets().values() for word in words], None, None]
+    listed = [word for words in query.word_sets().values() for word in words]
+    assert asked[:4] == [(listed, None), (None, None), (listed, None), (None, 50_000)]
+    assert asked[4:] == [(listed, 12000), (None, 12000)]
+
+
+def test_words_of_the_lists_are_read_beside_the_first_ones(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demo = bb.load_embedding("demo")
+    path = tmp_path / "vectors.txt"
+    demo.save(path)
+    monkeypatch.setattr("bayesbias.cli.silhouette._FIRST_WORDS", 4000)
+    assert run("silhouette", "weat_7", str(path), *FEW, "--format", "json", "-q") == 0
+    [row] = json.loads(capsys.readouterr().out)
+    query = bb.load_query("weat_7")
+    words = [word for words in query.word_sets().values() for word in words]
+    rare = [word for word in words if demo.index.get(word, 0) >= 4000]
+    assert rare  # else nothing is tested
+    part = bb.load_embedding(path)
+    kept = part.subset([*part.words[:4000], *rare])
+    expected = bb.silhouettes("weat_es", query, kept, runs=int(FEW[1]), seed=0)
+    assert row["robustness"] == pytest.approx(float(expected.robustness.iloc[0]))
+    assert row["chance"] == pytest.approx(float(expected.robustness_table["chance"][0]))
 
 
 def test_a_query_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

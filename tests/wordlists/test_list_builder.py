@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +11,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
+from scipy.stats import chisquare
 from sklearn.cluster import KMeans
 
 import bayesbias as bb
-from bayesbias.errors import BayesBiasWarning, DataError, NotFittedError, SpecError, VocabularyError
+from bayesbias.errors import (
+    BayesBiasWarning,
+    DataError,
+    NotFittedError,
+    NotFoundError,
+    SpecError,
+    VocabularyError,
+)
 from bayesbias.wordlists import ByCluster, ByFrequency, ByPartOfSpeech
 from bayesbias.wordlists.build.balanced_choice import matched, shares, take
 from bayesbias.wordlists.build.clusters import cluster
 from bayesbias.wordlists.build.parts_of_speech import PARTS_OF_SPEECH, majority_tags
+from bayesbias.wordlists.build.review_sheets import contexts
 from bayesbias.wordlists.build.vocabulary_frequency import counts_of, ranks
 from bayesbias.wordlists.build.word_filters import as_stop_words, is_word
 
@@ -481,9 +491,17 @@ def test_save(built: bb.wordlists.BuiltLists, tmp_path: Path) -> None:
     built.save(path)
     assert bb.load_query(path) == built.query()
     text = path.read_text("utf-8")
-    assert text.startswith("# built from demo with bayesbias.build_lists: method")
-    for note in built.notes:
-        assert f"# {note}" in text
+    assert text.startswith('source = "built from demo with bayesbias.build_lists: method')
+    assert tuple(tomllib.loads(text)["notes"]) == built.notes
+    assert bb.load_query(path).target_sets[0].source == built.word_sets["female"].source
+    lists = bb.word_sets(path)
+    assert list(lists) == ["female", "male", "career", "family"]
+    assert lists["male"] == built.word_sets["male"]
+    assert "build_lists" in lists["male"].source
+    pairs = bb.load_study(path)
+    assert pairs.groups["male"].words == built.word_sets["male"].words
+    assert pairs.stereotypes["male"].words == FAMILY.words  # the second of each
+    assert pairs.notes == built.notes
     words = pd.read_csv(tmp_path / "lists.words.csv")
     assert words["word"].tolist() == built.words["word"].tolist()
     np.testing.assert_allclose(words["probability"], built.words["probability"], rtol=1e-6)
@@ -503,6 +521,141 @@ def test_without_attributes_a_file_is_a_query_of_targets(
     built = bb.build_lists(demo, gender, size=3)
     built.save(tmp_path / "lists.toml")
     assert bb.load_query(tmp_path / "lists.toml").template == (2, 0)
+    with pytest.raises(SpecError, match="0 attribute sets for 2 target sets; as a study"):
+        bb.load_study(tmp_path / "lists.toml")
+    empty = tmp_path / "empty.toml"
+    empty.write_text('source = "me"\n')
+    with pytest.raises(SpecError, match="empty.toml: no lists"):
+        bb.word_sets(empty)
+    empty.write_text('[a]\nx = ["b"]\n[c]\nx = ["d"]\n')
+    with pytest.raises(SpecError, match="two lists are called 'x'"):
+        bb.word_sets(empty)
+
+
+# --- a person's eye ----------------------------------------------------------------------------
+
+
+def test_order_of_groups(built: bb.wordlists.BuiltLists) -> None:
+    assert built.query(order=["male", "female"]).target_names == ("male", "female")
+    assert built.query(order=["male"]).template == (1, 2)
+    swapped = bb.metrics.WEAT().run_query(built.query(order=["male", "female"]), "demo").value
+    assert swapped == pytest.approx(-bb.metrics.WEAT().run_query(built.query(), "demo").value)
+    with pytest.raises(SpecError, match="'order' is 'man'.* 'female', 'male'"):
+        built.query(order=["man", "female"])
+
+
+def test_words_removed_by_hand(built: bb.wordlists.BuiltLists) -> None:
+    first = built.word_sets["female"][0]
+    less = built.without([first])
+    assert less.word_sets["female"].words == built.word_sets["female"].words[1:]
+    assert less.word_sets["male"] == built.word_sets["male"]
+    assert len(built.word_sets["female"]) == 12  # these stay
+    row = less.left_out[less.left_out["word"] == first]
+    assert row["why"].item() == "removed by hand"
+    assert len(less.left_out) + len(less.words) == len(built.left_out) + len(built.words)
+    assert f"Removed by hand: '{first}'." in less.notes
+    assert "by hand" in less.word_sets["female"].source
+    assert "by hand" not in less.word_sets["male"].source
+    with pytest.raises(SpecError, match="no list has 'zebra'"):
+        built.without(["zebra"])
+    with pytest.raises(SpecError, match="no word is left for the group 'male'"):
+        built.without(built.word_sets["male"])
+
+
+def test_review(built: bb.wordlists.BuiltLists, tmp_path: Path) -> None:
+    path = tmp_path / "review.csv"
+    one, two, three = built.word_sets["female"][:3]
+    texts = [
+        f"{i} here is the word {one} in {kind}" for i, kind in enumerate(("prose", "verse", "news"))
+    ]
+    built.review_sheet(path, bb.corpus.Corpus([*texts, f"{two} alone"]), contexts=2)
+    sheet = pd.read_csv(path, keep_default_na=False)
+    assert sheet["word"].tolist() == built.words["word"].tolist()
+    shown = sheet.set_index("word")
+    assert shown.loc[one, "context_1"].startswith("here is the word [")
+    assert shown.loc[one, "context_1"] != shown.loc[one, "context_2"]
+    assert shown.loc[two, "context_1"] == f"[{two}] alone"
+    assert shown.loc[three, "context_1"] == ""
+    # A person sorts the lines, decides about some, and deletes others.
+    sheet.loc[sheet["word"] == one, ["decision", "comment"]] = ["drop", "a pronoun"]
+    sheet.loc[sheet["word"] == two, "decision"] = "male"
+    sheet.loc[sheet["word"] == three, "decision"] = "keep"
+    sheet[sheet["decision"] != ""].sort_values("word").to_csv(path, index=False, sep=";")
+    after = built.reviewed(path)
+    assert one not in after.word_sets["female"]
+    assert two in after.word_sets["male"]
+    assert two not in after.word_sets["female"]
+    words = after.words.set_index("word")
+    assert words.loc[two, "how"] == "reviewed"
+    assert words.loc[three, "decision"] == "keep"
+    assert after.left_out.set_index("word").loc[one, "why"] == "dropped in review"
+    assert "Reviewed in review.csv: 3 of 24 words decided, 1 dropped, 1 moved" in after.notes[-1]
+    after.save(tmp_path / "after.toml")
+    assert bb.load_query(tmp_path / "after.toml") == after.query()
+    assert "decision" in pd.read_csv(tmp_path / "after.words.csv")
+    for column, value, text in (
+        ("decision", "dorp", "decision about .* is 'dorp'; expected 'keep', 'drop'.* 'drop'"),
+        ("word", "zebra", "not in these lists: 'zebra'"),
+    ):
+        wrong = sheet.copy()
+        wrong.loc[0, column] = value
+        wrong.to_csv(path, index=False)
+        with pytest.raises(DataError, match=text):
+            built.reviewed(path)
+    pd.concat([sheet, sheet]).to_csv(path, index=False)
+    with pytest.raises(DataError, match="words with two lines"):
+        built.reviewed(path)
+    sheet.drop(columns="decision").to_csv(path, index=False)
+    with pytest.raises(DataError, match="no column 'decision'"):
+        built.reviewed(path)
+    with pytest.raises(NotFoundError, match="no review sheet"):
+        built.reviewed(tmp_path / "absent.csv")
+    with pytest.raises(SpecError, match=r"a review sheet is a .csv file"):
+        built.review_sheet(tmp_path / "review.xlsx")
+
+
+def test_contexts_are_drawn_evenly() -> None:
+    documents = [["w", str(i)] for i in range(10)]
+    counts = np.zeros(10)
+    for seed in range(2000):
+        found = contexts(["w"], documents, 2, np.random.default_rng(seed))["w"]
+        places = [int(text.split()[-1]) for text in found]
+        assert places == sorted(places)
+        counts[places] += 1
+    assert chisquare(counts).pvalue > 0.001
+
+
+def test_words_associated_with_a_group_are_kept_apart(world: bb.Embedding) -> None:
+    labelled = {
+        name: [spelt(i) for i in range(2400 + code, 3000, 3)]
+        for code, name in enumerate(("red", "associated with red", "neutral"))
+    }
+    labelled["green"] = [labelled["neutral"].pop() for _ in range(60)]
+    lemmas = {word: word for word in world.words}
+    groups = bb.wordlists.GroupClassifier("logistic", background=0, prior="equal", threshold=0.4)
+    groups.fit(world, labelled, lemmas=lemmas)
+    built = bb.build_lists(world, groups, size=50)
+    assert list(built.word_sets) == ["red", "green"]
+    assert list(built.associated) == ["red"]
+    apart = built.associated["red"]
+    assert apart.name == "associated with red"
+    assert len(apart) == 50
+    assert not set(apart) & set(built.words["word"])
+    assert np.mean([world.index[word] % 3 == 1 for word in apart]) > 0.95
+    assert "associated with red, in no list (50)" in built.summary()
+
+
+def test_a_saved_classifier_builds_the_same_lists(
+    tmp_path: Path, demo: bb.Embedding, gender: bb.wordlists.GroupClassifier
+) -> None:
+    gender.save(tmp_path / "gender.npz")
+    again = bb.build_lists(demo, tmp_path / "gender.npz", size=20)
+    expected = bb.build_lists(demo, gender, size=20)
+    pd.testing.assert_frame_equal(again.words, expected.words)
+    # The notes state what can be expected to be right.
+    found = expected.words[expected.words["how"] == "classified"]
+    if len(found):
+        assert any("Expected to be right among classified words" in n for n in expected.notes)
 
 
 def test_looks(built: bb.wordlists.BuiltLists) -> None:
@@ -530,15 +683,15 @@ def test_a_poor_classifier_is_told(world: bb.Embedding) -> None:
     rng = np.random.default_rng(3)
     words = rng.permutation(world.words).tolist()
     labelled = {"a": words[:100], "b": words[100:200], "c": words[200:300]}
-    groups = bb.wordlists.GroupClassifier(threshold=0).fit(world, labelled)
+    groups = bb.wordlists.GroupClassifier(threshold=0, background=0).fit(world, labelled)
     built = bb.build_lists(world, groups, size=10)
-    assert any("The classifier is poor (macro F1 0." in note for note in built.notes)
+    assert any("The classifier is poor (mean F1 0." in note for note in built.notes)
 
 
 def test_groups_and_thresholds(world: bb.Embedding, groups: bb.wordlists.GroupClassifier) -> None:
     three = bb.build_lists(world, groups, size=5, groups=["neutral", "red"])
     assert list(three.word_sets) == ["neutral", "red"]
-    strict = bb.build_lists(world, groups, size=500, threshold=0.95, include_labelled=False)
+    strict = bb.build_lists(world, groups, size=300, threshold=0.95, include_labelled=False)
     assert (strict.words["probability"] >= 0.95).all()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import counted, quoted
 from bayesbias.embeddings import Embedding
 from bayesbias.wordlists.build.balanced_choice import shares
 from bayesbias.wordlists.build.clusters import Clusters
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Words of one group that are so many times as frequent as those of another, a cluster with so
-# large a share of the words, and a classifier with so low a macro F1 are worth a note.
+# large a share of the words, and a classifier with so low a mean F1 are worth a note.
 _UNEQUAL = 1.5
 _LARGE = 0.5
-_POOR = 0.7
+_POOR = 0.6
 
 CIRCULAR = (
     "The words were chosen for being close to the attributes, so a test of these lists with these "
@@ -101,12 +101,36 @@ def of_parts_of_speech(chosen: pd.DataFrame, groups: Sequence[str]) -> list[str]
     return notes
 
 
-def of_classifier(classifier: GroupClassifier) -> list[str]:
-    """Report that the groups of words are not reliable."""
-    if classifier.macro_f1_ >= _POOR:
+def of_purity(chosen: pd.DataFrame, groups: Sequence[str]) -> list[str]:
+    """Report which share of the words can be expected to be in their group."""
+    parts = []
+    for name in groups:
+        mine = chosen[(chosen["group"] == name) & (chosen["how"] == "classified")]
+        if len(mine):
+            share = mine["probability"].mean()
+            parts.append(f"{share:.2f} of {counted(len(mine), 'word')} for {name!r}")
+    if not parts:
         return []
-    worst = classifier.evaluation_.sort_values("f1")["group"].tolist()
+    return [f"Expected to be right among classified words: {', '.join(parts)}; look through them."]
+
+
+def of_classifier(classifier: GroupClassifier, groups: Sequence[str]) -> list[str]:
+    """Report that the groups of words are not reliable."""
+    f1 = classifier.evaluation_.set_index("group")["f1"].reindex(list(groups)).sort_values()
+    if f1.mean() >= _POOR:
+        return []
     return [
-        f"The classifier is poor (macro F1 {classifier.macro_f1_:.2f} on held-out words), most of "
-        f"all for {quoted(worst[:1])}; look through the lists, or give more labelled words."
+        f"The classifier is poor (mean F1 {f1.mean():.2f} on held-out words of these groups), most "
+        f"of all for {quoted([f1.index[0]])}; look through the lists, or give more labelled words."
+    ]
+
+
+def of_background(classifier: GroupClassifier) -> list[str]:
+    """Report that probabilities are too high where neutral words were not labelled."""
+    if not classifier.background_:
+        return []
+    return [
+        f"{len(classifier.background_):,} words of the vocabulary stand for neutral words, since "
+        "few or none are labelled, so the probabilities are somewhat too high; labels of a random "
+        "sample of words would fix that."
     ]

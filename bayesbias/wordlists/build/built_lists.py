@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from bayesbias._core.files import atomic, check_folder
 from bayesbias._core.latex import frame_to_latex
-from bayesbias._core.wording import counted, quoted
+from bayesbias._core.random import Seed, as_seed
+from bayesbias._core.validation import at_least, one_of, word_list
+from bayesbias._core.wording import counted, did_you_mean, quoted
 from bayesbias.errors import SpecError
 from bayesbias.wordlists import toml_text
+from bayesbias.wordlists.build.review_sheets import (
+    DROP,
+    KEEP,
+    read_sheet,
+    writable_sheet,
+    write_sheet,
+)
+from bayesbias.wordlists.build.review_sheets import contexts as find_contexts
 from bayesbias.wordlists.query import Query
 from bayesbias.wordlists.study import Study
 from bayesbias.wordlists.wordset import WordSet
@@ -48,20 +60,28 @@ class BuiltLists:
         What estimated the groups of words; see its `evaluation_`.
     attributes : tuple of WordSet
         The attribute words, which are in no list.
+    associated : mapping of str to WordSet
+        Words that go with a group without meaning it, if some were labelled so (the group
+        ``associated with …``). They are in no list.
 
     Examples
     --------
     >>> import bayesbias as bb
     >>> weat = bb.word_sets("weat")
+    >>> labelled = bb.load_labelled("gender")
+    >>> two = {name: labelled[name] for name in ("female", "male")}
+    >>> groups = bb.wordlists.GroupClassifier(background=200).fit("demo", two)
     >>> built = bb.build_lists(
-    ...     bb.load_embedding("demo"), "gender", size=5, attributes=[weat["career"], weat["family"]]
+    ...     "demo", groups, size=5, attributes=[weat["career"], weat["family"]]
     ... )
     >>> built
     <BuiltLists by frequency: female 5, male 5 words>
     >>> built.word_sets["female"].words
     ('she', 'her', 'women', 'wife', 'woman')
-    >>> built.query()
-    <Query 'female and male wrt career and family', template (2, 2), 5+5 × 8+8 words>
+    >>> built.query(order=["male", "female"])
+    <Query 'male and female wrt career and family', template (2, 2), 5+5 × 8+8 words>
+    >>> built.without(["wife"]).word_sets["female"].words
+    ('she', 'her', 'women', 'woman')
     """
 
     word_sets: Mapping[str, WordSet]
@@ -71,11 +91,14 @@ class BuiltLists:
     method: str
     classifier: GroupClassifier
     attributes: tuple[WordSet, ...] = ()
+    associated: Mapping[str, WordSet] = field(default_factory=dict)
 
     def query(
         self,
         attribute_sets: Iterable[Iterable[str]] | None = None,
         attribute_names: Iterable[str] | None = None,
+        *,
+        order: Iterable[str] | None = None,
     ) -> Query:
         """Return a query with the lists as target sets.
 
@@ -85,6 +108,9 @@ class BuiltLists:
             The attributes; by default those that the lists were built with.
         attribute_names : iterable of str, optional
             Their names, as in `Query`.
+        order : iterable of str, optional
+            The groups, in the order of the target sets, on which the sign of many metrics
+            depends; some may be left out. By default all, in the order of the labels.
 
         Returns
         -------
@@ -94,10 +120,14 @@ class BuiltLists:
         Raises
         ------
         SpecError
-            If a word is both in a list and among the attributes.
+            If a word is both in a list and among the attributes, or there is no such group.
         """
         given = self.attributes if attribute_sets is None else attribute_sets
-        query = Query(self.word_sets.values(), given, attribute_names=attribute_names)
+        names = [*self.word_sets] if order is None else word_list("order", order)
+        for name in names:
+            one_of("order", name, self.word_sets)
+        lists = [self.word_sets[name] for name in names]
+        query = Query(lists, given, attribute_names=attribute_names)
         for attributes in query.attribute_sets:
             for targets in query.target_sets:
                 both = [word for word in attributes if word in targets]
@@ -134,6 +164,139 @@ class BuiltLists:
         source = next(iter(self.word_sets.values())).source
         return Study(name, self.word_sets, stereotypes, controls, source, self.notes)
 
+    def without(self, words: Iterable[str], *, why: str = "removed by hand") -> BuiltLists:
+        """Return the lists without some words, which are then among those left out.
+
+        Parameters
+        ----------
+        words : iterable of str
+            The words.
+        why : str, default "removed by hand"
+            The reason, for the table of words left out and the notes.
+
+        Returns
+        -------
+        BuiltLists
+            Other lists; these stay as they are.
+
+        Raises
+        ------
+        SpecError
+            If no list has one of the words, or a list would have no word left.
+        """
+        removed = word_list("words", words)
+        listed_words = set(self.words["word"])
+        unknown = [word for word in removed if word not in listed_words]
+        if unknown:
+            raise SpecError(
+                f"no list has {quoted(unknown)}.{did_you_mean(unknown[0], listed_words)}"
+            )
+        gone = self.words["word"].isin(removed)
+        text = f"{why[:1].upper()}{why[1:]}: {quoted(dict.fromkeys(removed), len(removed))}."
+        return self._changed(self.words[~gone], self.words[gone], why, [text] if removed else [])
+
+    def review_sheet(
+        self,
+        path: str | PathLike[str],
+        corpus: Iterable[Sequence[str]] | None = None,
+        *,
+        contexts: int = 3,
+        seed: Seed = 0,
+    ) -> None:
+        """Write a table on which a person decides about each word.
+
+        Parameters
+        ----------
+        path : path-like
+            A ``.csv`` file, for a spreadsheet. It has one line per word: `words`, the columns
+            ``decision`` and ``comment``, which are empty, and contexts. A decision is ``keep``,
+            ``drop``, or the name of the group that the word belongs in.
+        corpus : Corpus, optional
+            Text with the words, to show how they are used.
+        contexts : int, default 3
+            How many places in the corpus to show for each word. They are drawn at random.
+        seed : int, Generator or None, default 0
+            The seed of that draw.
+
+        Raises
+        ------
+        SpecError
+            If the suffix is another.
+
+        See Also
+        --------
+        reviewed : Read the decisions.
+        """
+        at_least("contexts", contexts, 0)
+        target = writable_sheet(path)
+        places: dict[str, list[str]] = {}
+        if corpus is not None:
+            rng = np.random.default_rng(as_seed(seed))
+            places = find_contexts(self.words["word"], corpus, contexts, rng)
+        write_sheet(target, self.words, places, contexts if corpus is not None else 0)
+
+    def reviewed(self, path: str | PathLike[str]) -> BuiltLists:
+        """Return the lists with the decisions of a review sheet.
+
+        Parameters
+        ----------
+        path : path-like
+            What `review_sheet` wrote, with decisions. It may have been sorted.
+
+        Returns
+        -------
+        BuiltLists
+            Other lists. `words` has the columns ``decision`` and ``comment``; a word that was moved
+            has its new group, and ``reviewed`` in the column ``how``. Words that were dropped are
+            among those left out. A note counts the decisions.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such file.
+        DataError
+            If a decision or a word is not known, or a word has two lines.
+        SpecError
+            If a list would have no word left.
+        """
+        sheet = read_sheet(Path(path), self.words, tuple(self.word_sets))
+        decision = sheet["decision"].to_numpy()
+        moved = ~np.isin(decision, ["", KEEP, DROP]) & (decision != self.words["group"].to_numpy())
+        words = self.words.assign(decision=decision, comment=sheet["comment"].to_numpy())
+        words.loc[moved, "group"] = decision[moved]
+        words.loc[moved, "how"] = "reviewed"
+        gone = decision == DROP
+        text = (
+            f"Reviewed in {Path(path).name}: {int((decision != '').sum())} of "
+            f"{counted(len(words), 'word')} decided, {int(gone.sum())} dropped, "
+            f"{int(moved.sum())} moved to another group."
+        )
+        return self._changed(words[~gone], words[gone], "dropped in review", [text])
+
+    def _changed(
+        self, words: pd.DataFrame, gone: pd.DataFrame, why: str, notes: list[str]
+    ) -> BuiltLists:
+        """Return these lists with other words; those that are gone are left out."""
+        import pandas as pd
+
+        sets = {}
+        for name, given in self.word_sets.items():
+            kept = words.loc[words["group"] == name, "word"].tolist()
+            if not kept:
+                raise SpecError(f"no word is left for the group {name!r}; keep at least one.")
+            changed = kept != list(given)
+            source = f"{given.source}; {why.replace('removed', 'words removed')}" if changed else ""
+            sets[name] = WordSet(name, kept, source or given.source, given.note)
+        out = gone[["word", "group", "probability"]].assign(why=why)
+        left_out = pd.concat([self.left_out.astype({"why": object}), out], ignore_index=True)
+        return replace(
+            self,
+            word_sets=sets,
+            words=words.reset_index(drop=True),
+            left_out=left_out.astype({"why": "category"}),
+            notes=(*self.notes, *notes),
+        )
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the lists to a ``.toml`` file, and how each word got in to a ``.csv`` beside it.
 
@@ -141,7 +304,9 @@ class BuiltLists:
         ----------
         path : path-like
             Such as ``lists.toml``; `load_query` reads it back as a query with the lists as target
-            sets and the attributes they were built with. ``lists.words.csv`` holds `words`.
+            sets and the attributes they were built with, `load_study` as a study whose groups are
+            the lists and whose stereotypes are the attributes in the same order, and `word_sets`
+            as lists by name. Sources and notes are kept. ``lists.words.csv`` holds `words`.
 
         Raises
         ------
@@ -151,8 +316,8 @@ class BuiltLists:
         target = Path(path)
         provenance = writable_lists(target)
         sources = dict.fromkeys(words.source for words in self.word_sets.values())
-        comments = [" ".join(text.split()) for text in (*sources, *self.notes)]
-        lines = [f"# {text}" for text in comments]
+        lines = [f"source = {toml_text.quote('; '.join(sources))}"]
+        lines.append(f"notes = {toml_text.array(self.notes)}")
         lines += toml_text.table("target_sets", self.word_sets)
         lines += toml_text.table("attribute_sets", {words.name: words for words in self.attributes})
         with atomic(target, provenance) as (lists, words):
@@ -196,6 +361,10 @@ class BuiltLists:
         """
         lines = [
             f"{name} ({len(words)}): {words.preview(8)}" for name, words in self.word_sets.items()
+        ]
+        lines += [
+            f"{words.name}, in no list ({len(words)}): {words.preview(8)}"
+            for words in self.associated.values()
         ]
         reasons = self.left_out["why"].value_counts()
         if len(self.left_out):

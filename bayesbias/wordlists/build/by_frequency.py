@@ -37,10 +37,11 @@ class ByFrequency(ListMethod):
     Examples
     --------
     >>> import bayesbias as bb
+    >>> labelled = bb.load_labelled("gender")
+    >>> two = {name: labelled[name] for name in ("female", "male")}
+    >>> groups = bb.wordlists.GroupClassifier(background=200).fit("demo", two)
     >>> paired = bb.wordlists.ByFrequency(match_frequency=True)
-    >>> built = bb.build_lists(
-    ...     bb.load_embedding("demo"), "gender", method=paired, size=20, threshold=0.9
-    ... )
+    >>> built = bb.build_lists("demo", groups, method=paired, size=20, threshold=0.98)
     >>> built.words.groupby("pair")["word"].agg(list).iloc[0]
     ['women', 'john']
     """

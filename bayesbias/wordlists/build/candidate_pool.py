@@ -13,11 +13,18 @@ from bayesbias._core.array_types import Codes
 from bayesbias._core.blocks import blocks
 from bayesbias.embeddings import Embedding, Matching
 from bayesbias.wordlists.build.group_classifier import GroupClassifier, most_probable
+from bayesbias.wordlists.build.labelled_words import ASSOCIATED
+from bayesbias.wordlists.wordset import WordSet
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = npt.NDArray[np.float64]
+
+
+def left_for(name: str) -> str:
+    """Return why words of a group without a list are left out."""
+    return f"in the group {name!r}"
 
 
 class Pool:
@@ -78,7 +85,7 @@ class Pool:
         self.drop(rows[(label < 0) & (certain < threshold)], "unsure")
         for code, name in enumerate(self.names):
             if name not in wanted:
-                self.drop(rows[self._group[rows] == code], f"in the group {name!r}")
+                self.drop(rows[self._group[rows] == code], left_for(name))
 
     def candidates(self, rank: Floats, count: Floats | None) -> pd.DataFrame:
         """Return the words that are left, by rank; the index is that of the embedding's rows."""
@@ -99,6 +106,17 @@ class Pool:
             },
             index=rows,
         )
+
+    def associated(self, size: int, rank: Floats, source: str) -> dict[str, WordSet]:
+        """Return the most frequent words that go with a group without meaning it, by group."""
+        result = {}
+        for code, name in enumerate(self.names):
+            rows = np.flatnonzero((self._group == code) & (self._why == left_for(name)))
+            rows = rows[np.argsort(rank[rows], kind="stable")][:size]
+            if name.startswith(ASSOCIATED) and rows.size:
+                words = [self.embedding.words[row] for row in rows]
+                result[name.removeprefix(ASSOCIATED)] = WordSet(name, words, source)
+        return result
 
     def reasons(self) -> dict[str, int]:
         """Return how many words were taken away for each reason, the most frequent first."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from bayesbias._core.array_types import Array, Codes
@@ -33,10 +34,10 @@ def evaluate(
     probabilities: Array,
     names: Sequence[str],
     lemmas: Sequence[str],
-    threshold: float,
+    sure: npt.NDArray[np.bool_],
     rng: np.random.Generator,
 ) -> Evaluation:
-    """Compare the groups of words with their probabilities."""
+    """Compare the groups of words with their probabilities, those of equally frequent groups."""
     n = len(names)
     predicted = probabilities.argmax(axis=1)
     certain = probabilities.max(axis=1)
@@ -51,7 +52,7 @@ def evaluate(
             "f1": f1,
             "fpr": _ratio(n_predicted - hits, len(true) - n_true),
             "fnr": _ratio(n_true - hits, n_true),
-            "unsure": [float((certain[true == k] < threshold).mean()) for k in range(n)],
+            "unsure": [float((~sure[true == k]).mean()) for k in range(n)],
             "support": n_true.astype(int),
         }
     )

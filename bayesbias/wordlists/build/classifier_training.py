@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias.wordlists.build.score_arrays import (
+    Calibrated,
+    Calibration,
+    ForestScores,
+    KernelScores,
+    LinearScores,
+    Scores,
+)
 
 #: The classifiers, the simplest first; of equally good ones the first is taken.
 METHODS = ("logistic", "svm", "forest")
@@ -31,19 +39,6 @@ class Choice:
     sd: float
 
 
-@dataclass(frozen=True)
-class Calibrated:
-    """A classifier, and a second one that makes probabilities of its scores."""
-
-    estimator: Any
-    calibration: Any
-
-    def probabilities(self, vectors: Array) -> Array:
-        """Return vectors × groups."""
-        result: Array = self.calibration.predict_proba(_scores(self.estimator, vectors))
-        return result
-
-
 def splits(parts: Codes) -> Splits:
     """Return the rows to learn from and to test on, for each part in turn."""
     return [
@@ -53,56 +48,91 @@ def splits(parts: Codes) -> Splits:
 
 def search(
     methods: Sequence[str], vectors: Array, codes: Codes, folds: Splits, seed: int, n_jobs: int
-) -> list[Choice]:
-    """Return the macro F1 of every classifier and setting on the folds, the best first."""
-    from sklearn.metrics import f1_score, make_scorer
-    from sklearn.model_selection import GridSearchCV
+) -> tuple[list[Choice], Array]:
+    """Return the macro F1 of every classifier and setting on the folds, and the best's scores.
 
-    # A group that is never predicted has an F1 of zero, and not a warning.
-    scoring = make_scorer(
-        f1_score, average="macro", labels=np.unique(codes).tolist(), zero_division=0
+    The best comes first.
+
+    The group of a word is its most probable one, as it is when the classifier is used: scores of
+    each fold are calibrated on those of the other folds.
+    """
+    from joblib import Parallel, delayed
+    from sklearn.model_selection import ParameterGrid
+
+    settings = [
+        (method, options) for method in methods for options in ParameterGrid(_grid(method, vectors))
+    ]
+    judged = Parallel(n_jobs=n_jobs)(
+        delayed(_judge)(method, options, vectors, codes, folds, seed)
+        for method, options in settings
     )
-    choices = []
-    for method in methods:
-        grid = GridSearchCV(
-            _estimator(method, seed),
-            _grid(method, vectors),
-            scoring=scoring,
-            cv=folds,
-            refit=False,
-            n_jobs=n_jobs,
-        ).fit(vectors, codes)
-        columns = ("params", "mean_test_score", "std_test_score")
-        choices += [
-            Choice(method, dict(options), float(mean), float(sd))
-            for options, mean, sd in zip(*map(grid.cv_results_.get, columns), strict=True)
-        ]
-    return sorted(choices, key=lambda choice: -choice.macro_f1)
+    judged.sort(key=lambda pair: -pair[0].macro_f1)
+    return [choice for choice, _ in judged], judged[0][1]
 
 
-def learn(choice: Choice, vectors: Array, codes: Codes, folds: Splits, seed: int) -> Calibrated:
-    """Fit the classifier, and calibrate it on words that it has not seen.
+def learn(choice: Choice, vectors: Array, codes: Codes, scores: Array, seed: int) -> Calibrated:
+    """Fit the classifier, and calibrate it by scores of words that it had not seen.
 
     Scores that cross-validation gives each word are the predictors of a multinomial logistic
     regression of the group: Platt's scaling for two groups or more. Groups weigh the same, so the
     probabilities are those of a word that comes from each group equally often.
     """
+    estimator = _estimator(choice.method, seed).set_params(**choice.options)
+    return Calibrated(_frozen(estimator.fit(vectors, codes)), calibrate(scores, codes))
+
+
+def unseen_scores(choice: Choice, vectors: Array, codes: Codes, folds: Splits, seed: int) -> Array:
+    """Return the scores of each word by a classifier that has not learnt from it."""
+    estimator = _estimator(choice.method, seed).set_params(**choice.options)
+    parts = [
+        _frozen(estimator.fit(vectors[training], codes[training])).scores(vectors[testing])
+        for training, testing in folds
+    ]
+    scores: Array = np.empty((len(vectors), parts[0].shape[1]))
+    for (_, testing), part in zip(folds, parts, strict=True):
+        scores[testing] = part
+    return scores
+
+
+def calibrate(scores: Array, codes: Codes) -> Calibration:
+    """Return what makes probabilities of scores, for groups that are equally frequent."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    estimator = _estimator(choice.method, seed).set_params(**choice.options)
-    scores: Array | None = None
-    for training, testing in folds:
-        some = _scores(estimator.fit(vectors[training], codes[training]), vectors[testing])
-        if scores is None:
-            scores = np.empty((len(vectors), some.shape[1]))
-        scores[testing] = some
-    calibration = make_pipeline(
-        StandardScaler(),
-        LogisticRegression(C=_CALIBRATION_C, class_weight="balanced", max_iter=1000),
-    )
-    return Calibrated(estimator.fit(vectors, codes), calibration.fit(scores, codes))
+    regression = LogisticRegression(C=_CALIBRATION_C, class_weight="balanced", max_iter=1000)
+    return Calibration.of(make_pipeline(StandardScaler(), regression).fit(scores, codes))
+
+
+def _judge(
+    method: str,
+    options: dict[str, Any],
+    vectors: Array,
+    codes: Codes,
+    folds: Splits,
+    seed: int,
+) -> tuple[Choice, Array]:
+    """Return scores, and the macro F1 of calibrated groups with its spread over the folds."""
+    from sklearn.metrics import f1_score
+
+    choice = Choice(method, dict(options), np.nan, np.nan)
+    scores = unseen_scores(choice, vectors, codes, folds, seed)
+    groups = np.unique(codes).tolist()
+    f1 = []
+    for others, testing in folds:
+        calibration = calibrate(scores[others], codes[others])
+        predicted = calibration.probabilities(scores[testing]).argmax(axis=1)
+        # A group that is never predicted has an F1 of zero, and not a warning.
+        f1.append(
+            f1_score(codes[testing], predicted, average="macro", labels=groups, zero_division=0)
+        )
+    return replace(choice, macro_f1=float(np.mean(f1)), sd=float(np.std(f1))), scores
+
+
+def default_choice(method: str, vectors: Array) -> Choice:
+    """Return a classifier with a setting that mostly does, for a first look."""
+    options = {name: values[len(values) // 2] for name, values in _grid(method, vectors).items()}
+    return Choice(method, options, np.nan, np.nan)
 
 
 def _estimator(method: str, seed: int) -> Any:
@@ -122,47 +152,23 @@ def _estimator(method: str, seed: int) -> Any:
     return RandomForestClassifier(_TREES, class_weight="balanced", random_state=seed % 2**32)
 
 
-def _grid(method: str, vectors: Array) -> dict[str, Any] | list[dict[str, Any]]:
+def _grid(method: str, vectors: Array) -> dict[str, Any]:
     if method == "logistic":
         return {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
     if method == "svm":
         # In units of the spread of the vectors, as scikit-learn's "scale" is.
         unit = 1 / (vectors.shape[1] * max(float(vectors.var()), 1e-12))
-        wide: dict[str, Any] = {"estimator__kernel": ["rbf"], "estimator__C": [1.0, 10.0, 100.0]}
-        wide["estimator__gamma"] = [0.1 * unit, 0.3 * unit, unit]
-        cubic = {"estimator__kernel": ["poly"], "estimator__C": [1.0, 10.0]}
-        return [wide, {**cubic, "estimator__gamma": [unit]}]
+        return {"estimator__C": [10.0], "estimator__gamma": [0.3 * unit, unit, 2 * unit]}
     return {"max_features": ["sqrt", "log2"]}
 
 
-def _scores(estimator: Any, vectors: Array) -> Array:
-    """Return vectors × groups, or × 1 for two groups: margins, or logarithms of shares of votes."""
+def _frozen(estimator: Any) -> Scores:
+    """Return the scores of a fitted classifier: margins, or logarithms of shares of votes."""
+    from sklearn.ensemble import RandomForestClassifier
     from sklearn.multiclass import OneVsRestClassifier
 
     if isinstance(estimator, OneVsRestClassifier):
-        return np.column_stack([_margins(machine, vectors) for machine in estimator.estimators_])
-    if hasattr(estimator, "decision_function"):
-        margins: Array = np.asarray(estimator.decision_function(vectors))
-        return margins.reshape(len(vectors), -1)
-    votes: Array = np.log(np.maximum(estimator.predict_proba(vectors), _FEWEST_VOTES))
-    return votes
-
-
-def _margins(machine: Any, vectors: Array) -> Array:
-    """Return what a support vector machine's `decision_function` does, about three times as fast.
-
-    That one sums up kernels one by one; these are products of matrices.
-    """
-    from sklearn.metrics.pairwise import pairwise_kernels
-
-    kernels = pairwise_kernels(
-        vectors,
-        machine.support_vectors_,
-        metric=machine.kernel,
-        filter_params=True,
-        gamma=machine.gamma,
-        degree=machine.degree,
-        coef0=machine.coef0,
-    )
-    result: Array = kernels @ machine.dual_coef_[0] + machine.intercept_[0]
-    return result
+        return KernelScores.of(estimator)
+    if isinstance(estimator, RandomForestClassifier):
+        return ForestScores.of(estimator, _FEWEST_VOTES)
+    return LinearScores.of(estimator)

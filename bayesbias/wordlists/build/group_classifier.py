@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -18,28 +18,43 @@ from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.sklearn_errors import NotFittedError
-from bayesbias._core.validation import check_jobs, one_of, share, true_or_false, word_list
+from bayesbias._core.validation import (
+    at_least,
+    check_jobs,
+    one_of,
+    share,
+    true_or_false,
+    word_list,
+)
 from bayesbias._core.wording import counted, quoted
 from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embedding, check_embedding
 from bayesbias.errors import SpecError, VocabularyError, warn
+from bayesbias.numerics.label_shift import estimate_prior, with_prior
 from bayesbias.wordlists.build.classifier_evaluation import Evaluation, evaluate
+from bayesbias.wordlists.build.classifier_files import read_classifier, save_classifier
 from bayesbias.wordlists.build.classifier_training import (
     METHODS,
-    Calibrated,
     Choice,
+    default_choice,
     learn,
     search,
     splits,
+    unseen_scores,
 )
 from bayesbias.wordlists.build.labelled_words import (
+    ASSOCIATED,
     FEWEST,
+    NEUTRAL,
     UNSURE,
     Labelled,
     LabelledWords,
     as_labelled,
     find_labelled,
+    without_groups,
 )
 from bayesbias.wordlists.build.lemmas import group_of_lemma, lemma_parts, lemmas_of
+from bayesbias.wordlists.build.score_arrays import Calibrated
+from bayesbias.wordlists.build.vocabulary_sample import VocabularySample, draw_sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +64,10 @@ _HELD_OUT = 4
 _FOLDS = 5
 # Numbers in a block of vectors that is classified at once: small enough for the caches.
 _BLOCK_NUMBERS = 400_000
+# Rounds in which words of the vocabulary are sorted into neutral ones and others, and how far
+# shares that are given may be from adding up to one.
+_ROUNDS = 4
+_ROUNDING = 1e-6
 
 
 @dataclass(eq=False, repr=False)
@@ -61,18 +80,26 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    method : {"logistic", "svm", "forest", "best"}, default "logistic"
-        Logistic regression, a support vector machine (rbf or cubic kernel), a random forest, or
+    method : {"logistic", "svm", "forest", "best"}, default "svm"
+        Logistic regression, a support vector machine (rbf kernel), a random forest, or
         whichever of them has the highest macro F1 in cross-validation.
     unit : bool, default True
         Whether vectors are scaled to length one first, so that only directions count.
-    threshold : float, default 0.7
-        A word whose most probable group is less probable than this is called ``unsure``.
+    threshold : float, default 0.8
+        A word whose most probable group is less probable than this is called ``unsure``. Of words
+        that are not, at least this share is expected to be right; see `build_lists`.
     seed : int, Generator or None, default 0
         The seed of the choice of held-out words, the folds and the forest. A NumPy generator, or
         None, gives another one with each `fit`.
     n_jobs : int, default 1
         Processes of the grid search; -1 for all cores.
+    background : int, default 1000
+        The group ``neutral`` is filled up to this many words with words of the vocabulary, drawn at
+        random. 0 for none; then words of a kind that no label shows, such as *police* among labels
+        of religions, are given to some group.
+    prior : {"vocabulary", "equal"} or mapping of str to float, default "vocabulary"
+        How frequent the groups are among the words that are classified: as estimated for the
+        vocabulary, all the same, or a share for each group.
 
     Attributes
     ----------
@@ -102,6 +129,10 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         ``options``, ``macro_f1``, ``sd``.
     chosen_ : str
         The method of the best.
+    prevalence_ : dict of str to float
+        The share of each group in the vocabulary that the probabilities go by; see `prior`.
+    background_ : tuple of str
+        The words of the vocabulary that were learnt from as words of no group.
     missing_ : tuple of str
         Labelled words that the embedding lacks.
     two_labels_ : tuple of str
@@ -116,23 +147,41 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
     group, Platt's scaling for two groups or more, which makes them probabilities. Evaluated on the
     held-out words, the classifier is learnt again from all of them with the setting that was found.
 
-    A probability holds for a word that comes from each group equally often, and Brier score and
-    calibration are judged so. Most words of a vocabulary may be in one group, such as words that
-    are neither female nor male; then more of those called female are wrong than the probability
-    says, and a higher threshold makes lists purer.
+    Few words of a vocabulary are female or male, and hand-made lists of neutral words do not look
+    like the rest of it. Best are labels of a random sample of words, as those of ``gender`` have
+    them. Where labels have fewer than `background` neutral words, words of the vocabulary, drawn at
+    random from its first 50,000, are learnt from as neutral. Some of them belong to a group. So in
+    each of four rounds a classifier judges them by cross-validation, and each stays with the
+    probability that it is neutral (learning from positive and unlabelled words, by stochastic
+    EM). This cannot be as good as labels: where no neutral word is labelled, the share of a
+    group is not certain, and probabilities may be too high.
+
+    Evaluation, Brier score and calibration are for groups that are equally frequent. In the
+    vocabulary they are not: other words of the vocabulary, that were not learnt from, give an
+    estimate of how frequent they are, by the EM algorithm of Saerens et al., and Bayes' rule gives
+    the probabilities of `predict`. With fewer than 100 words without a label there is no
+    background, and all groups count as equally frequent.
+
+    A group called ``associated with female`` holds words that go with women without meaning them,
+    such as *wedding*. It is a group like the others to the classifier; `build_lists` keeps its
+    words apart. Where the embedding has fewer than ten of them, they count as neutral.
 
     References
     ----------
     Ronur Prakash (2023), word lists from data; Platt (1999), probabilities for support vector
-    machines.
+    machines; Saerens, Latinne & Decaestecker (2002), adjusting the outputs of a classifier to new
+    a priori probabilities, doi:10.1162/089976602753284446; Bekker & Davis (2020), learning from
+    positive and unlabeled data, doi:10.1007/s10994-020-05877-5.
 
     Examples
     --------
     >>> import bayesbias as bb
     >>> emb = bb.load_embedding("demo")
-    >>> groups = bb.wordlists.GroupClassifier().fit(emb, "gender")
+    >>> labelled = bb.load_labelled("gender")
+    >>> two = {name: labelled[name] for name in ("female", "male")}
+    >>> groups = bb.wordlists.GroupClassifier(background=200).fit(emb, two)
     >>> groups
-    GroupClassifier()
+    GroupClassifier(background=200)
     >>> groups.predict(["elizabeth", "charles", "democracy"])[["word", "group"]]
             word    group
     0  elizabeth   female
@@ -140,11 +189,13 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
     2  democracy  neutral
     """
 
-    method: Literal["logistic", "svm", "forest", "best"] = "logistic"
+    method: Literal["logistic", "svm", "forest", "best"] = "svm"
     unit: bool = True
-    threshold: float = 0.7
+    threshold: float = 0.8
     seed: Seed = 0
     n_jobs: int = 1
+    background: int = 1000
+    prior: str | Mapping[str, float] = "vocabulary"
 
     classes_: npt.NDArray[np.object_] = field(init=False)
     evaluation_: pd.DataFrame = field(init=False)
@@ -156,6 +207,8 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
     labelled_: pd.DataFrame = field(init=False)
     search_: pd.DataFrame = field(init=False)
     chosen_: str = field(init=False)
+    prevalence_: dict[str, float] = field(init=False)
+    background_: tuple[str, ...] = field(init=False)
     missing_: tuple[str, ...] = field(init=False)
     two_labels_: tuple[str, ...] = field(init=False)
 
@@ -176,7 +229,7 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         labelled : mapping of str to iterable of str, or str
             The words of each group, at least ten different ones; or the name or file of labelled
             words, as `load_labelled` takes it. A group called ``neutral`` is for words that belong
-            to none of the others; without it every word is given to one of them.
+            to none of the others; without it, there is one of words of the vocabulary.
         lemmas : mapping of str to str, optional
             The lemma of a word, as the embedding writes it. Words of one lemma are never on
             both sides of a split. By default, and for words it lacks, forms of an English word are
@@ -199,9 +252,11 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         Examples
         --------
         >>> import bayesbias as bb
-        >>> groups = bb.wordlists.GroupClassifier().fit(bb.load_embedding("demo"), "gender")
+        >>> labelled = bb.load_labelled("gender")
+        >>> two = {name: labelled[name] for name in ("female", "male")}
+        >>> groups = bb.wordlists.GroupClassifier(background=200).fit("demo", two)
         >>> round(groups.macro_f1_, 2)
-        0.79
+        0.93
         """
         self._check()
         embedding = as_embedding(embedding)
@@ -210,6 +265,11 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
             self.__dict__.pop(name, None)
         words = find_labelled(groups, embedding, matching)
         word_lemmas = lemmas_of(words.words, lemmas)
+        few = _small_associated(groups, words, word_lemmas)
+        if few:
+            groups = without_groups(groups, few)
+            words = find_labelled(groups, embedding, matching)
+            word_lemmas = lemmas_of(words.words, lemmas)
         _check_sizes(groups, words, word_lemmas, embedding)
         vectors = self._vectors(embedding, words.rows)
         zero = np.flatnonzero(np.isnan(vectors).any(axis=1))
@@ -219,28 +279,30 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
                 f"{quoted([words.words[i] for i in zero])}; leave them out."
             )
         seed = as_seed(self.seed)
-        split_rng, fold_rng, final_rng, draw_rng = np.random.default_rng(seed).spawn(4)
-        held = lemma_parts(words.codes, word_lemmas, _HELD_OUT, split_rng) == 0
-        training, testing = np.flatnonzero(~held), np.flatnonzero(held)
-        seen, seen_lemmas = words.codes[training], [word_lemmas[i] for i in training]
-        folds = splits(lemma_parts(seen, seen_lemmas, _FOLDS, fold_rng))
-        final_folds = splits(lemma_parts(words.codes, word_lemmas, _FOLDS, final_rng))
-        methods = METHODS if self.method == "best" else (self.method,)
+        rngs = np.random.default_rng(seed).spawn(5)
+        held = lemma_parts(words.codes, word_lemmas, _HELD_OUT, rngs[0]) == 0
+        wanted = max(self.background - _number_neutral(groups, words), 0)
+        sample = draw_sample(embedding, words.words, word_lemmas, wanted, rngs[4])
+        material = _Material.of(groups, words, word_lemmas, vectors, held)
         with threadpool_limits(1, user_api="blas"):  # the products are small
-            ranking = search(methods, vectors[training], seen, folds, seed, self.n_jobs)
-            trained = learn(ranking[0], vectors[training], seen, folds, seed)
-            probabilities = trained.probabilities(vectors[testing])
-            self._model: Calibrated = learn(ranking[0], vectors, words.codes, final_folds, seed)
-        self.classes_, self._embedding = np.array([*groups], dtype=object), embedding
+            material = self._with_background(material, embedding, sample, rngs[1], seed)
+            ranking, probabilities = self._learn(material, rngs[1], rngs[2], seed)
+        self.classes_ = np.array(material.names, dtype=object)
+        self._embedding: Embedding | None = embedding
+        self._dim = embedding.dim
         self._keep_words(words, word_lemmas, held)
+        self.background_ = material.words[len(words.words) :]
+        with threadpool_limits(1, user_api="blas"):
+            self.prevalence_ = self._prevalence(embedding, sample.others)
+        testing = material.tested()
         self._keep_evaluation(
             evaluate(
-                words.codes[testing],
+                material.codes[testing],
                 probabilities,
-                tuple(groups),
-                [word_lemmas[i] for i in testing],
-                self.threshold,
-                draw_rng,
+                material.names,
+                [material.lemmas[i] for i in testing],
+                most_probable(self._adjusted(probabilities))[1] >= self.threshold,
+                rngs[3],
             ),
             ranking,
         )
@@ -287,7 +349,9 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         Examples
         --------
         >>> import bayesbias as bb
-        >>> groups = bb.wordlists.GroupClassifier().fit(bb.load_embedding("demo"), "gender")
+        >>> labelled = bb.load_labelled("gender")
+        >>> two = {name: labelled[name] for name in ("female", "male")}
+        >>> groups = bb.wordlists.GroupClassifier(background=200).fit("demo", two)
         >>> groups.predict(["king", "queen"])[["word", "group"]]
             word   group
         0   king    male
@@ -327,7 +391,7 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
     def probabilities(
         self, embedding: Embedding, rows: Codes, *, progress: bool = True
     ) -> npt.NDArray[np.float32]:
-        """Return the probability of each group for rows of an embedding.
+        """Return the probability of each group for rows of an embedding, by `prevalence_`.
 
         Parameters
         ----------
@@ -363,9 +427,68 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
                 vectors = self._vectors(embedding, rows[part])
                 usable = np.flatnonzero(np.isfinite(vectors).all(axis=1))
                 if usable.size:
-                    result[part.start + usable] = self._model.probabilities(vectors[usable])
+                    equal = self._model.probabilities(vectors[usable])
+                    result[part.start + usable] = self._adjusted(equal)
                 advance(len(vectors))
         return result
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the classifier to a file, without the vectors it has learnt from.
+
+        Parameters
+        ----------
+        path : path-like
+            An ``.npz`` file. It holds arrays and JSON and nothing that is run when it is read, so
+            files from strangers are safe to `load`.
+
+        Raises
+        ------
+        NotFittedError
+            If `fit` was not called.
+        SpecError
+            If the suffix is another.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> import bayesbias as bb
+        >>> emb = bb.load_embedding("demo")
+        >>> labelled = bb.load_labelled("gender")
+        >>> two = {name: labelled[name] for name in ("female", "male")}
+        >>> groups = bb.wordlists.GroupClassifier(background=200).fit(emb, two)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "gender.npz"
+        ...     groups.save(path)
+        ...     again = bb.wordlists.GroupClassifier.load(path)
+        >>> again.predict(["king"], emb)["group"].item()
+        'male'
+        """
+        save_classifier(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a classifier that `save` wrote.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Returns
+        -------
+        GroupClassifier
+            The classifier. It has no vectors: `predict` needs the embedding.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such file.
+        DataError
+            If the file is not a saved classifier.
+        """
+        classifier = cls()
+        read_classifier(path, classifier)
+        return classifier
 
     @property
     def table(self) -> pd.DataFrame:
@@ -394,7 +517,9 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         Examples
         --------
         >>> import bayesbias as bb
-        >>> groups = bb.wordlists.GroupClassifier().fit(bb.load_embedding("demo"), "gender")
+        >>> labelled = bb.load_labelled("gender")
+        >>> two = {name: labelled[name] for name in ("female", "male")}
+        >>> groups = bb.wordlists.GroupClassifier(background=200).fit("demo", two)
         >>> print(groups.to_latex().splitlines()[4])
         group & precision & recall & F1 & FPR & FNR & unsure & n \\
         """
@@ -422,11 +547,13 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
             Numbers of words, macro F1 with its interval, and which words were lost.
         """
         counts = self.labelled_["group"].value_counts()
-        listed = ", ".join(f"{counts[name]} {name}" for name in self.classes_)
+        listed = ", ".join(f"{counts[name]} {name}" for name in self.classes_ if name in counts)
+        if self.background_:
+            listed += f" and {len(self.background_):,} words of the vocabulary as {NEUTRAL}"
         held = int((self.labelled_["part"] == "held out").sum())
         lower, upper = self.macro_f1_interval_
         lines = [
-            f"Learnt from {listed} words ({self.chosen_}). On {held} held-out words: macro F1 "
+            f"Learnt from words: {listed} ({self.chosen_}). On {held} held-out words: macro F1 "
             f"{self.macro_f1_:.2f} (89% interval {lower:.2f} to {upper:.2f}), calibration error "
             f"{self.calibration_error_:.2f}."
         ]
@@ -442,6 +569,84 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         share("threshold", self.threshold)
         true_or_false("unit", self.unit)
         check_jobs(self.n_jobs)
+        at_least("background", self.background, 0)
+        if isinstance(self.prior, str):
+            one_of("prior", self.prior, ("vocabulary", "equal"))
+
+    def _with_background(
+        self,
+        material: _Material,
+        embedding: Embedding,
+        sample: VocabularySample,
+        rng: np.random.Generator,
+        seed: int,
+    ) -> _Material:
+        """Add words of the vocabulary as neutral ones, without those that look like a group's."""
+        if not sample.background.size:
+            return material
+        method = "svm" if self.method == "best" else self.method
+        others = self._vectors(embedding, sample.others)
+        n_labelled = len(material.codes)
+        kept = np.arange(sample.background.size)
+        for _ in range(_ROUNDS):
+            some = material.extended(embedding, sample.background[kept], self._vectors)
+            first = default_choice(method, some.vectors)
+            training = some.training()
+            codes, vectors = some.codes[training], some.vectors[training]
+            lemmas = [some.lemmas[i] for i in training]
+            folds = splits(lemma_parts(codes, lemmas, _FOLDS, rng))
+            scores = unseen_scores(first, vectors, codes, folds, seed)
+            model = learn(first, vectors, codes, scores, seed)
+            equal = np.full(len(some.names), 1 / len(some.names))
+            prior = equal
+            if len(kept) < sample.background.size:  # not yet while all of them count as neutral
+                prior = estimate_prior(model.probabilities(others), equal)
+            drawn = model.probabilities(self._vectors(embedding, sample.background))
+            # Words that were learnt from are judged by a model that was not.
+            seen = training >= n_labelled
+            drawn[kept[training[seen] - n_labelled]] = model.calibration.probabilities(scores[seen])
+            neutral = with_prior(drawn, prior, equal)[:, some.neutral]
+            kept = np.flatnonzero(rng.random(len(neutral)) < neutral)
+        if NEUTRAL not in material.names and kept.size < FEWEST:
+            return material
+        return material.extended(embedding, sample.background[kept], self._vectors)
+
+    def _learn(
+        self,
+        material: _Material,
+        fold_rng: np.random.Generator,
+        final_rng: np.random.Generator,
+        seed: int,
+    ) -> tuple[list[Choice], Array]:
+        """Find the setting, and learn twice: to be tested on held-out words, and for use."""
+        training, testing = material.training(), material.tested()
+        vectors, codes, lemmas = material.vectors, material.codes, material.lemmas
+        seen_lemmas = [lemmas[i] for i in training]
+        folds = splits(lemma_parts(codes[training], seen_lemmas, _FOLDS, fold_rng))
+        final_folds = splits(lemma_parts(codes, lemmas, _FOLDS, final_rng))
+        methods = METHODS if self.method == "best" else (self.method,)
+        seen, seen_codes = vectors[training], codes[training]
+        ranking, scores = search(methods, seen, seen_codes, folds, seed, self.n_jobs)
+        tested = learn(ranking[0], seen, seen_codes, scores, seed)
+        final_scores = unseen_scores(ranking[0], vectors, codes, final_folds, seed)
+        self._model: Calibrated = learn(ranking[0], vectors, codes, final_scores, seed)
+        return ranking, tested.probabilities(vectors[testing])
+
+    def _prevalence(self, embedding: Embedding, others: Codes) -> dict[str, float]:
+        """Return the shares of the groups: given, equal, or those in the vocabulary."""
+        names = [str(name) for name in self.classes_]
+        if not isinstance(self.prior, str):
+            return given_shares(self.prior, names)
+        shares = np.full(len(names), 1 / len(names))
+        if self.prior == "vocabulary" and others.size:
+            probabilities = self._model.probabilities(self._vectors(embedding, others))
+            shares = estimate_prior(probabilities, shares)
+        return dict(zip(names, shares.tolist(), strict=True))
+
+    def _adjusted(self, probabilities: Array) -> Array:
+        """Return probabilities of groups that are as frequent as `prevalence_` says."""
+        shares = np.array(list(self.prevalence_.values()))
+        return with_prior(probabilities, shares, np.full(len(shares), 1 / len(shares)))
 
     def _keep_words(
         self, words: LabelledWords, lemmas: list[str], held: npt.NDArray[np.bool_]
@@ -469,14 +674,19 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
 
     def _fitted_on(self) -> Embedding:
         self.classes_  # noqa: B018  says so if it is not fitted
+        if self._embedding is None:
+            raise SpecError(
+                "a classifier from a file has no vectors; give it the embedding that it has "
+                "learnt from: predict(words, embedding)."
+            )
         return self._embedding
 
     def _check_dimensions(self, embedding: Embedding) -> None:
-        learnt_from = self._fitted_on()
+        self.classes_  # noqa: B018  says so if it is not fitted
         check_embedding(embedding)
-        if embedding.dim != learnt_from.dim:
+        if embedding.dim != self._dim:
             raise SpecError(
-                f"the classifier has learnt from {learnt_from.dim} dimensions, and embedding "
+                f"the classifier has learnt from {self._dim} dimensions, and embedding "
                 f"{embedding.name!r} has {embedding.dim}; fit it on this one."
             )
 
@@ -505,10 +715,105 @@ def _learnt() -> list[str]:
     return [item.name for item in fields(GroupClassifier) if not item.init]
 
 
-def most_probable(probabilities: npt.NDArray[np.float32]) -> tuple[Codes, Array]:
+@dataclass(frozen=True, eq=False)
+class _Material:
+    """What a classifier learns from: labelled words first, then those of the vocabulary."""
+
+    names: tuple[str, ...]
+    words: tuple[str, ...]
+    codes: Codes
+    lemmas: list[str]
+    vectors: Array
+    #: Which labelled words are held out.
+    held: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        groups: Mapping[str, tuple[str, ...]],
+        words: LabelledWords,
+        lemmas: list[str],
+        vectors: Array,
+        held: npt.NDArray[np.bool_],
+    ) -> _Material:
+        """Return the labelled words alone."""
+        return cls(tuple(groups), words.words, words.codes, lemmas, vectors, held)
+
+    @property
+    def neutral(self) -> int:
+        """The code of words of no group."""
+        return self.names.index(NEUTRAL)
+
+    def extended(
+        self, embedding: Embedding, rows: Codes, vectors: Callable[[Embedding, Codes], Array]
+    ) -> _Material:
+        """Return it with words of the vocabulary, which count as neutral."""
+        names = self.names if NEUTRAL in self.names else (*self.names, NEUTRAL)
+        words = [embedding.words[row] for row in rows]
+        return _Material(
+            names,
+            (*self.words, *words),
+            np.concatenate([self.codes, np.full(len(rows), names.index(NEUTRAL))]),
+            self.lemmas + lemmas_of(words, None),
+            np.concatenate([self.vectors, vectors(embedding, rows)]),
+            self.held,
+        )
+
+    def training(self) -> Codes:
+        """Return the rows of all words that are not held out."""
+        return np.setdiff1d(np.arange(len(self.codes)), self._held_out())
+
+    def tested(self) -> Codes:
+        """Return the rows to be tested on: labelled words, where there are neutral ones."""
+        if not (self.codes[: len(self.held)] == self._neutral_or_last()).any():
+            return self._held_out()
+        return np.flatnonzero(self.held)
+
+    def _held_out(self) -> Codes:
+        """Return the rows of held-out words; without neutral labels, some of the vocabulary."""
+        labelled = np.flatnonzero(self.held)
+        if (self.codes[: len(self.held)] == self._neutral_or_last()).any():
+            return labelled
+        others = np.arange(len(self.held), len(self.codes))[::_HELD_OUT]
+        return np.concatenate([labelled, others])
+
+    def _neutral_or_last(self) -> int:
+        return self.neutral if NEUTRAL in self.names else len(self.names) - 1
+
+
+def _number_neutral(groups: Mapping[str, tuple[str, ...]], words: LabelledWords) -> int:
+    """Return how many labelled words belong to no group."""
+    return int((words.codes == [*groups].index(NEUTRAL)).sum()) if NEUTRAL in groups else 0
+
+
+def given_shares(prior: Mapping[str, float], names: Sequence[str]) -> dict[str, float]:
+    """Return shares that a user gives, if there is one for each group and they add up to one."""
+    if set(prior) != set(names):
+        raise SpecError(
+            f"'prior' has shares of {quoted(prior)}; expected those of {quoted(names)}."
+        )
+    shares = {name: share(f"prior of {name}", prior[name]) for name in names}
+    if abs(sum(shares.values()) - 1) > _ROUNDING:
+        raise SpecError(f"the shares in 'prior' add up to {sum(shares.values()):g}; expected 1.")
+    return shares
+
+
+def most_probable(probabilities: npt.NDArray[np.floating]) -> tuple[Codes, Array]:
     """Return the most probable group and its probability; NaN stays, with any group."""
     best = np.nan_to_num(probabilities, nan=-1).argmax(axis=1)
     return best, np.take_along_axis(probabilities, best[:, None], axis=1)[:, 0]
+
+
+def _small_associated(
+    groups: Mapping[str, tuple[str, ...]], labelled: LabelledWords, lemmas: list[str]
+) -> list[str]:
+    """Return the groups of associated words that the embedding has too few words of."""
+    owners = list(group_of_lemma(labelled.codes, lemmas).values())
+    return [
+        name
+        for code, name in enumerate(groups)
+        if name.startswith(ASSOCIATED) and owners.count(code) < FEWEST
+    ]
 
 
 def _check_sizes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 
@@ -21,6 +21,11 @@ FEWEST = 10
 UNSURE = "unsure"
 # Columns of the table of predictions, beside one for each group.
 _TAKEN = ("word", "group", "probability", UNSURE)
+
+#: A group for words that belong to none of the others.
+NEUTRAL = "neutral"
+#: How the names of groups begin whose words go with another group without meaning it.
+ASSOCIATED = "associated with "
 
 Labelled = Mapping[str, Iterable[str]]
 
@@ -63,6 +68,16 @@ def as_labelled(labelled: Labelled | str | PathLike[str]) -> dict[str, tuple[str
                 f"{FEWEST} for each group. Give it more words."
             )
     return groups
+
+
+def without_groups(
+    groups: Mapping[str, tuple[str, ...]], few: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the other groups; the words of these are neutral, if there is such a group."""
+    left = {name: words for name, words in groups.items() if name not in few}
+    if NEUTRAL in left:
+        left[NEUTRAL] += tuple(word for name in few for word in groups[name])
+    return left
 
 
 def find_labelled(
