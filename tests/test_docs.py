@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import io
+import json
 import re
 import shlex
 import subprocess
@@ -58,11 +59,23 @@ def staged(build: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_public_name_is_in_the_reference_once(build: ModuleType, staged: Path) -> None:
-    text = "".join(page.read_text("utf-8") for page in (staged / "api").glob("*.md"))
+    text = "".join(page.read_text("utf-8") for page in (staged / "api").rglob("*.md"))
     entries = re.findall(
         r"^\.\. (?:autofunction|autoclass|py:data):: bayesbias\.([\w.]+)$", text, re.M
     )
     assert sorted(entries) == sorted(["__version__", *build.public_names()])
+
+
+def test_notebooks_are_shown_with_their_results(staged: Path) -> None:
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        page = (staged / "notebooks" / f"{path.stem}.md").read_text("utf-8")
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        assert page.count("```python\n") == sum(cell["cell_type"] == "code" for cell in cells)
+        pictures = re.findall(r"\]\((shown/[^)]+)\)", page)
+        data = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
+        assert len(pictures) == sum("image/png" in each for each in data)
+        for picture in pictures:
+            assert (staged / "notebooks" / picture).read_bytes().startswith(b"\x89PNG")
 
 
 def test_every_public_name_has_an_example(build: ModuleType) -> None:
