@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bayesbias.debias_effects import BeforeAfter
 from bayesbias.html import figure_svg
-from bayesbias.models import ModelSpec
-from bayesbias.plots import plot_before_after, plot_silhouette_grid
+from bayesbias.models import By, Fit, ModelSpec
+from bayesbias.plots import plot_before_after, plot_means, plot_silhouette_grid, relabel
 from bayesbias.silhouette_analysis import Silhouettes
+from bayesbias.wordlists import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,10 +45,22 @@ def has_coefficients(spec: ModelSpec) -> bool:
 
 
 def moved(result: BeforeAfter) -> Axes:
-    """Draw what debiasing moved, or say that it moved nothing."""
+    """Draw what debiasing changed, or say that it changed nothing."""
     if result.paired is None:
-        return _note("No distance of the study moved.")
-    return plot_before_after(result, prob=result.prob)
+        return _note("No distance of the study changed.")
+    axes = plot_before_after(result, prob=result.prob)
+    relabel(axes, result.study.word_label, result.study.group_label)
+    return axes
+
+
+def means(fit: Fit, study: Study, by: By, prob: float) -> Axes:
+    """Draw the expected distances with the labels of the study."""
+    axes = plot_means(fit, by=by, prob=prob)
+    if by == "protected_group":
+        relabel(axes, study.group_label)
+    else:
+        relabel(axes, study.word_label, study.group_label)
+    return axes
 
 
 def grown(results: Sequence[Silhouettes]) -> Axes:

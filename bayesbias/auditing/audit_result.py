@@ -266,7 +266,8 @@ class AuditPart:
         Returns
         -------
         str
-            A paragraph each on bias, words, groups, models, metrics and lists.
+            Three paragraphs, on the association, on groups and words, and on how sure that is;
+            then one for each method of debiasing.
         """
         return _as_text(self.paragraphs())
 
@@ -423,6 +424,11 @@ class Audit:
         """The contrasts of several embeddings by one model, by study; empty with one embedding."""
         return self._of_studies(artifacts.BETWEEN)
 
+    @cached_property
+    def between_figures(self) -> dict[str, FigureFiles]:
+        """The files of the figure of these contrasts, by study; empty with one embedding."""
+        return self._of_studies(artifacts.BETWEEN_FIGURE)
+
     def _of_studies(self, artifact: Artifact[Content]) -> dict[str, Content]:
         """Return an artefact of each study, where the embeddings were compared."""
         files = slugs(list(self.record["studies"]))
@@ -455,7 +461,9 @@ class Audit:
         Returns
         -------
         str
-            A paragraph each on bias, words, groups, models, metrics and lists.
+            Three paragraphs, on the association, on groups and words, and on how sure that is;
+            then one for each method of debiasing. Of several embeddings or studies, one paragraph
+            each, after those that compare the embeddings.
         """
         return _as_text(self._paragraphs())
 
@@ -480,8 +488,8 @@ class Audit:
             return self._only.paragraphs()
         texts = summary_text.across(self)
         for (embedding, study), part in self.parts.items():
-            # The first paragraphs; all of them are in the report.
-            texts[f"{embedding} on {study}"] = " ".join([*part.paragraphs().values()][:3])
+            # The first two paragraphs; all of them are in the report.
+            texts[f"{embedding} on {study}"] = " ".join([*part.paragraphs().values()][:2])
         return texts
 
     def __repr__(self) -> str:

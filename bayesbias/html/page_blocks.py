@@ -154,7 +154,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Blocks that open when their title is clicked; on paper they are open.
+    """Blocks that open when their title is clicked; on paper they are open, or left out.
 
     Parameters
     ----------
@@ -162,6 +162,8 @@ class Fold:
         What is inside.
     blocks : blocks
         What opens.
+    on_paper : bool, default True
+        Whether they are printed.
 
     Examples
     --------
@@ -173,10 +175,16 @@ class Fold:
 
     title: str
     blocks: Blocks
+    on_paper: bool = True
 
     def html(self, context: PageContext) -> str:
         """Return the title and what it opens as HTML."""
-        return fill("fold.html", title=self.title, blocks=render(self.blocks, context.below()))
+        return fill(
+            "fold.html",
+            title=self.title,
+            classes="fold" if self.on_paper else "fold screen-only",
+            blocks=render(self.blocks, context.below()),
+        )
 
 
 @dataclass(frozen=True, slots=True)

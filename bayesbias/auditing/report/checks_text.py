@@ -11,13 +11,10 @@ from bayesbias._core.wording import counted, plural, shortened, with_article
 from bayesbias.auditing.audit_options import LEAD
 from bayesbias.auditing.report.difference_text import (
     NAMED,
-    directed,
-    interval_ends,
     records,
-    size,
     span,
 )
-from bayesbias.html import probability
+from bayesbias.debias_effects import gap_sentence, related_sentence, words_sentence
 
 # A difference of criteria of 2 standard errors is clear, if it is not small: below 4 units of
 # log density, 8 of deviance, standard errors cannot be trusted (Sivula et al. 2020).
@@ -164,27 +161,23 @@ def lists(
 
 
 def debiased(table: pd.DataFrame) -> Iterator[str]:
-    """Describe the effect of a debiasing method on the distances, in short."""
+    """Describe the effect of a debiasing method in a sentence per question."""
     over_all = table[(table["group"] == "") & (table["word"] == "")]
+    own = over_all[(over_all["what"] == "distance") & (over_all["measure"] == "associated")]
+    for row in records(own[own["change"].notna()]):
+        yield related_sentence(row)
     gaps = over_all[(over_all["what"] == "gap") & (over_all["measure"] == "associated - none")]
     for row in records(gaps[gaps["change"].notna()]):
-        yield (
-            f"Compared with neutral words, own stereotypes were {directed(row['before'])} before "
-            f"and are {directed(row['after'])} after; the change is {size(row['change'])} "
-            f"({interval_ends(row)}), and with probability {probability(row['p'], 2)} the "
-            "difference is smaller."
-        )
-    distances = table[(table["what"] == "distance") & (table["measure"] == "associated")]
-    counts = distances.loc[distances["word"] != "", "verdict"].value_counts()
-    kinds = ("less related", "more related", "unchanged", "inconclusive")
-    parts = [f"{counts[kind]} {kind}" for kind in kinds if kind in counts]
-    if parts:
-        yield f"Distances of single words from own stereotypes: {', '.join(parts)}."
+        yield gap_sentence(row, "neutral words")
+    words = table[(table["what"] == "distance") & (table["measure"] == "associated")]
+    verdicts = words.loc[words["word"] != "", "verdict"]
+    if len(verdicts):
+        yield words_sentence(verdicts)
     left = table[(table["what"] == "residual") & table["after"].notna()]
     if len(left):
         tests = ", ".join(
             f"{name} {span(rows['after'], 2)} "
-            f"({rows['event'].iloc[0].removeprefix('nearer to ')}: nothing left)"
+            f"({rows['event'].iloc[0].removeprefix('nearer to ')}: none)"
             for name, rows in left.groupby("measure", sort=False)
         )
-        yield f"Tests of what is left, the values of all pairs of groups: {tests}."
+        yield f"Residual bias, over all pairs of groups: {tests}."

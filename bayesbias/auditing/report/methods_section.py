@@ -41,8 +41,10 @@ _DISTANCES = (
     "**Distances.** For each protected word and each attribute the cosine distance of their "
     "vectors: 0 is the same direction, 1 unrelated, 2 opposite. An attribute is *associated* "
     "if it is a stereotype of the word's own group, *different* if of another group, *human* "
-    "or *none* (neutral) if it is a control word. Bias is where own stereotypes are closer "
-    "than controls. This follows [Dobrzeniecka & Urbaniak](#ref-dobrzeniecka)."
+    "or *none* (neutral) if it is a control word. Own stereotypes that are closer than controls "
+    "are an association; bias is said only where the comparisons with neutral words, human words "
+    "and the stereotypes of other groups all support it. This follows "
+    "[Dobrzeniecka & Urbaniak](#ref-dobrzeniecka)."
 )
 _COMPARISON = (
     "**Comparison.** WAIC ([Watanabe](#ref-watanabe)) estimates how well a model predicts new "
@@ -89,6 +91,7 @@ def _models(audit: Audit) -> SectionBlocks:
     engines = pd.concat([part.diagnostics for part in audit.parts.values()])
     sampled = list(dict.fromkeys(engines.loc[engines["engine"] == "nuts", "model"]))
     heavy = f" Sampled with NUTS instead: {literal(', '.join(sampled))}." if sampled else ""
+    leading = {part.lead for part in audit.parts.values()}
     yield (
         f"**Models.** All models were fitted to all distances with the exact engine of bayesbias "
         f"({CHAINS * draws:,} independent draws, seed {seed}): given a few standard deviations "
@@ -97,7 +100,8 @@ def _models(audit: Audit) -> SectionBlocks:
         f"{prob:.0%} of the posterior."
     )
     for name, spec in specs.items():
-        yield Fold(f"{name}: {spec.title}", [Code(str(spec)), f"From: {literal(spec.reference)}."])
+        blocks = [Code(str(spec)), f"From: {literal(spec.reference)}."]
+        yield Fold(f"{name}: {spec.title}", blocks, on_paper=name in leading)
 
 
 def _verdicts(options: Mapping[str, Any]) -> str:

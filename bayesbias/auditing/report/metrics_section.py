@@ -8,6 +8,7 @@ import pandas as pd
 
 from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.report.checks_text import excludes
+from bayesbias.auditing.report.checks_text import metrics as summary_of_metrics
 from bayesbias.auditing.report.section_blocks import SectionBlocks
 from bayesbias.html import Choice, Column, Definitions, Table, literal
 from bayesbias.metrics import METRICS
@@ -15,6 +16,7 @@ from bayesbias.metrics import METRICS
 
 def metrics(part: AuditPart) -> SectionBlocks:
     """Write the values of the classical metrics, all together and one by one."""
+    yield literal(" ".join(summary_of_metrics(part.scores, part.skipped, part.prob)))
     by_metric = {str(name): rows for name, rows in part.scores.groupby("metric", sort=False)}
     yield _overview(by_metric, part.prob)
     yield Choice("Metric", {name: [_values(rows)] for name, rows in by_metric.items()})

@@ -8,12 +8,20 @@ from typing import Any
 from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.draws_compared import STATISTICS
+from bayesbias.auditing.report.checks_text import models as compared_models
 from bayesbias.auditing.report.section_blocks import SectionBlocks, figure
 from bayesbias.html import Column, Notice, Table, literal
 
 
 def models(part: AuditPart) -> SectionBlocks:
     """Write how well the models predict, and how well the leading one fits."""
+    yield literal(
+        " ".join(
+            compared_models(
+                part.comparison, part.comparison_loo, part.lead, part.comparison_warnings
+            )
+        )
+    )
     if len(part.comparison) > 1:
         yield figure(
             part.figure(artifacts.COMPARISON_FIGURE),
