@@ -113,8 +113,11 @@ def _groups(contrasts: pd.DataFrame) -> Iterator[str]:
             for group, own in chosen.groupby("group", sort=False)
             if len(own) == len(OTHERS) and (own["verdict"] == "closer").all()
         ]
-        whom = enumerated(biased) if biased else "no group"
-        yield f"All three comparisons support a bias for {whom}."
+        yield (
+            f"All three comparisons support a bias for {enumerated(biased)}."
+            if biased
+            else "For no group do all three comparisons support a bias."
+        )
 
 
 def _words(rows: pd.DataFrame, prob: float) -> Iterator[str]:
@@ -129,7 +132,8 @@ def _words(rows: pd.DataFrame, prob: float) -> Iterator[str]:
             more = len(chosen) - len(named)
             named += [f"{more} more"] if more else []
             of = f"{len(chosen)} of {counted(n, 'word')} {plural(len(chosen), 'is', 'are')}"
-            parts.append(f"{of} {verdict} ({enumerated(named)})")
+            when = "" if parts else f" ({prob:.0%} interval excludes 0)"
+            parts.append(f"{of} {verdict}{when}: {enumerated(named)}")
     if not parts:
         yield (
             f"None of {counted(n, 'word')} shows a difference ({prob:.0%} intervals include 0): "
@@ -138,7 +142,7 @@ def _words(rows: pd.DataFrame, prob: float) -> Iterator[str]:
         return
     left = int((rows["verdict"] == "inconclusive").sum())
     parts += [f"for {left} the data do not decide"] if left else []
-    yield f"By {prob:.0%} intervals that exclude 0, {'; '.join(parts)}."
+    yield f"{'; '.join(parts)}."
 
 
 def _extreme(rows: pd.DataFrame, verdict: str) -> pd.DataFrame:

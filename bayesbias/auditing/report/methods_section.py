@@ -121,7 +121,7 @@ def _metrics(audit: Audit) -> SectionBlocks:
         "that the groups and their own stereotypes make. Their intervals are from a Bayesian "
         f"bootstrap over the words ({CHAINS * audit.record['options']['draws']:,} draws)."
     )
-    yield Definitions({name: _described(METRICS.get(name)) for name in scores["metric"].unique()})
+    yield Definitions({name: _source(METRICS.get(name)) for name in scores["metric"].unique()})
 
 
 def _word_lists(options: Mapping[str, Any]) -> str:
@@ -148,18 +148,17 @@ def _debiasing(audit: Audit) -> SectionBlocks:
     yield Definitions(
         {
             f"{name} on {study}" if len(learned) > 1 else name: f"{literal(methods_of[name])}. "
-            f"{_described(DEBIASERS[name])}"
+            f"{_source(DEBIASERS[name])}"
             for study, methods_of in learned.items()
             for name in audit.record["options"]["debias"]
         }
     )
 
 
-def _described(kind: type[Metric] | type[Debiaser] | None) -> str:
-    """Return what the value of a metric says, and the source of a metric or a method."""
-    meaning, reference = getattr(kind, "orientation", ""), getattr(kind, "reference", None)
-    parts = [f"{literal(meaning)}."] if meaning else []
-    return " ".join([*parts, _linked(reference)] if reference else parts)
+def _source(kind: type[Metric] | type[Debiaser] | None) -> str:
+    """Return the source of a metric or a method."""
+    reference = getattr(kind, "reference", None)
+    return _linked(reference) if reference else ""
 
 
 def _linked(text: str) -> str:

@@ -19,7 +19,8 @@ def metrics(part: AuditPart) -> SectionBlocks:
     yield literal(" ".join(summary_of_metrics(part.scores, part.skipped, part.prob)))
     by_metric = {str(name): rows for name, rows in part.scores.groupby("metric", sort=False)}
     yield _overview(by_metric, part.prob)
-    yield Choice("Metric", {name: [_values(rows)] for name, rows in by_metric.items()})
+    values = {name: [_values(rows)] for name, rows in by_metric.items()}
+    yield Choice("Metric", values, on_paper=False)
     if part.skipped:
         yield Definitions({name: literal(why) for name, why in part.skipped.items()})
 
@@ -39,7 +40,7 @@ def _overview(by_metric: Mapping[str, pd.DataFrame], prob: float) -> Table:
     )
     return Table(
         frame.astype({"apart": "Int64"}),
-        "The classical metrics.",
+        "The classical metrics. The file `scores.csv` has all values.",
         {
             "metric": "Metric",
             "meaning": "What it says",

@@ -57,7 +57,7 @@ def hashes(audit: Audit) -> SectionBlocks:
         for step in audit.steps.values()
         for file, digest in step["files"].items()
     ]
-    yield Fold(f"{len(files)} files and their SHA-256", Code("\n".join(files)), on_paper=False)
+    yield Fold(f"{len(files)} files and their SHA-256", Code("\n".join(files)))
 
 
 def _code(text: str) -> str:

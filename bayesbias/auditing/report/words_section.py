@@ -57,9 +57,7 @@ def words(part: AuditPart) -> SectionBlocks:
     contrasts_of = _by_word(contrasts, "word")
     scale = _scale(part.table)
     yield Table(
-        labelled(frame, part.study).assign(
-            **{name: frame[name] for name in frame.select_dtypes("category") if name != "group"}
-        ),
+        _labelled(frame, part),
         "All protected words, those closest to their own stereotypes first (negative: closer than "
         "the other words). Click a heading to sort, a word to see its distances.",
         columns,
@@ -74,6 +72,14 @@ def words(part: AuditPart) -> SectionBlocks:
         ],
         keys=[f"word:{word}" for word in frame["word"]],
     )
+
+
+def _labelled(frame: pd.DataFrame, part: AuditPart) -> pd.DataFrame:
+    """Return the table of words with labels, the columns to choose by as they were."""
+    shown = labelled(frame, part.study)
+    shown["verdict"] = frame["verdict"]
+    shown["group"] = pd.Categorical(shown["group"], list(dict.fromkeys(shown["group"])))
+    return shown
 
 
 def _contrasts_table(
