@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -26,7 +27,7 @@ def compare_embeddings(folder: Folder, file: str, parts: Sequence[Part]) -> None
 
     def make(*paths: Path) -> None:
         contrasts = _contrasts(parts)
-        contents = {
+        contents: dict[artifacts.Artifact[Any], Any] = {
             artifacts.BETWEEN: contrasts,
             artifacts.RANKING: _ranking(parts),
             artifacts.BETWEEN_FIGURE: partial(

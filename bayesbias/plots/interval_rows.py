@@ -121,12 +121,11 @@ def mark_rows(ax: Axes, rows: Rows, lane: int, frame: pd.DataFrame, label: str, 
     with the same key, such as ``word:imam``.
     """
     # The lanes of a row touch, and share the room between rows.
-    for name, place, row in zip(
-        rows.names, rows.places, frame[["mean", "lower", "upper"]].to_numpy(), strict=True
-    ):
+    values = zip(frame["mean"], frame["lower"], frame["upper"], strict=True)
+    for name, place, value in zip(rows.names, rows.places, values, strict=True):
         start = place + lane - (0.5 if lane else (1 + rows.between) / 2)
         end = place + lane + (0.5 if lane < rows.lanes - 1 else (1 + rows.between) / 2)
-        mean, ends = estimate_text(*map(float, row)).split(", ")
+        mean, ends = estimate_text(*value).split(", ")
         text = f"{label} {mean} ({ends})".strip()
         patch = ax.axhspan(start, end, facecolor="none", edgecolor="none", linewidth=0, zorder=9)
         patch.set_gid(figure_mark(f"{kind}:{name}", name, text))

@@ -70,10 +70,7 @@ def _conclusion(rows: Sequence[dict[Hashable, Any]]) -> str:
     if not closer:
         return "No association is shown, and no bias."
     if missing:
-        return (
-            f"Without {enumerated(missing)} to compare with, this shows an association; it cannot "
-            "show a bias."
-        )
+        return f"Without {enumerated(missing)} to compare with, this cannot show a bias."
     if closer == set(OTHERS):
         return "The three comparisons together support a bias."
     if _NEUTRAL in closer:
@@ -93,6 +90,12 @@ def for_whom(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:
         first = every["contrast"].iloc[0]
         judged = every[(every["contrast"] == first) & (every["verdict"] != "")]
         yield from _words(judged, prob)
+        unknown = int((every.drop_duplicates("word")["verdict"] == "").sum())
+        if unknown:
+            yield (
+                f"{counted(unknown, 'word')} cannot be judged: the embedding has no stereotype of "
+                f"{plural(unknown, 'its', 'their')} group."
+            )
 
 
 def _groups(contrasts: pd.DataFrame) -> Iterator[str]:
@@ -124,7 +127,7 @@ def _words(rows: pd.DataFrame, prob: float) -> Iterator[str]:
     if rows.empty:
         return
     n = len(rows)
-    parts = []
+    parts: list[str] = []
     for verdict in ("closer", "farther"):
         chosen = _extreme(rows, verdict)
         if len(chosen):
@@ -229,12 +232,6 @@ def other_contrasts(contrasts: pd.DataFrame) -> Iterator[str]:
             left = int((rows["verdict"] == "inconclusive").sum())
             parts += [f"{left} inconclusive"] if left else []
             yield f"Compared with {OTHERS[contrast]}: {', '.join(parts)}."
-    unknown = int((every.drop_duplicates("word")["verdict"] == "").sum())
-    if unknown:
-        yield (
-            f"{counted(unknown, 'word')} cannot be judged: the embedding has no stereotype of "
-            f"{plural(unknown, 'its', 'their')} group."
-        )
 
 
 def hidden(means: pd.DataFrame, scores: pd.DataFrame) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -53,44 +52,6 @@ def models(
             f"Means and contrasts are from {lead}, the best of the models that have a mean for "
             "each word and kind of attribute."
         )
-
-
-def confirmed(checks: Mapping[str, Any] | None) -> Iterator[str]:
-    """Describe whether the exact draws of the leading model stood all checks."""
-    if checks is None:
-        return
-    density = checks["density"]
-    if "density" in checks["disagree"]:
-        yield (
-            f"The density that the exact engine draws from is not that of {checks['model']}: at "
-            f"{density['points']} points the difference of their logarithms is not constant (by a "
-            f"part of {density['relative']:.1g} of the log density)."
-        )
-    else:
-        yield (
-            f"The density that the exact engine draws from is that of {checks['model']}, computed "
-            f"row by row: at {density['points']} points the difference of their logarithms is "
-            f"constant (to a part of {density['relative']:.0e} of the log density)."
-        )
-    if "coefficients" in checks["disagree"]:
-        yield "Given the scales, the draws of the coefficients do not follow this density."
-    yield (
-        "A second sampler (Hamiltonian Monte Carlo) drew the scales again. Of "
-        f"{checks['quantities']} quantities (contrasts of the data set and of groups, and all "
-        "parameters that belong to no single word) the means differ by at most "
-        f"{checks['largest']['mean']:.2f} posterior standard deviations and the ends of the 89% "
-        "intervals by at most "
-        f"{max(checks['largest'][end] for end in ('lower', 'upper')):.2f}"
-        + (
-            ", more than Monte Carlo error explains."
-            if "draws" in checks["disagree"]
-            else ", no more than Monte Carlo error explains."
-        )
-    )
-    if not checks["agrees"]:
-        yield "The exact draws fail these checks, so do not rely on these results."
-    if not checks["sampler_ok"]:
-        yield f"The second sampler has problems of its own: {'; '.join(checks['problems'])}."
 
 
 def metrics(scores: pd.DataFrame, skipped: Mapping[str, str], prob: float) -> Iterator[str]:

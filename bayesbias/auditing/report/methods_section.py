@@ -15,7 +15,7 @@ from bayesbias.auditing.model_check import AGREED
 from bayesbias.auditing.report.section_blocks import SectionBlocks
 from bayesbias.auditing.second_sampler import HMC
 from bayesbias.debias import DEBIASERS, Debiaser
-from bayesbias.html import Code, Definitions, Fold, literal
+from bayesbias.html import Block, Code, Definitions, Fold, literal
 from bayesbias.metrics import METRICS, Metric
 from bayesbias.models import ESS_MIN, R_HAT_MAX, ModelSpec
 
@@ -100,7 +100,7 @@ def _models(audit: Audit) -> SectionBlocks:
         f"{prob:.0%} of the posterior."
     )
     for name, spec in specs.items():
-        blocks = [Code(str(spec)), f"From: {literal(spec.reference)}."]
+        blocks: list[str | Block] = [Code(str(spec)), f"From: {literal(spec.reference)}."]
         yield Fold(f"{name}: {spec.title}", blocks, on_paper=name in leading)
 
 

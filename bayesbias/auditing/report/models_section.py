@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bayesbias.auditing import artifacts
@@ -55,7 +55,7 @@ def models(part: AuditPart) -> SectionBlocks:
 def diagnostics(part: AuditPart) -> SectionBlocks:
     """Write whether the draws can be relied on, and what the steps warned of."""
     if part.confirmation is not None:
-        yield from _confirmation(part.confirmation)
+        yield from confirmation(part.confirmation)
     frame = part.diagnostics
     columns: dict[str, Column | str] = {
         "model": "Model",
@@ -73,7 +73,7 @@ def diagnostics(part: AuditPart) -> SectionBlocks:
         )
 
 
-def _confirmation(check: Mapping[str, Any]) -> SectionBlocks:
+def confirmation(check: Mapping[str, Any]) -> Iterator[Notice]:
     """Write what the checks of the leading model's exact draws found."""
     density, noise = check["density"], check["coefficients"]
     largest, limits = check["largest"], check["noticeable"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bayesbias._core.wording import counted, enumerated, plural
+from bayesbias._core.wording import plural
 from bayesbias.auditing.audit_result import Audit, AuditPart
 from bayesbias.auditing.report.debiasing_section import debiasing
 from bayesbias.auditing.report.effects_section import effects
@@ -16,8 +16,8 @@ from bayesbias.auditing.report.provenance_section import hashes, provenance
 from bayesbias.auditing.report.references_section import references
 from bayesbias.auditing.report.section_blocks import SectionBlocks
 from bayesbias.auditing.report.summary_section import embeddings_compared, in_short, summary
+from bayesbias.auditing.report.summary_text import title
 from bayesbias.auditing.report.words_section import distances, words
-from bayesbias.embeddings import source_title
 from bayesbias.html import Choice, Page, Section
 
 
@@ -49,29 +49,13 @@ def report_page(audit: Audit) -> Page:
         "By": f"bayesbias {record['bayesbias']}",
     }
     return Page(
-        _title(audit),
+        title(list(audit.parts.values())),
         [*(section for section in sections if section is not None), *_last_sections(audit)],
         subtitle="How close protected words are to the stereotypes of their own group, compared "
         "with neutral words, human words and the stereotypes of other groups.",
         facts=facts,
         footer="Written by bayesbias from the files beside this page.",
     )
-
-
-def _title(audit: Audit) -> str:
-    """Return what was measured: the study, the embedding, its words, and the model."""
-    parts = list(audit.parts.values())
-    studies = list(dict.fromkeys(part.study.label for part in parts))
-    embeddings = list(dict.fromkeys(part.embedding for part in parts))
-    about = audit.record["embeddings"]
-    named = [source_title(str(about[name]["source"])) or name for name in embeddings]
-    title = f"{enumerated(studies)} in {enumerated(named)}"
-    protected = {part.study.name: len(part.study.protected_words) for part in parts}
-    counts = [counted(sum(protected.values()), "protected word")]
-    if len(embeddings) == 1:
-        counts.insert(0, counted(int(about[embeddings[0]]["words"]), "word"))
-    leads = list(dict.fromkeys(part.lead for part in parts))
-    return f"{title}: {'; '.join(counts)}; {plural(len(leads), 'model')} {enumerated(leads)}"
 
 
 def _section(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -18,9 +18,28 @@ from bayesbias.auditing.report.difference_text import (
     labelled,
     records,
 )
+from bayesbias.embeddings import source_title
 
 if TYPE_CHECKING:
     from bayesbias.auditing.audit_result import Audit, AuditPart
+
+
+def title(parts: Sequence[AuditPart]) -> str:
+    """Return what was measured: the study, the embedding, its words, and the model."""
+    studies = list(dict.fromkeys(part.study.label for part in parts))
+    embeddings = list(dict.fromkeys(part.embedding for part in parts))
+    about = parts[0].record["embeddings"]
+    # A name of one's own is a better title than that of the source.
+    named = [
+        (source_title(name) if about[name]["source"] == name else "") or name for name in embeddings
+    ]
+    protected = {part.study.name: len(part.study.protected_words) for part in parts}
+    counts = [counted(sum(protected.values()), "protected word")]
+    if len(embeddings) == 1:
+        counts.insert(0, counted(int(about[embeddings[0]]["words"]), "word"))
+    leads = list(dict.fromkeys(part.lead for part in parts))
+    counts.append(f"{plural(len(leads), 'model')} {enumerated(leads)}")
+    return f"{enumerated(studies)} in {enumerated(named)}: {'; '.join(counts)}"
 
 
 def paragraphs(part: AuditPart) -> dict[str, str]:
