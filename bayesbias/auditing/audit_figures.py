@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from bayesbias._core.wording import enumerated
 from bayesbias.debias_effects import BeforeAfter
 from bayesbias.html import figure_svg
 from bayesbias.models import By, Fit, ModelSpec
@@ -63,11 +64,21 @@ def means(fit: Fit, study: Study, by: By, prob: float) -> Axes:
     return axes
 
 
-def grown(results: Sequence[Silhouettes]) -> Axes:
+def grown(results: Sequence[Silhouettes], study: Study) -> Axes:
     """Draw how values settle as the lists grow, or say that no list can."""
     if not results:
         return _note("No list is long enough to grow.")
-    axes: list[Axes] = plot_silhouette_grid(results).ravel().tolist()
+    grid = plot_silhouette_grid(results)
+    # One row per pair of groups, by WEAT's effect size.
+    pairs = {result.query.name: result.query.target_names for result in results}
+    for panels, names in zip(grid, pairs.values(), strict=True):
+        title = enumerated([study.group_label(name) for name in names])
+        for ax in panels:
+            ax.set_ylabel("WEAT effect size (0: no bias)")
+        if len(pairs) > 1:
+            first = next(ax for ax in panels if ax.get_visible())
+            first.set_title(title, loc="left", fontsize=8.5)
+    axes: list[Axes] = grid.ravel().tolist()
     return axes[0]
 
 

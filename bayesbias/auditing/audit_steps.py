@@ -315,11 +315,12 @@ class Part:
                 artifacts.SILHOUETTES: joined(bands),
                 artifacts.ROBUSTNESS: joined(numbers),
                 artifacts.VERDICTS: verdicts,
-                artifacts.SILHOUETTES_FIGURE: partial(audit_figures.grown, grown),
+                artifacts.SILHOUETTES_FIGURE: partial(audit_figures.grown, grown, self.study),
             }
 
         # Random lists are drawn from the whole vocabulary.
-        inputs = {"embedding": self.embedding_hash, **self._common("prob")}
+        labels = self.study.to_dict().get("labels")
+        inputs = {"embedding": self.embedding_hash, "labels": labels, **self._common("prob")}
         self._step(artifacts.SILHOUETTES_STEP, inputs, make)
 
     def _silhouettes(self, query: Query, side: Literal["targets", "attributes"]) -> Silhouettes:

@@ -137,7 +137,7 @@ def debiased(table: pd.DataFrame) -> Iterator[str]:
     left = table[(table["what"] == "residual") & table["after"].notna()]
     if len(left):
         tests = ", ".join(
-            f"{name} {span(rows['after'], 2)} "
+            f"{str(name).replace('_', ' ')} {span(rows['after'], 2)} "
             f"({rows['event'].iloc[0].removeprefix('nearer to ')}: none)"
             for name, rows in left.groupby("measure", sort=False)
         )
