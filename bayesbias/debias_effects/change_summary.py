@@ -53,14 +53,26 @@ def _effect(result: BeforeAfter) -> Iterator[str]:
         words = distances.loc[distances["word"] != "", "verdict"]
         if len(words):
             yield words_sentence(words)
-        for measure, other in _GAPS.items():
-            gaps = table[(table["measure"] == measure) & (table["group"] == "")]
-            for row in _rows(gaps):
-                yield gap_sentence(row, other)
+        yield from _gaps(table)
         moved = [_moved(row) for row in _rows(table[table["what"] == "overview"])]
         if moved:
             yield f"{'; '.join(moved)}."
     yield from _metrics(result.metrics)
+
+
+def _gaps(table: pd.DataFrame) -> Iterator[str]:
+    """Yield a sentence for the gap to neutral words, and for other gaps that changed clearly."""
+    chosen = table[(table["what"] == "gap") & (table["group"] == "")]
+    rows = {row["measure"]: row for row in _rows(chosen)}
+    unclear = []
+    for number, (measure, other) in enumerate(_GAPS.items()):
+        row = rows.get(measure)
+        if row is not None and number and row["verdict"] == "inconclusive":
+            unclear.append(f"{other} (from {_from_to(row)}; change {_change(row)})")
+        elif row is not None:
+            yield gap_sentence(row, other)
+    if unclear:
+        yield f"Inconclusive: the gap to {' and to '.join(unclear)}."
 
 
 def related_sentence(row: Mapping[Any, Any]) -> str:

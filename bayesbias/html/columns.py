@@ -258,11 +258,15 @@ class _Scale:
         return f"{_MARGIN + part * (DRAWING_WIDTH - 2 * _MARGIN):.1f}"
 
     def ticks(self, column: Column) -> list[Tick]:
-        """Return the ends and, if there is room for it, the reference."""
+        """Return the ends and the reference, which takes the place of an end that is close."""
         anchors = {self.low: "start", self.high: "end"}
         room = _APART * (self.high - self.low)
-        if column.reference is not None and self.low + room < column.reference < self.high - room:
-            anchors[column.reference] = "middle"
+        reference = column.reference
+        if reference is not None and self.low <= reference <= self.high:
+            for end in (self.low, self.high):
+                if abs(reference - end) <= room:
+                    anchors = {reference if x == end else x: a for x, a in anchors.items()}
+            anchors.setdefault(reference, "middle")
         kind = ".0%" if column.percent else ".2g"
         return [
             Tick(self.x(value), anchor, format(value, kind).replace("-", "−"))

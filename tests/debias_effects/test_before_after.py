@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias.debias_effects.change_summary import _counts, gap_sentence, related_sentence
+from bayesbias.debias_effects.change_summary import _counts, _gaps, gap_sentence, related_sentence
 from bayesbias.debias_effects.change_tables import COLUMNS
 from bayesbias.errors import BayesBiasError, BayesBiasWarning
 
@@ -500,6 +500,22 @@ def test_gaps_cannot_be_read_backwards(row: dict[str, object], told: str) -> Non
     assert told in text
     assert ("inconclusive" in text) == (row["verdict"] == "inconclusive")
     assert ("closed by" in text) == (told.startswith("closed"))
+
+
+def test_gaps_that_are_inconclusive_share_a_sentence() -> None:
+    others = ["associated - none", "associated - human", "associated - different"]
+    verdicts = ["narrower", "inconclusive", "inconclusive"]
+    made = [
+        {"what": "gap", "measure": other, "group": "", **gap(-0.1, -0.06, 0.05, verdict)}
+        for other, verdict in zip(others, verdicts, strict=True)
+    ]
+    first, second = _gaps(pd.DataFrame(made))
+    assert first.startswith("The gap to neutral words closed by 40%")
+    assert second == (
+        "Inconclusive: the gap to human words (from −0.10 to −0.06; change 0.04, −0.01 to "
+        "0.09) and to stereotypes of other groups (from −0.10 to −0.06; change 0.04, −0.01 to "
+        "0.09)."
+    )
 
 
 @pytest.mark.parametrize(

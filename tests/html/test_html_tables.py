@@ -232,3 +232,14 @@ def test_estimates_are_rounded_by_their_intervals() -> None:
         "<tr data-key", "<tr"))  # fmt: skip
     assert " ".join(first[1].split()) == "0.00 [−0.06, 0.07]"
     assert " ".join(second[1].split()) == "−0.12 [−0.26, −0.003]"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [(-0.2, 0.2, ["−0.2", "0.2", "0"]), (-0.18, 0.007, ["−0.18", "0"]), (0.1, 0.3, ["0", "0.3"])],
+)
+def test_the_reference_is_always_labelled(low: float, high: float, ticks: list[str]) -> None:
+    frame = pd.DataFrame({"word": ["a"], "x": [(low + high) / 2], "low": [low], "high": [high]})
+    column = Column(interval=("low", "high"), reference=0.0)
+    heading = html_of(frame, columns={"word": "Word", "x": column}).split("</thead>")[0]
+    assert re.findall("<text[^>]*>([^<]*)</text>", heading) == ticks
