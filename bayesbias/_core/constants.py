@@ -16,5 +16,8 @@ DEFAULT_FALLBACKS: Final = ("exact", "lower", "title", "strip_accents")
 #: Share of a word set that may be lost before a table or a score is refused (WEFE's default).
 LOST_VOCABULARY_THRESHOLD: Final = 0.2
 
+#: What the ids of those parts of a figure begin with that a page of HTML shows a text for.
+MARK: Final = "mark:"
+
 #: Where an audit is written to, in the working directory, unless another folder is given.
 DEFAULT_AUDIT_FOLDER: Final = "bayesbias-audit"

@@ -362,6 +362,7 @@ BEFORE_AFTER = _table(
     Columns(
         _typed(str, "what", "measure", "group", "word", "event", "verdict", "note")
         | _typed(float, "before", "after", "change", "lower", "upper", "p")
+        | _typed(float, "closed", "closed_lower", "closed_upper")
     ),
 )
 DEBIASING_TEXT = _lines("debiasing_text", "debiasing/{of}.txt")
@@ -403,6 +404,9 @@ def _read_paper(*paths: Path) -> dict[str, str]:
 PAPER: Artifact[dict[str, str]] = Artifact(
     "paper", tuple(f"paper/{name}" for name in _PAPER), _write_paper, _read_paper
 )
+BETWEEN_FIGURE = Artifact(
+    "between_figure", ("{of}-contrasts.svg", "{of}-contrasts.png"), _draw, FigureFiles
+)
 # The main numbers; a JSON schema beside this module describes them.
 RESULTS: Artifact[dict[str, Any]] = Artifact(
     "results", ("results.json",), _write_json, _read_results
@@ -420,8 +424,8 @@ SCORES_STEP = Step("scores", (SCORES, SKIPPED))
 SILHOUETTES_STEP = Step("silhouettes", (SILHOUETTES, ROBUSTNESS, VERDICTS, SILHOUETTES_FIGURE))
 DEBIASING_STEP = Step("debias", (BEFORE_AFTER, DEBIASING_TEXT, DEBIASING_FIGURE))
 FIGURE_STEP = Step("figure", (FIGURE,))
-EMBEDDINGS_STEP = Step("embeddings", (BETWEEN, RANKING))
 PAPER_STEP = Step("paper", (PAPER,))
+EMBEDDINGS_STEP = Step("embeddings", (BETWEEN, RANKING, BETWEEN_FIGURE))
 RESULTS_STEP = Step("results", (RESULTS,))
 REPORT_STEP = Step("report", (REPORT,))
 
@@ -431,8 +435,4 @@ COMPARISON_FIGURE = "comparison"
 MEANS_FIGURE = "means"
 GROUPS_FIGURE = "groups"
 PREDICTIVE_FIGURE = "predictive"
-
-
-def coefficients_figure(model: str, lead: str) -> str:
-    """Return the name of the figure of a model's coefficients."""
-    return "coefficients" if model == lead else f"coefficients-{model}"
+COEFFICIENTS_FIGURE = "coefficients"

@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from bayesbias._core.wording import enumerated
 from bayesbias.debias_effects import BeforeAfter
 from bayesbias.html import figure_svg
-from bayesbias.models import ModelSpec
-from bayesbias.plots import plot_before_after, plot_silhouette_grid
+from bayesbias.models import By, Fit, ModelSpec
+from bayesbias.plots import plot_before_after, plot_means, plot_silhouette_grid, relabel
 from bayesbias.silhouette_analysis import Silhouettes
+from bayesbias.wordlists import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,17 +46,39 @@ def has_coefficients(spec: ModelSpec) -> bool:
 
 
 def moved(result: BeforeAfter) -> Axes:
-    """Draw what debiasing moved, or say that it moved nothing."""
+    """Draw what debiasing changed, or say that it changed nothing."""
     if result.paired is None:
-        return _note("No distance of the study moved.")
-    return plot_before_after(result, prob=result.prob)
+        return _note("No distance of the study changed.")
+    axes = plot_before_after(result, prob=result.prob)
+    relabel(axes, result.study.word_label, result.study.group_label)
+    return axes
 
 
-def grown(results: Sequence[Silhouettes]) -> Axes:
+def means(fit: Fit, study: Study, by: By, prob: float) -> Axes:
+    """Draw the expected distances with the labels of the study."""
+    axes = plot_means(fit, by=by, prob=prob)
+    if by == "protected_group":
+        relabel(axes, study.group_label)
+    else:
+        relabel(axes, study.word_label, study.group_label)
+    return axes
+
+
+def grown(results: Sequence[Silhouettes], study: Study) -> Axes:
     """Draw how values settle as the lists grow, or say that no list can."""
     if not results:
         return _note("No list is long enough to grow.")
-    axes: list[Axes] = plot_silhouette_grid(results).ravel().tolist()
+    grid = plot_silhouette_grid(results)
+    # One row per pair of groups, by WEAT's effect size.
+    pairs = {result.query.name: result.query.target_names for result in results}
+    for panels, names in zip(grid, pairs.values(), strict=True):
+        title = enumerated([study.group_label(name) for name in names])
+        for ax in panels:
+            ax.set_ylabel("WEAT effect size (0: no bias)")
+        if len(pairs) > 1:
+            first = next(ax for ax in panels if ax.get_visible())
+            first.set_title(title, loc="left", fontsize=8.5)
+    axes: list[Axes] = grid.ravel().tolist()
     return axes[0]
 
 

@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 #: Of the record; raised when older versions could not read it.
 SCHEMA = 1
 # Raised when a step does something else than before, so that its old files are made again.
-_STEPS = 1
+_STEPS = 2
 _BLOCK = 1 << 20
 # What the folder itself says in the record.
 _OWN = ("schema", "bayesbias", "steps")

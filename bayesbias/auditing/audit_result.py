@@ -266,9 +266,10 @@ class AuditPart:
         Returns
         -------
         str
-            A paragraph each on bias, words, groups, models, metrics and lists.
+            What was measured; three paragraphs, on the association, on groups and words, and on how
+            sure that is; then one for each method of debiasing.
         """
-        return _as_text(self.paragraphs())
+        return _as_text(summary_text.title([self]), self.paragraphs())
 
     def to_latex(self, *, caption: str | None = None) -> str:
         """Return the contrasts as a LaTeX table, rounded by their intervals.
@@ -302,7 +303,7 @@ class AuditPart:
         return f"<AuditPart {self.embedding} on {self.study.name}, in {self.folder}>"
 
     def _repr_html_(self) -> str:
-        return _as_html(self.paragraphs())
+        return _as_html(summary_text.title([self]), self.paragraphs())
 
 
 class Audit:
@@ -423,6 +424,11 @@ class Audit:
         """The contrasts of several embeddings by one model, by study; empty with one embedding."""
         return self._of_studies(artifacts.BETWEEN)
 
+    @cached_property
+    def between_figures(self) -> dict[str, FigureFiles]:
+        """The files of the figure of these contrasts, by study; empty with one embedding."""
+        return self._of_studies(artifacts.BETWEEN_FIGURE)
+
     def _of_studies(self, artifact: Artifact[Content]) -> dict[str, Content]:
         """Return an artefact of each study, where the embeddings were compared."""
         files = slugs(list(self.record["studies"]))
@@ -455,9 +461,11 @@ class Audit:
         Returns
         -------
         str
-            A paragraph each on bias, words, groups, models, metrics and lists.
+            What was measured; three paragraphs, on the association, on groups and words, and on how
+            sure that is; then one for each method of debiasing. Of several embeddings or studies,
+            one paragraph each, after those that compare the embeddings.
         """
-        return _as_text(self._paragraphs())
+        return _as_text(self._title(), self._paragraphs())
 
     def to_latex(self, *, caption: str | None = None) -> str:
         """Return the contrasts of each embedding and study as LaTeX tables.
@@ -475,13 +483,16 @@ class Audit:
         """
         return "".join(part.to_latex(caption=caption) for part in self.parts.values())
 
+    def _title(self) -> str:
+        return summary_text.title(list(self.parts.values()))
+
     def _paragraphs(self) -> dict[str, str]:
         if len(self.parts) == 1:
             return self._only.paragraphs()
         texts = summary_text.across(self)
         for (embedding, study), part in self.parts.items():
-            # The first paragraphs; all of them are in the report.
-            texts[f"{embedding} on {study}"] = " ".join([*part.paragraphs().values()][:3])
+            # The first two paragraphs; all of them are in the report.
+            texts[f"{embedding} on {study}"] = " ".join([*part.paragraphs().values()][:2])
         return texts
 
     def __repr__(self) -> str:
@@ -492,16 +503,17 @@ class Audit:
 
     def _repr_html_(self) -> str:
         link = html.escape(self.report.resolve().as_uri())
-        text = _as_html(self._paragraphs())
+        text = _as_html(self._title(), self._paragraphs())
         return f'{text}<p><a href="{link}">{html.escape(str(self.report))}</a></p>'
 
 
-def _as_text(paragraphs: Mapping[str, str]) -> str:
-    return "\n\n".join(f"{title}: {text}" for title, text in paragraphs.items())
+def _as_text(title: str, paragraphs: Mapping[str, str]) -> str:
+    return "\n\n".join([title, *(f"{name}: {text}" for name, text in paragraphs.items())])
 
 
-def _as_html(paragraphs: Mapping[str, str]) -> str:
-    return "".join(
-        f"<p><b>{html.escape(title)}</b>: {html.escape(text)}</p>"
-        for title, text in paragraphs.items()
+def _as_html(title: str, paragraphs: Mapping[str, str]) -> str:
+    points = "".join(
+        f"<li><b>{html.escape(name)}</b>: {html.escape(text)}</li>"
+        for name, text in paragraphs.items()
     )
+    return f"<p><b>{html.escape(title)}</b></p><ul>{points}</ul>"

@@ -297,7 +297,7 @@ def _write_paper(folder: Folder, parts: Sequence[Part]) -> None:
     """Write the tables and texts for a paper, of each part."""
     for part in parts:
         inputs = {
-            "embedding": [part.embedding.name, part.embedding_hash],
+            "embedding": [part.embedding.name, len(part.embedding), part.embedding.dim],
             "steps": [part.key(step) for step in (COMPARISON_STEP, EFFECTS_STEP, SCORES_STEP)],
             "options": part.options.to_dict(),
             "python": platform.python_version(),

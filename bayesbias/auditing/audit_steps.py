@@ -117,7 +117,7 @@ class Part:
         """Return the study, how its words are matched, the seed and some of the options."""
         options = self.options.to_dict()
         return {
-            "study": self.study.to_dict(),
+            "study": {k: v for k, v in self.study.to_dict().items() if k != "labels"},
             "matching": asdict(self.embedding.matching),
             "seed": self.options.seed,
             **{name: options[name] for name in names},
@@ -315,11 +315,12 @@ class Part:
                 artifacts.SILHOUETTES: joined(bands),
                 artifacts.ROBUSTNESS: joined(numbers),
                 artifacts.VERDICTS: verdicts,
-                artifacts.SILHOUETTES_FIGURE: partial(audit_figures.grown, grown),
+                artifacts.SILHOUETTES_FIGURE: partial(audit_figures.grown, grown, self.study),
             }
 
         # Random lists are drawn from the whole vocabulary.
-        inputs = {"embedding": self.embedding_hash, **self._common("prob")}
+        labels = self.study.to_dict().get("labels")
+        inputs = {"embedding": self.embedding_hash, "labels": labels, **self._common("prob")}
         self._step(artifacts.SILHOUETTES_STEP, inputs, make)
 
     def _silhouettes(self, query: Query, side: Literal["targets", "attributes"]) -> Silhouettes:
@@ -360,6 +361,7 @@ class Part:
             "embedding": self.embedding_hash,
             "method": repr(method.debiaser),
             "learned from": method.described,
+            "labels": self.study.to_dict().get("labels"),
             "options": list(map(repr, options.metrics)),
             **self._common("metrics", "draws", "prob"),
         }
@@ -381,18 +383,20 @@ class Part:
                 self.key(artifacts.COMPARISON_STEP),
                 lambda: plots.plot_comparison(self._read(artifacts.COMPARISON)),
             ),
-            artifacts.MEANS_FIGURE: of_fit(lead, plots.plot_means),
-            artifacts.GROUPS_FIGURE: of_fit(lead, partial(plots.plot_means, by="protected_group")),
+            artifacts.MEANS_FIGURE: of_fit(
+                lead, partial(audit_figures.means, study=self.study, by="protected_word")
+            ),
+            artifacts.GROUPS_FIGURE: of_fit(
+                lead, partial(audit_figures.means, study=self.study, by="protected_group")
+            ),
             artifacts.PREDICTIVE_FIGURE: of_fit(lead, plots.plot_predictive_check),
         }
-        for name in dict.fromkeys([lead, "connection"]):
-            if name in self._order and audit_figures.has_coefficients(self._spec(name)):
-                figure = artifacts.coefficients_figure(name, lead)
-                figures[figure] = of_fit(name, plots.plot_coefficients)
+        if audit_figures.has_coefficients(self._spec(lead)):
+            figures[artifacts.COEFFICIENTS_FIGURE] = of_fit(lead, plots.plot_coefficients)
         for figure, (key, draw) in figures.items():
             self._step(
                 artifacts.FIGURE_STEP,
-                {"of": key, "prob": prob},
+                {"of": key, "prob": prob, "labels": self.study.to_dict().get("labels")},
                 partial(dict, [(artifacts.FIGURE, draw)]),
                 of=figure,
             )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -12,8 +14,10 @@ from bayesbias._core.constants import CONNECTIONS
 from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_folder import Folder
 from bayesbias.auditing.audit_steps import CHAINS, Part, joined, stop_if_interrupted
+from bayesbias.auditing.report.difference_text import OTHERS
 from bayesbias.errors import DataError, warn
 from bayesbias.models import fit_difference
+from bayesbias.plots import plot_embeddings
 from bayesbias.rankings import rank_posterior, study_queries
 
 
@@ -22,9 +26,13 @@ def compare_embeddings(folder: Folder, file: str, parts: Sequence[Part]) -> None
     options = parts[0].options
 
     def make(*paths: Path) -> None:
-        contents = {
-            artifacts.BETWEEN: _contrasts(parts),
+        contrasts = _contrasts(parts)
+        contents: dict[artifacts.Artifact[Any], Any] = {
+            artifacts.BETWEEN: contrasts,
             artifacts.RANKING: _ranking(parts),
+            artifacts.BETWEEN_FIGURE: partial(
+                plot_embeddings, contrasts, OTHERS, prob=options.prob
+            ),
         }
         artifacts.EMBEDDINGS_STEP.write(contents, *paths)
 

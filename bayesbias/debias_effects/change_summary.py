@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from bayesbias._core.wording import counted
+from bayesbias._core.interval_text import decimals, estimate_text, signed
+from bayesbias._core.wording import counted, plural
 
 if TYPE_CHECKING:
     from bayesbias.debias_effects.before_after import BeforeAfter
 
+# The gaps that are said, and what own stereotypes are compared with.
+_GAPS = {
+    "associated - none": "neutral words",
+    "associated - human": "human words",
+    "associated - different": "stereotypes of other groups",
+}
 _MOVED = {
     "General H moved closer to A": "human words",
     "General N moved closer": "neutral words",
@@ -34,48 +41,142 @@ def _effect(result: BeforeAfter) -> Iterator[str]:
     measured, every = len(set(table["word"]) - {""}), len(result.study.protected_words)
     number = f"{measured} of the {every}" if 0 < measured < every else f"the {every}"
     yield (
-        f"{result.embedding} became {result.debiased.name}; changes are given with "
-        f"{result.prob:.0%} intervals, for {number} protected words of the study "
-        f"{result.study.name!r}."
+        f"{result.embedding} became {result.debiased.name}, measured on {number} protected words "
+        f"of the study {result.study.name!r} with {result.prob:.0%} intervals."
     )
     if result.paired is None:
-        yield "No distance of the study moved."
-    distances = table[(table["what"] == "distance") & (table["measure"] == "associated")]
-    for row in _rows(distances[distances["group"] == ""]):
-        if row["verdict"] == "unchanged" and result.paired is not None:
-            yield "No distance from stereotypes of the own group moved."
-        elif row["verdict"] != "unchanged":
-            yield (
-                f"The expected distance from stereotypes of the own group {_went(row)}; with "
-                f"probability {row['p']:.2f} the words are less related to them."
-            )
-    words = distances.loc[distances["word"] != "", "verdict"]
-    if len(words):
-        yield f"Word by word: {_counts(words)}."
-    gaps = table[(table["measure"] == "associated - none") & (table["group"] == "")]
-    for row in _rows(gaps):
-        yield (
-            f"The gap between these stereotypes and neutral words, {row['before']:.3f} before and "
-            f"{row['after']:.3f} after, changed by {_change(row)}: {row['note']}; with probability "
-            f"{row['p']:.2f} it is narrower."
-        )
-    for row in _rows(table[table["what"] == "overview"]) if result.paired is not None else ():
-        yield (
-            f"{row['measure']}, {row['note']}; with probability {row['p']:.2f} "
-            f"{_MOVED[row['measure']]} are closer to the protected words than before."
-        )
+        yield "No distance of the study changed."
+    else:
+        distances = table[(table["what"] == "distance") & (table["measure"] == "associated")]
+        for row in _rows(distances[distances["group"] == ""]):
+            yield related_sentence(row)
+        words = distances.loc[distances["word"] != "", "verdict"]
+        if len(words):
+            yield words_sentence(words)
+        yield from _gaps(table)
+        moved = [_moved(row) for row in _rows(table[table["what"] == "overview"])]
+        if moved:
+            yield f"{'; '.join(moved)}."
     yield from _metrics(result.metrics)
+
+
+def _gaps(table: pd.DataFrame) -> Iterator[str]:
+    """Yield a sentence for the gap to neutral words, and for other gaps that changed clearly."""
+    chosen = table[(table["what"] == "gap") & (table["group"] == "")]
+    rows = {row["measure"]: row for row in _rows(chosen)}
+    unclear = []
+    for number, (measure, other) in enumerate(_GAPS.items()):
+        row = rows.get(measure)
+        if row is not None and number and row["verdict"] == "inconclusive":
+            unclear.append(f"{other} (from {_from_to(row)}; change {_change(row)})")
+        elif row is not None:
+            yield gap_sentence(row, other)
+    if unclear:
+        yield f"Inconclusive: the gap to {' and to '.join(unclear)}."
+
+
+def related_sentence(row: Mapping[Any, Any]) -> str:
+    """Return whether protected words are less or more related to their stereotypes than before.
+
+    >>> print(related_sentence({"verdict": "less related", "before": 0.84, "after": 0.91,
+    ...                         "change": 0.07, "lower": 0.04, "upper": 0.1, "p": 0.99}))
+    After debiasing, protected words are less related to the stereotypes of their own group: their \
+    expected distance rose from 0.84 to 0.91 (change 0.07, 0.04 to 0.10; 1 means unrelated).
+    """
+    own = "the stereotypes of their own group"
+    if row["verdict"] == "unchanged":
+        return f"Debiasing did not change how related protected words are to {own}."
+    values = f"from {_from_to(row)}"
+    if row["verdict"] == "inconclusive":
+        return (
+            f"It is inconclusive whether protected words are less or more related to {own} after "
+            f"debiasing: their expected distance went {values} (change {_change(row)}; 1 means "
+            f"unrelated; P(less related) = {probability_text(row['p'])})."
+        )
+    went = "rose" if row["change"] > 0 else "fell"
+    return (
+        f"After debiasing, protected words are {row['verdict']} to {own}: their expected distance "
+        f"{went} {values} (change {_change(row)}; 1 means unrelated)."
+    )
+
+
+def gap_sentence(row: Mapping[Any, Any], other: str) -> str:
+    """Return by how much the gap between own stereotypes and other words closed.
+
+    >>> row = {"verdict": "narrower", "before": -0.10, "after": -0.062, "p": 0.99,
+    ...        "change": 0.038, "lower": 0.01, "upper": 0.07,
+    ...        "closed": 0.38, "closed_lower": 0.11, "closed_upper": 0.66}
+    >>> print(gap_sentence(row, "neutral words"))
+    The gap to neutral words closed by 38%, 11% to 66% (from −0.10 to −0.06).
+    """
+    values = f"from {_from_to(row)}"
+    closed = float(row["closed"])
+    if row["verdict"] == "unchanged":
+        return f"The gap to {other} did not change."
+    if row["verdict"] == "inconclusive":
+        return (
+            f"It is inconclusive whether the gap to {other} closed or widened: it went {values} "
+            f"(change {_change(row)}; P(narrower) = {probability_text(row['p'])})."
+        )
+    # A share of 1 is a gap that closed; beyond it the sign changed, and beyond 2 the gap is wider.
+    if closed > 1:
+        size = "smaller" if row["verdict"] == "narrower" else "larger"
+        return f"The gap to {other} changed its sign and is {size} in size ({values})."
+    if closed > 0:
+        ends = (float(row["closed_lower"]), float(row["closed_upper"]))
+        return f"The gap to {other} closed by {_share(closed, *ends)} ({values})."
+    ends = (-float(row["closed_upper"]), -float(row["closed_lower"]))
+    return f"The gap to {other} widened by {_share(-closed, *ends)} ({values})."
+
+
+def words_sentence(verdicts: pd.Series[Any]) -> str:
+    """Return how many words are less or more related to their stereotypes than before.
+
+    >>> import pandas as pd
+    >>> words_sentence(pd.Series(["less related", "inconclusive", "inconclusive"]))
+    'Of 3 words, 1 is less related to its stereotypes; for 2 the data do not decide.'
+    """
+    counts = verdicts.value_counts()
+    parts = []
+    for kind in ("less related", "more related"):
+        n = int(counts.get(kind, 0))
+        if n:
+            whose = plural(n, "its", "their")
+            parts.append(f"{n} {plural(n, 'is', 'are')} {kind} to {whose} stereotypes")
+    same, left = int(counts.get("unchanged", 0)), int(counts.get("inconclusive", 0))
+    parts += [f"{same} {plural(same, 'is', 'are')} unchanged"] if same else []
+    text = f"Of {counted(len(verdicts), 'word')}, {', '.join(parts) or 'none changed clearly'}"
+    return f"{text}; for {left} the data do not decide." if left else f"{text}."
+
+
+def probability_text(value: float) -> str:
+    """Return a probability estimated from draws, which is never 0 or 1.
+
+    >>> probability_text(0.894), probability_text(1.0)
+    ('0.89', '> 0.99')
+    """
+    return "> 0.99" if value > 0.995 else "< 0.01" if value < 0.005 else f"{value:.2f}"
+
+
+def _share(value: float, lower: float, upper: float) -> str:
+    percents = [f"{number:.0%}".replace("-", "−") for number in (value, lower, upper)]
+    return f"{percents[0]}, {percents[1]} to {percents[2]}"
+
+
+def _moved(row: Mapping[Any, Any]) -> str:
+    """Return whether human or neutral words came closer, and the thesis's answer to it."""
+    answer = row["note"].removeprefix("by the thesis's rule: ")
+    return (
+        f"P({_MOVED[row['measure']]} are closer to protected words than before) = "
+        f"{probability_text(row['p'])} (by the thesis's rule: {answer})"
+    )
 
 
 def _metrics(frame: pd.DataFrame) -> Iterator[str]:
     first = frame[frame["metric"] == "mac"].head(1)  # that of the study
     first = first[first["verdict"] != ""]
     for row in _rows(first):
-        yield (
-            f"MAC {_went(row)}; it is between {row['before_lower']:.3f} and "
-            f"{row['before_upper']:.3f} before, {row['after_lower']:.3f} and "
-            f"{row['after_upper']:.3f} after."
-        )
+        yield f"MAC, the mean distance from all stereotypes, {_went(row)}; 1 means unrelated."
     others = frame.drop(index=first.index)
     judged = others.loc[others["verdict"] != "", "verdict"]
     if len(judged):
@@ -153,26 +254,35 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
 
 
-def _went(row: dict[str, Any]) -> str:
+def _went(row: Mapping[Any, Any]) -> str:
     """Return how a value changed, claiming no more than the interval of the change allows."""
     if row["lower"] == row["upper"] == 0:
-        return f"stayed at {row['before']:.3f}"
-    values = f"from {row['before']:.3f} to {row['after']:.3f}, by {_change(row)}"
+        return f"stayed at {row['before']:.2f}"
+    values = f"from {_from_to(row)} (change {_change(row)}"
     if row["verdict"] != "inconclusive" and row["lower"] > 0:
-        return f"rose {values}"
+        return f"rose {values})"
     if row["verdict"] != "inconclusive" and row["upper"] < 0:
-        return f"fell {values}"
-    doubt = ", which may be no change" if row["lower"] <= 0 <= row["upper"] else ""
-    return f"went {values}{doubt}"
+        return f"fell {values})"
+    return f"went {values}; inconclusive)"
 
 
-def _change(row: dict[str, Any]) -> str:
-    return f"{row['change']:.3f} ({row['lower']:.3f} to {row['upper']:.3f})"
+def _from_to(row: Mapping[Any, Any]) -> str:
+    places = decimals(float(row["lower"]), float(row["upper"]))
+    return f"{signed(float(row['before']), places)} to {signed(float(row['after']), places)}"
+
+
+def _change(row: Mapping[Any, Any]) -> str:
+    return estimate_text(float(row["change"]), float(row["lower"]), float(row["upper"]))
 
 
 def _counts(verdicts: pd.Series[Any]) -> str:
     """Return how often there is each verdict."""
     counts = verdicts.value_counts()
-    kinds = ("less related", "more related", "nearer", "farther", "unchanged", "inconclusive")
-    parts = [f"{counts[kind]} {kind}" for kind in kinds if kind in counts]
+    kinds = {
+        "nearer": "nearer to it",
+        "farther": "farther from it",
+        "unchanged": "unchanged",
+        "inconclusive": "inconclusive",
+    }
+    parts = [f"{counts[kind]} {text}" for kind, text in kinds.items() if kind in counts]
     return f"{', '.join(parts)} (of {len(verdicts)})"

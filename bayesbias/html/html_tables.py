@@ -40,11 +40,14 @@ class Table:
         Whether there is a box to find rows with; by default if there are more than a dozen.
     details : sequence of blocks, optional
         For each row what opens when its name is clicked; an empty string or list for nothing.
+    keys : sequence of str, optional
+        For each row what links it to the marks of figures in the same section: pointing at one
+        shows the others, and clicking a mark opens the row. An empty string for no link.
 
     Raises
     ------
     SpecError
-        If there is no such column, or `details` are not as many as rows.
+        If there is no such column, or `details` or `keys` are not as many as rows.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class Table:
     sortable: bool = True
     filterable: bool | None = None
     details: Sequence[Blocks] | None = None
+    keys: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         available = list(self.frame.columns)
@@ -81,6 +85,11 @@ class Table:
             raise SpecError(
                 f"'details' are {len(self.details)} for {len(self.frame)} rows; give one for each "
                 "row, empty where there is nothing to say."
+            )
+        if self.keys is not None and len(self.keys) != len(self.frame):
+            raise SpecError(
+                f"'keys' are {len(self.keys)} for {len(self.frame)} rows; give one for each row, "
+                "empty where it has no mark."
             )
 
     def _columns(self) -> dict[str, Column]:
@@ -103,7 +112,11 @@ class Table:
             number=context.number("Table") if self.caption else "",
             features=" ".join(["sortable"] * self.sortable + ["filterable"] * filterable),
             columns=columns,
-            rows=zip(*(column.cells for column in columns), strict=True),
+            rows=zip(
+                self.keys or [""] * len(self.frame),
+                zip(*(column.cells for column in columns), strict=True),
+                strict=True,
+            ),
             notes=[
                 (title_of(name, column), column.note)
                 for name, column in shown.items()

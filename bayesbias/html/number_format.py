@@ -32,10 +32,11 @@ def probability(value: float, places: int) -> str:
     return f">{1 - smallest:.{places}f}" if value > 1 - smallest / 2 else text
 
 
-def number(value: float, places: int, *, percent: bool = False) -> str:
+def number(value: float, places: int, *, percent: bool = False, keep_small: bool = True) -> str:
     """Return a number as text.
 
-    A share that is neither 0 nor 1 is never shown as 0% or 100%.
+    A share that is neither 0 nor 1 is never shown as 0% or 100%, and another number that is not 0
+    never as 0, unless `keep_small` is false: an interval says how much of it is noise.
     """
     if math.isnan(value):
         return MISSING
@@ -48,7 +49,7 @@ def number(value: float, places: int, *, percent: bool = False) -> str:
             return f"<{smallest:.{places}%}" if value < 0.5 else f">{1 - smallest:.{places}%}"
     else:
         # A p-value of 0.00008 is not 0.
-        if _ROUNDING <= abs(value) < 0.5 * 10.0**-places:
+        if keep_small and _ROUNDING <= abs(value) < 0.5 * 10.0**-places:
             places = -math.floor(math.log10(abs(value)))
         text = f"{value:,.{places}f}"
     if text.startswith("-"):

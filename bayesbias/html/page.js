@@ -1,6 +1,6 @@
 "use strict";
 // Everything on the page can be read without this; it adds colours to choose, sorting, filters,
-// rows that open, and parts to choose between.
+// rows that open, values where the reader points, and parts to choose between.
 (() => {
   const make = (tag, attributes = {}, ...children) => {
     const element = document.createElement(tag);
@@ -212,6 +212,53 @@
     }
   }
 
+  // ---- what the reader points at: its value, and what else on the page is the same thing
+  function addPointing() {
+    const tip = make("div", { class: "tip", role: "status", hidden: "" });
+    document.body.append(tip);
+    let lit = [];
+    let pinned = null;
+    const light = (element) => {
+      for (const other of lit) other.classList.remove("lit");
+      const key = element?.dataset.key;
+      const scope = element?.closest(".option, main > section");
+      lit = key && scope ? [...scope.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)] : [];
+      for (const other of lit) other.classList.add("lit");
+    };
+    const place = (x, y) => {
+      const { width, height } = tip.getBoundingClientRect();
+      tip.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - width - 4))}px`;
+      tip.style.top = `${y - height - 12 < 4 ? y + 18 : y - height - 12}px`;
+    };
+    document.addEventListener("pointerover", ({ target, clientX, clientY }) => {
+      const text = target.closest?.("[data-tip]")?.dataset.tip;
+      tip.hidden = text === undefined;
+      if (text !== undefined) {
+        tip.textContent = text;
+        place(clientX, clientY);
+      }
+      light(target.closest?.("[data-key]") ?? pinned);
+    });
+    document.addEventListener("pointermove", ({ clientX, clientY }) => {
+      if (!tip.hidden) place(clientX, clientY);
+    });
+    addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
+    document.addEventListener("focusin", ({ target }) => light(target.closest("[data-key]") ?? pinned));
+    document.addEventListener("click", ({ target }) => {
+      const element = target.closest("[data-key]");
+      if (!element) return;
+      pinned = pinned === element && !target.closest("button") ? null : element;
+      light(pinned);
+      if (!(element instanceof SVGElement)) return;
+      // A mark of a figure opens its row.
+      const row = lit.find((other) => other.matches("tr"));
+      if (!row) return;
+      row.querySelector(".open[aria-expanded=false]")?.click();
+      row.scrollIntoView({ block: "start" });
+      pinned = row;
+    });
+  }
+
   // ---- one of several parts; those with the same label change together
   const chosenParts = [];
   function enhanceChoice(choice, number) {
@@ -273,10 +320,11 @@
     addTheme(nav);
     followContents(nav);
     enhance(document);
+    addPointing();
     // On paper nothing is folded and tables are complete.
     let closed = [];
     addEventListener("beforeprint", () => {
-      closed = [...document.querySelectorAll("details.fold:not([open])")];
+      closed = [...document.querySelectorAll("details.fold:not([open], .screen-only)")];
       for (const fold of closed) fold.open = true;
       for (const table of tables) table.complete();
     });

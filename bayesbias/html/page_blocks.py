@@ -111,7 +111,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Parts of which the reader sees one at a time; on paper and without scripts, all.
+    """Parts of which the reader sees one at a time; on paper and without scripts, all or none.
 
     All choices of a page that have the same label are made together. Figures and tables have the
     same numbers in each option, so that those the reader sees are counted without gaps.
@@ -122,6 +122,8 @@ class Choice:
         What there is to choose, such as ``"Embedding"``.
     options : mapping of str to blocks
         What each option shows; the first is shown at the start.
+    on_paper : bool, default True
+        Whether the parts are printed.
 
     Raises
     ------
@@ -138,6 +140,7 @@ class Choice:
 
     label: str
     options: Mapping[str, Blocks]
+    on_paper: bool = True
 
     def __post_init__(self) -> None:
         if not self.options:
@@ -149,12 +152,18 @@ class Choice:
         options = [(name, render(blocks, contexts[name])) for name, blocks in self.options.items()]
         for option_context in contexts.values():
             context.numbers.update(option_context.numbers - context.numbers)
-        return fill("choice.html", label=self.label, level=context.level, options=options)
+        return fill(
+            "choice.html",
+            label=self.label,
+            level=context.level,
+            options=options,
+            classes="choice" if self.on_paper else "choice screen-only",
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Blocks that open when their title is clicked; on paper they are open.
+    """Blocks that open when their title is clicked; on paper they are open, or left out.
 
     Parameters
     ----------
@@ -162,6 +171,8 @@ class Fold:
         What is inside.
     blocks : blocks
         What opens.
+    on_paper : bool, default True
+        Whether they are printed.
 
     Examples
     --------
@@ -173,10 +184,16 @@ class Fold:
 
     title: str
     blocks: Blocks
+    on_paper: bool = True
 
     def html(self, context: PageContext) -> str:
         """Return the title and what it opens as HTML."""
-        return fill("fold.html", title=self.title, blocks=render(self.blocks, context.below()))
+        return fill(
+            "fold.html",
+            title=self.title,
+            classes="fold" if self.on_paper else "fold screen-only",
+            blocks=render(self.blocks, context.below()),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from bayesbias.html.markup import inline, printable
 def fill(template: str, **values: object) -> Markup:
     """Return a template with values in its places: text is escaped, `Markup` is HTML already.
 
-    >>> print(fill("fold.html", title="P<0.05", blocks=Markup("<p>None.</p>")))
+    >>> print(fill("fold.html", title="P<0.05", classes="fold", blocks=Markup("<p>None.</p>")))
     <details class="fold"><summary>P&lt;0.05</summary><p>None.</p></details>
     """
     return Markup(_environment().get_template(template).render(values))

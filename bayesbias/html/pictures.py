@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 import re
 import warnings
 import xml.etree.ElementTree as ET
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from bayesbias._core.constants import MARK
 from bayesbias.errors import SpecError
 from bayesbias.html.markup import printable
 from bayesbias.html.page_context import PageContext
@@ -112,7 +114,8 @@ class Figure:
     """A picture with words for those who cannot see it.
 
     Ink, paper and grid of an SVG follow the light or dark colours of the page; other colours stay.
-    A PNG stands on white.
+    A PNG stands on white. Where a part of an SVG has an attribute ``data-tip``, its text is shown
+    when the reader points at it; ``data-key`` links it to rows of tables.
 
     Parameters
     ----------
@@ -206,6 +209,7 @@ def _clean(part: ET.Element, names: dict[str, str], context: PageContext) -> Non
     """Make a part of an SVG and all in it small, harmless and fit for the page."""
     part.tag = _local(part.tag)
     has_halo = part.get("id") == _HALO
+    mark = part.get("id", "")
     part.attrib = {
         name: kept
         for name, value in ((_local(key), value) for key, value in part.attrib.items())
@@ -213,6 +217,10 @@ def _clean(part: ET.Element, names: dict[str, str], context: PageContext) -> Non
     }
     if has_halo:
         part.set("class", _HALO)
+    if mark.startswith(MARK):
+        key, name, text = json.loads(mark.removeprefix(MARK))
+        part.set("data-key", str(key))
+        part.set("data-tip", f"{name}: {text}")
     if part.tag not in ("text", "tspan"):
         part.text = None
     for child in list(part):
@@ -242,6 +250,8 @@ def _attribute(name: str, value: str, names: dict[str, str], context: PageContex
         return value if value.startswith("data:image/") else ""
     if name.startswith("on"):
         return ""
+    if name.startswith("data-"):
+        return value
     if name in ("d", "x", "y", "points"):
         return _AROUND_LETTER.sub(r"\1", _NUMBER.sub(_rounded, value)).strip()
     value = _URL.sub(lambda match: f"url(#{names[match[1]]})", value)

@@ -9,8 +9,10 @@ from bayesbias.plots.comparison_plot import plot_comparison
 from bayesbias.plots.densities_plot import plot_densities
 from bayesbias.plots.dimensionality_plot import plot_dimensionality
 from bayesbias.plots.distances_plot import plot_distances
+from bayesbias.plots.embeddings_plot import plot_embeddings as plot_embeddings
 from bayesbias.plots.heat_maps import plot_rank_correlations, plot_rank_probabilities
 from bayesbias.plots.influence_plot import plot_influence
+from bayesbias.plots.interval_rows import relabel as relabel
 from bayesbias.plots.means_plot import plot_means
 from bayesbias.plots.model_plot import plot_model
 from bayesbias.plots.null_plot import plot_null_distribution

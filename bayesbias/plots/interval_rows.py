@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from bayesbias._core.constants import CONNECTIONS
+from bayesbias._core.constants import CONNECTIONS, MARK
+from bayesbias._core.interval_text import estimate_text
 from bayesbias._core.validation import one_of
 from bayesbias.errors import SpecError
 from bayesbias.models import By, Fit, group_means, tidy_draws
@@ -110,6 +112,46 @@ class Rows:
         if largest < size:
             for label in (*written, *ax.get_yticklabels()):
                 label.set_fontsize(largest)
+
+
+def mark_rows(ax: Axes, rows: Rows, lane: int, frame: pd.DataFrame, label: str, kind: str) -> None:
+    """Lay over each interval of a lane an invisible mark that says what it shows.
+
+    A page of HTML shows the text where the reader points, and links the mark to rows of tables
+    with the same key, such as ``word:imam``.
+    """
+    # The lanes of a row touch, and share the room between rows.
+    values = zip(frame["mean"], frame["lower"], frame["upper"], strict=True)
+    for name, place, value in zip(rows.names, rows.places, values, strict=True):
+        start = place + lane - (0.5 if lane else (1 + rows.between) / 2)
+        end = place + lane + (0.5 if lane < rows.lanes - 1 else (1 + rows.between) / 2)
+        mean, ends = estimate_text(*value).split(", ")
+        text = f"{label} {mean} ({ends})".strip()
+        patch = ax.axhspan(start, end, facecolor="none", edgecolor="none", linewidth=0, zorder=9)
+        patch.set_gid(figure_mark(f"{kind}:{name}", name, text))
+
+
+def figure_mark(key: str, name: str, text: str) -> str:
+    """Return the id of a part of a figure that a page shows a text for; `figure_svg` keeps it."""
+    return MARK + json.dumps([key, name, text], ensure_ascii=False)
+
+
+def relabel(
+    ax: Axes, names: Callable[[str], str], headings: Callable[[str], str] | None = None
+) -> None:
+    """Write labels in place of the names of rows and, if there are any, of headings."""
+    places = ax.get_yticks()
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    ax.set_yticks(places, [names(text) for text in labels])
+    if headings is not None:
+        for text in ax.texts:
+            if text.get_fontweight() == "bold":
+                text.set_text(headings(text.get_text()))
+    for patch in ax.patches:
+        mark = patch.get_gid()
+        if mark and mark.startswith(MARK):
+            key, name, rest = json.loads(mark.removeprefix(MARK))
+            patch.set_gid(figure_mark(key, names(name), rest))
 
 
 def draw_intervals(

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from bayesbias._core.validation import one_of
 from bayesbias.models import By, Fit
 from bayesbias.numerics.intervals import check_interval
-from bayesbias.plots.interval_rows import MANY, Rows, by_group, draw_intervals, means_of
+from bayesbias.plots.interval_rows import (
+    MANY,
+    Rows,
+    by_group,
+    draw_intervals,
+    mark_rows,
+    means_of,
+)
 from bayesbias.plots.plot_checks import check_fit
 from bayesbias.plots.style import (
     CONNECTION_STYLES,
@@ -85,9 +92,9 @@ def plot_means(
     for number, style in enumerate(several):
         estimates = means[means["connection"] == connections[number]] if connections else means
         y = [place + number for place in rows.places]
-        draw_intervals(
-            ax, estimates.set_index(by).loc[rows.names], y, style, width=width, size=size
-        )
+        shown = estimates.set_index(by).loc[rows.names]
+        draw_intervals(ax, shown, y, style, width=width, size=size)
+        mark_rows(ax, rows, number, shown, style.label, by.removeprefix("protected_"))
     rows.shade(ax)
     outcome = OUTCOMES[fit.spec.outcome]
     reference(ax, outcome.neutral)

@@ -145,7 +145,8 @@ def plot_silhouette_grid(
 ) -> npt.NDArray[np.object_]:
     """Draw several silhouettes side by side: a row for each metric and query, one column per side.
 
-    Embeddings look the same in all panels; beside each panel stands how robust they are there.
+    Embeddings look the same in all panels; beside each panel stands how robust they are there. A
+    single embedding has no key.
 
     Parameters
     ----------
@@ -198,10 +199,9 @@ def plot_silhouette_grid(
             ax.yaxis.label.set(fontsize=8.5, visible=first)
             if titled and first:
                 ax.set_title(wrapped(row[1], _TITLE), loc="left", fontsize=8.5, color=INK)
-            looks = [several[name] for name in in_row[side].embeddings]
-            handles = _keys(looks, [f"{r:.2f}" for r in in_row[side].robustness])
-            _legend_beside(ax, handles, title="robustness")
-    _legend_outside(figure, _keys(several.values(), several), "outside upper left")
+            _write_robustness(ax, in_row[side], several)
+    if len(several) > 1:
+        _legend_outside(figure, _keys(several.values(), several), "outside upper left")
     _legend_outside(figure, _explained(list(placed.values()), kind), "outside lower left")
     return axes
 
@@ -259,6 +259,25 @@ def plot_silhouette_convergence(result: Silhouettes, *, ax: Axes | None = None) 
     ax.grid(axis="y", color=GRID, linewidth=0.6)
     _legend_beside(ax, _keys(several.values(), labels))
     return ax
+
+
+def _write_robustness(ax: Axes, result: Silhouettes, several: Mapping[str, _Look]) -> None:
+    """Write beside a panel how robust the lists are; a single embedding needs no key."""
+    if len(several) == 1:
+        ax.annotate(
+            f"robustness\n{result.robustness.iloc[0]:.2f}",
+            (1, 1),
+            (5, 0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="top",
+            fontsize=8,
+            color=INK,
+        )
+        return
+    looks = [several[name] for name in result.embeddings]
+    handles = _keys(looks, [f"{value:.2f}" for value in result.robustness])
+    _legend_beside(ax, handles, title="robustness")
 
 
 def _looks(names: Iterable[str]) -> dict[str, _Look]:

@@ -186,9 +186,10 @@ def load_study(source: str | PathLike[str]) -> Study:
     source : str or path-like
         ``religion``, ``gender``, ``race``, ``weat_1`` or ``weat_7``; or a ``.toml`` or ``.json``
         file with the tables ``groups``, ``stereotypes`` and ``controls``, whose words are lists or
-        the names of built-in lists such as ``"controls:neutral"``. Of a file with ``target_sets``
-        and ``attribute_sets``, such as `BuiltLists.save` writes, the target sets are the groups
-        and each attribute set holds the stereotypes of the group at the same place.
+        the names of built-in lists such as ``"controls:neutral"``. The tables ``labels.groups`` and
+    ``labels.words`` say how figures and reports name them. Of a file with ``target_sets`` and
+    ``attribute_sets``, such as `BuiltLists.save` writes, the target sets are the groups and
+    each attribute set holds the stereotypes of the group at the same place.
 
     Returns
     -------
@@ -405,8 +406,8 @@ def _build(
 ) -> _T:
     """Put built-in lists in place of their names, and build; a fault is told with its file."""
     try:
-        for part in data.values():
-            if isinstance(part, dict):
+        for name, part in data.items():
+            if isinstance(part, dict) and name != "labels":
                 part.update({k: resolve(v) for k, v in part.items() if _is_reference(v)})
         return build(data)
     except BayesBiasError as err:

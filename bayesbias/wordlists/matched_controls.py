@@ -93,7 +93,7 @@ class MatchedStudy(Study):
         self, study: Study, matches: pd.DataFrame, balance: pd.DataFrame, on: str, seed: int
     ) -> None:
         parts = study.groups, study.stereotypes, study.controls
-        Study.__init__(self, study.name, *parts, study.source, study.notes)
+        Study.__init__(self, study.name, *parts, study.source, study.notes, study.labels)
         for name, value in zip(_SLOTS, (matches, balance, on, seed), strict=True):
             object.__setattr__(self, name, value)
 
@@ -251,6 +251,7 @@ def match_controls(
             f"Neutral controls matched to the stereotypes {where}, {ratio} for each, seed {seed}. "
             f"{_summary(balance, matches, on)}",
         ),
+        _labels(study, words),
     )
     if faults := _faults(balance, matches):
         warn(
@@ -259,6 +260,16 @@ def match_controls(
             "`matches` names the words."
         )
     return MatchedStudy(new, matches, balance, on, seed)
+
+
+def _labels(study: Study, drawn: list[str]) -> dict[str, Any]:
+    """Return the labels of a study without those of neutral words that were not drawn."""
+    replaced = set(study.controls.get("neutral", ())) - set(drawn)
+    labels = dict(study.labels)
+    if "words" in labels:
+        kept = {word: text for word, text in labels["words"].items() if word not in replaced}
+        labels["words"] = kept
+    return labels
 
 
 def given_pool(pool: str | Iterable[str]) -> tuple[str, ...]:

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from bayesbias.wordlists.matched_controls import MatchedStudy
 
 _PARTS = ("groups", "stereotypes", "controls")
-_KEYS = ("name", "source", "notes", *_PARTS)
+_KEYS = ("name", "source", "notes", "labels", *_PARTS)
+# What can have a label: the study itself, its groups, and its words.
+_LABELLED = ("study", "groups", "words")
 
 
 class Attribute(NamedTuple):
@@ -60,12 +62,15 @@ class Study:
         Where the words are from.
     notes : iterable of str, optional
         What a reader should know of the lists.
+    labels : mapping, optional
+        How figures and reports name things: ``{"study": "Religion", "groups": {"jew": "Judaism"},
+        "words": {"quran": "Qur'an"}}``. Tables of data keep the names of the lists.
 
     Raises
     ------
     SpecError
         If a group is empty, groups overlap, an attribute is in two groups, a word has two roles,
-        or the keys of groups and stereotypes do not fit.
+        the keys of groups and stereotypes do not fit, or a label is of nothing in the study.
 
     Examples
     --------
@@ -88,6 +93,7 @@ class Study:
     controls: Mapping[str, WordSet]
     source: str
     notes: tuple[str, ...] = field(default=())
+    labels: Mapping[str, Any] = field(default_factory=dict)
 
     def __init__(
         self,
@@ -97,6 +103,7 @@ class Study:
         controls: Mapping[str, Iterable[str]] | None = None,
         source: str = "",
         notes: Iterable[str] = (),
+        labels: Mapping[str, Any] | None = None,
     ) -> None:
         set_field = object.__setattr__
         set_field(self, "name", str(name))
@@ -105,6 +112,86 @@ class Study:
         set_field(self, "source", str(source))
         set_field(self, "notes", word_list("notes", [notes] if isinstance(notes, str) else notes))
         self._check()
+        set_field(self, "labels", MappingProxyType(self._checked_labels(labels or {})))
+
+    def _checked_labels(self, labels: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the labels as plain dictionaries; refuse those of nothing in the study."""
+        where = f"study {self.name!r}"
+        if not isinstance(labels, Mapping):
+            raise SpecError(f"{where}: 'labels' is {labels!r}; expected {quoted(_LABELLED)}.")
+        for part in labels:
+            if part not in _LABELLED:
+                raise SpecError(
+                    f"{where}: labels of {part!r}; expected {quoted(_LABELLED)}."
+                    f"{did_you_mean(part, _LABELLED)}"
+                )
+        words = [word for word_set in self.word_sets().values() for word in word_set]
+        checked: dict[str, Any] = {}
+        if labels.get("study"):
+            checked["study"] = _label(where, "study", labels["study"])
+        for part, known in (("groups", list(self.groups)), ("words", words)):
+            given = labels.get(part) or {}
+            if not isinstance(given, Mapping):
+                raise SpecError(
+                    f"{where}: the labels of {part} are {given!r}; expected a dictionary of names "
+                    "and labels."
+                )
+            for name in given:
+                if name not in known:
+                    raise SpecError(
+                        f"{where}: a label of {name!r}, which is not one of its {part}."
+                        f"{did_you_mean(name, known)}"
+                    )
+            if given:
+                checked[part] = {name: _label(where, name, text) for name, text in given.items()}
+        return checked
+
+    @property
+    def label(self) -> str:
+        """The study as figures and reports name it."""
+        return str(self.labels.get("study", self.name))
+
+    def group_label(self, group: str) -> str:
+        """Return a group as figures and reports name it.
+
+        Parameters
+        ----------
+        group : str
+            The name of the group.
+
+        Returns
+        -------
+        str
+            Its label, or its name if it has none.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> bb.load_study("religion").group_label("jew")
+        'Judaism'
+        """
+        return str(self.labels.get("groups", {}).get(group, group))
+
+    def word_label(self, word: str) -> str:
+        """Return a word as figures and reports name it.
+
+        Parameters
+        ----------
+        word : str
+            A word of the study.
+
+        Returns
+        -------
+        str
+            Its label, or the word itself if it has none.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> bb.load_study("religion").word_label("imam")
+        'imam'
+        """
+        return str(self.labels.get("words", {}).get(word, word))
 
     def _check(self) -> None:
         where = f"study {self.name!r}"
@@ -281,13 +368,20 @@ class Study:
         Returns
         -------
         dict
-            ``name``, ``source``, ``notes``, ``groups``, ``stereotypes`` and ``controls``.
+            ``name``, ``source``, ``notes``, ``groups``, ``stereotypes``, ``controls``, and
+            ``labels`` if there are any.
         """
         words = {
             part: {key: list(words) for key, words in getattr(self, part).items()}
             for part in _PARTS
         }
-        return {"name": self.name, "source": self.source, "notes": list(self.notes), **words}
+        data = {"name": self.name, "source": self.source, "notes": list(self.notes), **words}
+        if self.labels:
+            data["labels"] = {
+                part: dict(given) if isinstance(given, Mapping) else given
+                for part, given in self.labels.items()
+            }
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Study:
@@ -296,8 +390,8 @@ class Study:
         Parameters
         ----------
         data : mapping
-            ``name``, ``groups`` and ``stereotypes``; ``controls``, ``source`` and ``notes`` may be
-            left out.
+            ``name``, ``groups`` and ``stereotypes``; ``controls``, ``source``, ``notes`` and
+            ``labels`` may be left out.
 
         Returns
         -------
@@ -319,6 +413,7 @@ class Study:
             data.get("controls"),
             data.get("source", ""),
             data.get("notes", ()),
+            data.get("labels"),
         )
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -399,6 +494,12 @@ def _as_sets(
     return sets
 
 
+def _label(where: str, name: str, text: object) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise SpecError(f"{where}: the label of {name!r} is {text!r}; expected a text.")
+    return text
+
+
 def _count(sets: Mapping[str, WordSet]) -> int:
     return sum(len(words) for words in sets.values())
 
@@ -408,4 +509,14 @@ def _toml(data: Mapping[str, Any]) -> str:
     lines.append(f"notes = {toml_text.array(data['notes'])}")
     for part in _PARTS:
         lines += toml_text.table(part, data[part])
+    labels = data.get("labels", {})
+    if "study" in labels:
+        lines += ["", "[labels]", f"study = {toml_text.quote(labels['study'])}"]
+    for part in ("groups", "words"):
+        if part in labels:
+            lines += ["", f"[labels.{part}]"]
+            lines += [
+                f"{toml_text.quote(name)} = {toml_text.quote(text)}"
+                for name, text in labels[part].items()
+            ]
     return "\n".join(lines) + "\n"

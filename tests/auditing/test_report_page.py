@@ -127,3 +127,35 @@ def test_metrics_and_methods_are_referenced(made: Path) -> None:
     assert "Manzini, Lim, Tsvetkov, Black (2019)" in page
     assert "Caliskan, Bryson, Narayanan (2017)" in page
     assert bb.metrics.Metric.reference is None
+
+
+def test_labels_are_for_readers_and_not_for_data(
+    wood: bb.Embedding, trees: bb.Study, tmp_path: Path
+) -> None:
+    labels = {"study": "Trees", "groups": {"oak": "Oaks"}, "words": {"acorn": "the acorn"}}
+    study = bb.Study.from_dict(trees.to_dict() | {"labels": labels})
+    found = bb.audit(wood, study, out=tmp_path / "x", **FAST)
+    page = found.report.read_text("utf-8")
+    assert "<title>Trees in forest: 1,234 words; 6 protected words; model hier" in page
+    words = page.split('id="words"')[1].split("<section id=")[0]
+    assert '<tr data-key="word:acorn">' in words
+    assert 'data-tip="the acorn: associated stereotypes' in words
+    assert ">Oaks</text>" in words
+    assert "Oaks" in found.summary()
+    assert set(found.contrasts["group"]) == {"", "oak", "fir"}
+    assert "acorn" in set(found.contrasts["word"])
+    # Other labels draw the figures again, and fit nothing again.
+    times = {name: step["made"] for name, step in found.steps.items()}
+    labels["groups"]["oak"] = "Oak trees"
+    again = bb.audit(
+        wood,
+        bb.Study.from_dict(trees.to_dict() | {"labels": labels}),
+        out=tmp_path / "x",
+        **FAST,
+    )
+    assert ">Oak trees</text>" in again.report.read_text("utf-8")
+    assert again.steps["fit hierarchical"]["made"] == times["fit hierarchical"]
+
+
+def test_figures_of_a_prior_are_not_drawn(made: Path) -> None:
+    assert not list(made.rglob("coefficients-*"))

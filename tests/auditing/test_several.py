@@ -52,8 +52,18 @@ def test_several_are_compared(several: bb.Audit) -> None:
     assert between["embedding"].tolist() == ["a b"]
     assert between["upper"].item() < 0
     told = several.summary()
-    assert "In a b they are closer than in plain" in told
+    assert "They are closer in a b than in plain (difference −" in told
+    assert told.startswith("trees and few/trees in a b and plain: 12 protected words; model hier")
     assert "plain on few/trees: " in told
+
+
+def test_several_have_a_figure(several: bb.Audit) -> None:
+    figures = several.between_figures
+    assert set(figures) == {"trees", "few/trees"}
+    assert figures["trees"].svg.is_file()
+    page = several.report.read_text("utf-8")
+    section = page.split('id="embeddings-compared"')[1].split("</section>")[0]
+    assert section.count('<figure class="picture"') == 2
 
 
 def test_several_in_one_report(several: bb.Audit) -> None:

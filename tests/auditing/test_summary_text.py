@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,15 @@ from hypothesis import strategies as st
 from simulated import KINDS, simulated_table
 
 import bayesbias as bb
+from bayesbias._core.interval_text import ends_text, estimate_text
 from bayesbias._core.wording import counted
 from bayesbias.auditing.effect_tables import contrasts_table
-from bayesbias.auditing.report import bias_text, checks_text, difference_text
+from bayesbias.auditing.report import (
+    bias_text,
+    checks_text,
+    difference_text,
+    models_section,
+)
 from bayesbias.errors import BayesBiasWarning
 
 NULL = dict.fromkeys(KINDS, 1.0)
@@ -36,40 +42,80 @@ def contrasts(seed: int, strength: float = 0.0, **sizes: int) -> pd.DataFrame:
 
 
 def told(table: pd.DataFrame) -> str:
-    parts = (
-        bias_text.bias(table, 0.89, 0.05),
-        bias_text.beside(table),
-        bias_text.words(table, 0.89),
-    )
+    parts = (bias_text.association(table, 0.89, 0.05), bias_text.for_whom(table, 0.89))
     return " ".join(text for part in parts for text in part)
 
 
 def test_strong_bias_is_said() -> None:
     text = told(contrasts(0, 1.0))
     assert text.startswith(
-        "Protected words are closer to the stereotypes of their own group than to neutral words: by"
+        "Protected words are closer to the stereotypes of their own group than to neutral words (−"
     )
-    assert "6 of 6 words are closer to the stereotypes of their own group than to neutral" in text
-    assert "inconclusive" not in text.split("Compared")[0]
+    assert "The three comparisons together support a bias." in text
+    assert "All three comparisons support a bias for" in text
+    assert "6 of 6 words are closer (89% interval excludes 0): " in text
+    assert "inconclusive" not in text
 
 
 def test_without_bias_nothing_is_established() -> None:
     table = next(t for t in map(contrasts, range(9)) if set(t["verdict"]) == {"inconclusive"})
     text = told(table)
-    assert text.startswith("Whether protected words are closer to the stereotypes of their own")
-    assert "than to neutral words is inconclusive: the estimate is" in text
-    assert "nothing is established word by word" in text
-    assert "Protected words are" not in text
+    assert text.startswith("It is inconclusive whether protected words are closer to the stereo")
+    assert "No association is shown, and no bias." in text
+    assert "None of 6 words shows a difference" in text
+    assert "For no group do all three comparisons support a bias." in text
 
 
 @pytest.mark.slow
 def test_false_claims_are_as_rare_as_the_intervals_promise() -> None:
     # 11% of tables without bias are to be called biased; of 30, hardly ever more than 9.
-    claims = sum(
-        "is inconclusive" not in next(bias_text.bias(contrasts(seed), 0.89, 0.05))
-        for seed in range(30)
+    claim = re.compile(
+        r"Protected words are \w+ \w+ the stereotypes of their own group than \w+ neu"
     )
+    texts = [next(bias_text.association(contrasts(seed), 0.89, 0.05)) for seed in range(30)]
+    claims = sum(claim.match(text) is not None for text in texts)
     assert claims <= 9
+
+
+def of_verdicts(*verdicts: str, level: str = "data set", group: str = "") -> pd.DataFrame:
+    """The contrasts of one level with the given verdicts, in the order of the tables."""
+    signs = {"closer": -1.0, "farther": 1.0, "inconclusive": 0.0}
+    means = [0.1 * signs[verdict] for verdict in verdicts]
+    return pd.DataFrame(
+        {
+            "contrast": list(difference_text.OTHERS)[: len(verdicts)],
+            "level": level, "group": group, "word": "",
+            "mean": means, "lower": np.array(means) - 0.06, "upper": np.array(means) + 0.06,
+            "prob_negative": 0.5, "verdict": verdicts,
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("verdicts", [*product(("closer", "farther", "inconclusive"), repeat=3)])
+def test_bias_is_said_only_where_all_three_contrasts_support_it(verdicts: tuple[str, ...]) -> None:
+    text = " ".join(bias_text.association(of_verdicts(*verdicts), 0.89, 0.05))
+    assert ("support a bias" in text) == (set(verdicts) == {"closer"})
+    assert ("This is an association" in text) == (
+        verdicts[0] == "closer" and set(verdicts) != {"closer"}
+    )
+    if "closer" not in verdicts:
+        assert "No association is shown, and no bias." in text
+    # Each of the three is named with its interval.
+    for name in difference_text.OTHERS.values():
+        assert re.search(rf"{name} \([−.\d]+, (89% interval )?[−.\d]+ to [−.\d]+", text)
+
+
+def test_bias_needs_all_three_contrasts() -> None:
+    text = " ".join(bias_text.association(of_verdicts("closer", "closer"), 0.89, 0.05))
+    assert "Without stereotypes of other groups to compare with" in text
+    assert "this cannot show a bias" in text
+
+
+def test_bias_of_a_group_needs_all_three_contrasts() -> None:
+    one = of_verdicts("closer", "closer", "closer", level="group", group="one")
+    two = of_verdicts("closer", "closer", "inconclusive", level="group", group="two")
+    text = " ".join(bias_text.for_whom(pd.concat([one, two]), 0.89))
+    assert "All three comparisons support a bias for one." in text
 
 
 def test_what_is_between_is_inconclusive() -> None:
@@ -77,9 +123,9 @@ def test_what_is_between_is_inconclusive() -> None:
         t for t in (contrasts(seed, 0.2) for seed in range(20))
         if t["verdict"].iloc[0] == "inconclusive" and t["mean"].iloc[0] < -0.03
     )  # fmt: skip
-    [first, *_] = bias_text.bias(table, 0.89, 0.05)
-    assert re.search(r"inconclusive.* 0\.\d+ closer.* 89% interval", first)
-    assert re.search(r"from 0\.\d+ closer to 0\.\d+ farther\.$", first)
+    [first, *_] = bias_text.association(table, 0.89, 0.05)
+    assert re.search(r"inconclusive|not clearly closer", first)
+    assert re.search(r"neutral words \(−0\.\d+, (89% interval )?−0\.\d+ to 0\.\d+", first)
 
 
 @given(
@@ -106,18 +152,18 @@ def test_claims_are_those_whose_intervals_exclude_zero(
     )
     below, above = table["upper"] < 0, table["lower"] > 0
     table["verdict"] = np.select([below, above], ["closer", "farther"], "inconclusive")
-    text = " ".join(bias_text.words(table, 0.89))
-    n = len(table)
-    if not below.any() and not above.any():
-        assert text.startswith(f"For none of {counted(n, 'word')} does the 89% interval tell")
+    text = " ".join(bias_text.for_whom(table, 0.89))
+    n, claims = len(table), int(below.sum() + above.sum())
+    if not claims:
+        assert text.startswith(f"None of {counted(n, 'word')} shows a difference")
         return
-    closer = re.match(r"(\d+|None) of", text)
-    assert closer is not None
-    assert closer[1] == (str(below.sum()) if below.any() else "None")
-    farther = re.search(r"(\d+) (?:is|are) farther:", text)
-    assert (int(farther[1]) if farther else 0) == above.sum()
-    left = re.search(r"(\d+) (?:is|are) inconclusive\.", text)
-    assert (int(left[1]) if left else 0) == n - below.sum() - above.sum()
+    for verdict, chosen in (("closer", below), ("farther", above)):
+        said = re.search(rf"(\d+) of {counted(n, 'word')} (?:is|are) {verdict}", text)
+        assert (int(said[1]) if said else 0) == chosen.sum()
+    left = re.search(r"for (\d+) the data do not decide", text)
+    assert (int(left[1]) if left else 0) == n - claims
+    wrong = " ".join(bias_text.false_claims(table))
+    assert wrong.endswith(f": {claims / 2:.1f}.")
 
 
 @given(st.floats(-2, 2), st.floats(-2, 2))
@@ -125,17 +171,41 @@ def test_ends_never_look_like_they_include_or_exclude_zero_wrongly(
     one: float, other: float
 ) -> None:
     low, high = sorted((one, other))
-    text = difference_text.interval_ends({"lower": low, "upper": high})
-    assert ("closer" in text and "farther" in text) == (low < 0 < high)
+    text = ends_text(low, high)
     if low > 0 or high < 0:
-        assert all(float(number) > 0 for number in re.findall(r"[\d.]+(?:e-\d+)?", text))
+        numbers = [float(number.replace("−", "-")) for number in re.findall(r"−?\d+\.\d+", text)]
+        assert all(number * low > 0 for number in numbers)
+        assert len(numbers) + text.count("just") == 2
+    else:
+        assert "just" not in text
+
+
+@given(st.floats(-2, 2), st.floats(1e-3, 2))
+def test_estimates_have_no_more_digits_than_their_intervals(mean: float, width: float) -> None:
+    text = estimate_text(mean, mean - width / 2, mean + width / 2)
+    shown = text.partition(", ")[0]
+    decimals = len(shown.partition(".")[2])
+    assert 10.0**-decimals > width / 100 or decimals == 2
+    assert abs(float(shown.replace("−", "-")) - mean) <= 0.5 * 10.0**-decimals + 1e-12
 
 
 def test_small_differences_are_called_small() -> None:
     table = contrasts(0).head(1).assign(lower=-0.03, upper=0.02, verdict="inconclusive")
-    assert "probably smaller than 0.05" in " ".join(bias_text.bias(table, 0.89, 0.05))
+    assert "probably smaller than 0.05" in " ".join(bias_text.association(table, 0.89, 0.05))
     wide = table.assign(lower=-0.06)
-    assert "smaller than" not in " ".join(bias_text.bias(wide, 0.89, 0.05))
+    assert "smaller than" not in " ".join(bias_text.association(wide, 0.89, 0.05))
+
+
+def test_frequency_and_model_are_named_where_they_matter() -> None:
+    row = {"equal_mean": -0.02, "equal_lower": -0.1, "equal_upper": 0.05}
+    table = of_verdicts("closer").assign(**row, t_lower=-0.2, t_upper=0.01)
+    text = " ".join(bias_text.sensitivity(table))
+    assert "is −0.02 (−0.10 to 0.05), inconclusive: frequency may explain it." in text
+    assert "A t-interval without a model includes 0 (−0.20 to 0.01)." in text
+    clear = table.assign(equal_upper=-0.001, t_upper=-0.01)
+    text = " ".join(bias_text.sensitivity(clear))
+    assert "is −0.02 (−0.10 to just below 0)." in text
+    assert "excludes 0 as well" in text
 
 
 def comparison(gap: float, error: float, name: str = "WAIC") -> pd.DataFrame:
@@ -180,21 +250,21 @@ def test_metrics_that_cannot_lie_beyond_no_bias_prove_nothing() -> None:
 
 
 def test_failed_checks_are_not_hidden() -> None:
-    report = {
+    check = {
         "model": "separate", "quantities": 3, "agrees": False, "sampler_ok": False,
-        "disagree": ["density", "coefficients", "draws"],
+        "disagree": ["density", "coefficients", "draws"], "chains": 8, "draws": 1000,
         "density": {"points": 16, "far": 6, "largest": 0.5, "relative": 1e-3},
+        "coefficients": {"mean": 0.4, "sd": 1.2}, "r_hat": 1.3, "ess": 20.0,
         "largest": {"mean": 2.5, "sd": 0.1, "lower": 2.4, "upper": 2.6},
+        "noticeable": dict.fromkeys(("mean", "sd", "lower", "upper"), 0.1),
         "problems": ["R-hat is 1.3"],
     }  # fmt: skip
-    text = " ".join(checks_text.confirmed(report))
-    assert "The density that the exact engine draws from is not that of separate" in text
-    assert "the draws of the coefficients do not follow this density" in text
-    assert "means differ by at most 2.50 posterior standard deviations" in text
-    assert "intervals by at most 2.60, more than Monte Carlo error explains." in text
-    assert "fail these checks, so do not rely on these results." in text
-    assert "The second sampler has problems of its own: R-hat is 1.3." in text
-    assert not list(checks_text.confirmed(None))
+    notices = [*models_section.confirmation(check)]
+    assert [notice.kind for notice in notices] == ["warning", "warning"]
+    assert notices[0].title == "The exact draws fail checks of: density, coefficients, draws"
+    assert "mean: 2.50 (0.10)" in notices[0].text
+    assert notices[1].title == "Problems of the second sampler"
+    assert "hat is 1.3" in notices[1].text
 
 
 def test_stronger_bias_is_told_in_order() -> None:

@@ -31,7 +31,10 @@ def test_audit_prints_the_summary_and_the_report(run, tmp_path: Path) -> None:
     arguments = ("audit", "small=demo", "--study", "weat_7", "--out", folder, *QUICK)
     result = run(*arguments)
     assert result.code == 0
-    assert result.out.startswith("Bias: Protected words are closer to the stereotypes of their own")
+    title, association = result.out.split("\n\n")[:2]
+    assert title.startswith("Mathematics and arts (WEAT 7) in small: 12,187 words; 16 protected wo")
+    assert title.endswith("; model hierarchical")
+    assert association.startswith("Association: Protected words are closer to the stereotypes of")
     assert result.out.endswith(f"Report: {folder / 'report.html'}\n")
     assert all(len(line) <= 100 for line in result.out.splitlines()[:-1])
     assert "fit hierarchical: " in result.err
@@ -188,7 +191,13 @@ def test_the_demo(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=os.environ)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith(f"Report: {Path('bayesbias-audit') / 'report.html'}\n")
-    assert "no more than Monte Carlo error explains" in done.stdout.replace("\n", " ")
+    assert done.stdout.startswith("Religion in GloVe 6B 50d (demo): 12,187 words; 15 protected wo")
+    paragraphs = done.stdout.split("\n\n")[1:-1]
+    names = [paragraph.partition(":")[0] for paragraph in paragraphs]
+    assert names == ["Association", "For whom", "How sure"]
+    assert all(len(paragraph) < 420 for paragraph in paragraphs)
+    page = (tmp_path / "bayesbias-audit" / "report.html").read_text("utf-8")
+    assert "The exact draws passed their checks" in page
     record = json.loads((tmp_path / "bayesbias-audit" / "audit.json").read_text("utf-8"))
     assert record["parts"] == [{"embedding": "demo", "study": "religion", "folder": ""}]
     assert len(record["options"]["models"]) == 6

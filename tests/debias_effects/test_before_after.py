@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias.debias_effects.change_summary import _counts
+from bayesbias.debias_effects.change_summary import _counts, _gaps, gap_sentence, related_sentence
 from bayesbias.debias_effects.change_tables import COLUMNS
 from bayesbias.errors import BayesBiasError, BayesBiasWarning
 
@@ -105,7 +105,8 @@ def test_gaps_and_overview(result: bb.debias_effects.BeforeAfter) -> None:
     alone = result.paired.gap_closed().iloc[0]
     assert gap["change"] == pytest.approx(alone["change"])
     assert gap["p"] == pytest.approx(alone["prob_narrower"])
-    assert gap["note"].endswith("%)")
+    for name in ("closed", "closed_lower", "closed_upper"):
+        assert gap[name] == pytest.approx(alone[name])
     moved = rows(result, "overview", "General N moved closer").iloc[0]
     answer = result.overview.table.loc["General N moved closer", "answer"]
     assert moved["note"] == f"by the thesis's rule: {answer}"
@@ -223,8 +224,8 @@ def test_nothing_changes_without_a_change(demo: bb.Embedding, small: bb.Study) -
     assert set(measured["verdict"]) == {"", "unchanged"}
     assert found.debiased.name == "demo (after)"
     told = found.summary()
-    assert "No distance of the study moved." in told
-    assert "MAC stayed at" in told
+    assert "No distance of the study changed." in told
+    assert "MAC, the mean distance from all stereotypes, stayed at" in told
     assert " fell " not in told
     assert " rose " not in told
 
@@ -436,14 +437,19 @@ def test_words(result: bb.debias_effects.BeforeAfter) -> None:
         "Effect of debiasing", "Residual bias", "Side effects",
     ]  # fmt: skip
     own = rows(result, "distance", "associated").iloc[0]
-    assert f"rose from {own['before']:.3f} to {own['after']:.3f}, by {own['change']:.3f}" in told
+    assert own["verdict"] == "less related"
+    assert "After debiasing, protected words are less related to the stereotypes of their" in told
+    assert f"rose from {own['before']:.2f} to {own['after']:.2f} (change 0.03, " in told
     # MAC's interval includes no change, and so does the sentence.
     mac = result.metrics.iloc[0]
     assert mac["lower"] < 0 < mac["upper"]
-    assert f"MAC went from {mac['before']:.3f} to {mac['after']:.3f}" in told
-    assert "which may be no change" in told
+    assert (
+        f"stereotypes, went from {mac['before']:.2f} to {mac['after']:.2f} (change 0.00, " in told
+    )
+    assert "; inconclusive); 1 means unrelated." in told
     counts = result.table.query("measure == 'associated' and word != ''")["verdict"].value_counts()
-    assert f"Word by word: {counts['less related']} less related" in told
+    number = counts["less related"]
+    assert f"Of 15 words, {number} are less related to their stereotypes; for {15 - number}" in told
     page = result._repr_html_()
     assert page.count("<p>") == 3
     assert "synagogue" not in page
@@ -457,12 +463,81 @@ def test_words_that_are_not_known_are_not_counted(demo: bb.Embedding, small: bb.
         few, bb.debias.HardDebias().fit(few), small, draws=30, metrics="mac", residual=(),
         matching=bb.embeddings.Matching(threshold=0.9),
     )  # fmt: skip
-    assert "for 6 of the 8 protected words of the study 'small'" in found.summary()
+    assert "on 6 of the 8 protected words of the study 'small'" in found.summary()
 
 
 def test_counts_are_told_with_what_they_are_of() -> None:
     verdicts = pd.Series(["farther", "inconclusive", "farther", "unchanged"])
-    assert _counts(verdicts) == "2 farther, 1 unchanged, 1 inconclusive (of 4)"
+    assert _counts(verdicts) == "2 farther from it, 1 unchanged, 1 inconclusive (of 4)"
+
+
+def gap(before: float, after: float, half: float, verdict: str) -> dict[str, object]:
+    change = after - before
+    closed = -change / before
+    return {
+        "before": before, "after": after, "change": change, "verdict": verdict, "p": 0.6,
+        "lower": change - half, "upper": change + half, "closed": closed,
+        "closed_lower": closed - half / abs(before), "closed_upper": closed + half / abs(before),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (gap(-0.1, -0.062, 0.02, "narrower"), "closed by 38%, 18% to 58% (from −0.10 to −0.06)."),
+        (gap(0.1, 0.062, 0.02, "narrower"), "closed by 38%, 18% to 58% (from 0.10 to 0.06)."),
+        (gap(-0.1, -0.15, 0.02, "wider"), "widened by 50%, 30% to 70% (from −0.10 to −0.15)."),
+        (gap(-0.1, 0.02, 0.01, "narrower"), "changed its sign and is smaller in size (from −0.10"),
+        (gap(-0.1, 0.3, 0.01, "wider"), "changed its sign and is larger in size (from −0.10"),
+        (
+            gap(-0.1, -0.09, 0.05, "inconclusive"),
+            "(change 0.01, −0.04 to 0.06; P(narrower) = 0.60)",
+        ),
+    ],
+)
+def test_gaps_cannot_be_read_backwards(row: dict[str, object], told: str) -> None:
+    text = gap_sentence(row, "neutral words")
+    assert told in text
+    assert ("inconclusive" in text) == (row["verdict"] == "inconclusive")
+    assert ("closed by" in text) == (told.startswith("closed"))
+
+
+def test_gaps_that_are_inconclusive_share_a_sentence() -> None:
+    others = ["associated - none", "associated - human", "associated - different"]
+    verdicts = ["narrower", "inconclusive", "inconclusive"]
+    made = [
+        {"what": "gap", "measure": other, "group": "", **gap(-0.1, -0.06, 0.05, verdict)}
+        for other, verdict in zip(others, verdicts, strict=True)
+    ]
+    first, second = _gaps(pd.DataFrame(made))
+    assert first.startswith("The gap to neutral words closed by 40%")
+    assert second == (
+        "Inconclusive: the gap to human words (from −0.10 to −0.06; change 0.04, −0.01 to "
+        "0.09) and to stereotypes of other groups (from −0.10 to −0.06; change 0.04, −0.01 to "
+        "0.09)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict", "told"),
+    [
+        (0.8, 0.9, "less related", "less related to the stereotypes of their own group: their exp"),
+        # Beyond 1, words that come back to it are less related, too.
+        (1.2, 1.1, "less related", "distance fell from 1.20 to 1.10 (change −0.10, "),
+        (0.9, 0.8, "more related", "are more related to the stereotypes of their own group: their"),
+        (0.9, 0.89, "inconclusive", "It is inconclusive whether protected words are less or more"),
+        (0.9, 0.9, "unchanged", "Debiasing did not change how related protected words are to"),
+    ],
+)
+def test_relatedness_is_said_as_the_verdict_has_it(
+    before: float, after: float, verdict: str, told: str
+) -> None:
+    change = after - before
+    row = {
+        "before": before, "after": after, "change": change, "p": 0.5, "verdict": verdict,
+        "lower": change - 0.03, "upper": change + 0.03,
+    }  # fmt: skip
+    assert told in related_sentence(row)
 
 
 def test_names(demo: bb.Embedding) -> None:

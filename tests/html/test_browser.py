@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from sample_page import long_frame, sample_page
 
-from bayesbias.html import Column, Page, Section, Table, write_page
+from bayesbias.html import Choice, Column, Figure, Fold, Page, Section, Table, write_page
 
 pytestmark = pytest.mark.slow
 
@@ -447,3 +447,81 @@ def test_without_scripts(sample: str) -> None:
         assert driver.get_log("browser") == []
     finally:
         driver.quit()
+
+
+def test_pointing_links_figure_and_table(show: Callable[..., Any], tmp_path: Path) -> None:
+    svg = (
+        '<svg viewBox="0 0 100 40" width="600">'
+        '<g data-key="word:a" data-tip="a: 0.5"><path d="M0 0H100V20H0z" style="fill:none"/></g>'
+        '<g data-key="word:b" data-tip="b: 0.7"><path d="M0 20H100V40H0z" style="fill:none"/></g>'
+        "</svg>"
+    )
+    table = Table(
+        pd.DataFrame({"word": ["a", "b"], "x": [1, 2]}),
+        "Words.",
+        keys=["word:a", "word:b"],
+        details=["All of a.", "All of b."],
+    )
+    page = Page("Two", [Section("One", [Figure(svg, "Two rows."), table])])
+    driver = show(write_page(page, tmp_path / "two.html").as_uri())
+    tip = driver.find_element(By.CSS_SELECTOR, ".tip")
+    assert not tip.is_displayed()
+
+    def lit() -> list[str]:
+        found = driver.find_elements(By.CSS_SELECTOR, ".lit")
+        return [f"{each.tag_name} {each.get_attribute('data-key')}" for each in found]
+
+    mark = driver.find_element(By.CSS_SELECTOR, 'g[data-key="word:b"]')
+    ActionChains(driver).move_to_element(mark).perform()
+    assert tip.text == "b: 0.7"
+    assert lit() == ["g word:b", "tr word:b"]
+    row = driver.find_element(By.CSS_SELECTOR, 'tr[data-key="word:a"] td')
+    ActionChains(driver).move_to_element(row).perform()
+    assert not tip.is_displayed()
+    assert lit() == ["g word:a", "tr word:a"]
+    # A click on a mark opens its row, which stays lit.
+    ActionChains(driver).move_to_element(mark).click().perform()
+    assert [d.text for d in driver.find_elements(By.CSS_SELECTOR, "tr.detail")] == ["All of b."]
+    ActionChains(driver).move_to_element(driver.find_element(By.TAG_NAME, "h1")).perform()
+    assert lit() == ["g word:b", "tr word:b"]
+
+
+def test_what_is_for_screens_is_not_printed(show: Callable[..., Any], tmp_path: Path) -> None:
+    blocks = [
+        Fold("Printed", "Printed fold."),
+        Fold("Left out", "Unprinted fold.", on_paper=False),
+        Choice("Which", {"a": "Unprinted choice.", "b": "Other."}, on_paper=False),
+    ]
+    page = Page("Paper", [Section("One", blocks)])
+    driver = show(write_page(page, tmp_path / "paper.html").as_uri())
+    assert "Unprinted choice." in driver.find_element(By.TAG_NAME, "main").text
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    driver.execute_script("dispatchEvent(new Event('beforeprint'))")
+    text = driver.find_element(By.TAG_NAME, "main").text
+    assert "Printed fold." in text
+    assert "Unprinted" not in text
+    assert "Left out" not in text
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_headings_of_intervals_are_in_view_on_a_phone(
+    show: Callable[..., Any], tmp_path: Path
+) -> None:
+    frame = pd.DataFrame(
+        {
+            "group": ["Christianity", "Islam"], "against": "stereotypes of other groups",
+            "mean": [-0.1, 0.1], "lower": [-0.2, -0.05], "upper": [-0.02, 0.2], "p": [0.9, 0.2],
+        }
+    )  # fmt: skip
+    columns = {
+        "group": "Group", "against": "Compared with",
+        "mean": Column(title="Difference", interval=("lower", "upper"), reference=0.0, places=2),
+        "p": Column(title="P(closer)", probability=True),
+    }  # fmt: skip
+    page = Page("Phone", [Section("One", Table(frame, "Groups.", columns))])
+    driver = show(write_page(page, tmp_path / "phone.html").as_uri(), width=390)
+    ends = driver.execute_script(
+        "return [...document.querySelectorAll('thead .title')]"
+        ".map(title => title.getBoundingClientRect().right)"
+    )
+    assert max(ends[:3]) <= 390

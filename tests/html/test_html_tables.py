@@ -211,3 +211,35 @@ def test_details_go_one_deep() -> None:
     inner = Table(FRAME, details=["a", "b", "c"])
     with pytest.raises(SpecError, match="the detail of a row holds a table with details"):
         html_of(FRAME, details=[inner, "", ""])
+
+
+def test_rows_are_linked_by_keys() -> None:
+    frame = pd.DataFrame({"word": ["a", "b"]})
+    html = html_of(frame, keys=['word:"a"', ""])
+    assert html.count("<tr data-key=") == 1
+    assert '<tr data-key="word:&#34;a&#34;">' in html
+    with pytest.raises(SpecError, match="'keys' are 1 for 2 rows"):
+        html_of(frame, keys=["word:a"])
+
+
+def test_estimates_are_rounded_by_their_intervals() -> None:
+    """What is within noise of the reference gets no digits of its own; what excludes it does."""
+    frame = pd.DataFrame(
+        {"word": ["a", "b"], "x": [-0.0004, -0.12], "low": [-0.06, -0.26], "high": [0.07, -0.003]}
+    )
+    column = Column(interval=("low", "high"), reference=0.0, places=2)
+    [first, second] = cells(html_of(frame, columns={"word": "Word", "x": column}).replace(
+        "<tr data-key", "<tr"))  # fmt: skip
+    assert " ".join(first[1].split()) == "0.00 [−0.06, 0.07]"
+    assert " ".join(second[1].split()) == "−0.12 [−0.26, −0.003]"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [(-0.2, 0.2, ["−0.2", "0.2", "0"]), (-0.18, 0.007, ["−0.18", "0"]), (0.1, 0.3, ["0", "0.3"])],
+)
+def test_the_reference_is_always_labelled(low: float, high: float, ticks: list[str]) -> None:
+    frame = pd.DataFrame({"word": ["a"], "x": [(low + high) / 2], "low": [low], "high": [high]})
+    column = Column(interval=("low", "high"), reference=0.0)
+    heading = html_of(frame, columns={"word": "Word", "x": column}).split("</thead>")[0]
+    assert re.findall("<text[^>]*>([^<]*)</text>", heading) == ticks

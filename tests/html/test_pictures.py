@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import struct
 from pathlib import Path
@@ -16,6 +17,7 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.patheffects import withStroke
 
 import bayesbias.html
+from bayesbias._core.constants import MARK
 from bayesbias.errors import SpecError
 from bayesbias.html import Figure, Page, PageContext, Section, figure_svg
 from bayesbias.html.colors import light_enough, luminance
@@ -185,3 +187,20 @@ def test_errors(picture: str | bytes, alt: str, message: str) -> None:
 def test_no_figure() -> None:
     with pytest.raises(SpecError, match="'source' is int; expected matplotlib axes or a figure."):
         figure_svg(3)  # type: ignore[arg-type]
+
+
+def test_marks_become_texts_and_links() -> None:
+    figure = drawn()
+    [axes] = figure.axes
+    odd = 'a "b" <c> #aabbcc'
+    axes.axhspan(0, 1, facecolor="none").set_gid(MARK + json.dumps([f"word:{odd}", odd, "0.5"]))
+    html = as_html(figure_svg(figure))
+    escaped = "a &quot;b&quot; &lt;c&gt; #aabbcc"
+    assert html.count(f'data-key="word:{escaped}" data-tip="{escaped}: 0.5"') == 1
+    assert MARK not in html
+
+
+def test_texts_of_dots_are_kept() -> None:
+    html = as_html(f'{BOX}><circle r="1" data-tip="#decade 0.5" onclick="alert(1)"/></svg>')
+    assert '<circle r="1" data-tip="#decade 0.5"' in html
+    assert "onclick" not in html

@@ -1,13 +1,20 @@
 from __future__ import annotations
 
+import json
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from drawn import assert_apart, ends, handmade, marks, names, simulated_table
+from matplotlib.axes import Axes
 
 import bayesbias as bb
+from bayesbias._core.constants import MARK
+from bayesbias._core.interval_text import estimate_text
 from bayesbias.errors import SpecError
+from bayesbias.plots import relabel
 from bayesbias.plots.style import CONNECTION_STYLES
 
 
@@ -170,3 +177,42 @@ def test_given_axes_of_another_figure(fit: bb.models.Fit) -> None:
     boxes = [text.get_window_extent() for text in [*ax.get_yticklabels(), *ax.texts]]
     for i, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[i + 1 :])
+
+
+def marked(ax: Axes) -> dict[tuple[str, str], str]:
+    """The texts of the marks that a page shows, by key and name."""
+    parts = [json.loads(gid.removeprefix(MARK)) for p in ax.patches if (gid := p.get_gid())]
+    texts: dict[tuple[str, str], str] = {}
+    for key, name, text in parts:
+        texts[key, name] = f"{texts.get((key, name), '')}{text};"
+    return texts
+
+
+def test_each_interval_has_a_mark_with_its_numbers(fit: bb.models.Fit) -> None:
+    ax = bb.plot_means(fit, prob=0.5)
+    means = fit.means(prob=0.5)
+    texts = marked(ax)
+    assert len(texts) == len(names(ax))
+    for (key, name), text in texts.items():
+        assert key == f"word:{name}"
+        own = means[means["protected_word"] == name].set_index("connection")
+        for connection, style in CONNECTION_STYLES.items():
+            row = own.loc[connection]
+            numbers = estimate_text(row["mean"], row["lower"], row["upper"]).split(", ")
+            assert f"{style.label} {numbers[0]} ({numbers[1]});" in text
+    # The marks of a row lie around its name, and together they fill the room without gaps.
+    spans = sorted((p.get_y(), p.get_y() + p.get_height()) for p in ax.patches if p.get_gid())
+    assert all(end <= start + 1e-9 for (_, end), (start, _) in pairwise(spans))
+
+
+def test_labels_take_the_place_of_names(fit: bb.models.Fit) -> None:
+    ax = bb.plot_means(fit)
+    before = names(ax)
+    headings = {text.get_text() for text in ax.texts}
+    relabel(ax, str.upper, lambda text: f"group {text}")
+    assert names(ax) == [name.upper() for name in before]
+    assert {text.get_text() for text in ax.texts} == {f"group {text}" for text in headings}
+    assert {name for _, name in marked(ax)} == {name.upper() for name in before}
+    # The keys stay, so that tables find them.
+    assert {key for key, _ in marked(ax)} == {f"word:{name}" for name in before}
+    assert_apart(ax)

@@ -209,6 +209,24 @@ def several(demo: bb.Embedding) -> list[bb.silhouette_analysis.Silhouettes]:
     ]
 
 
+def test_a_single_embedding_has_one_legend(
+    several: list[bb.silhouette_analysis.Silhouettes],
+) -> None:
+    results = [
+        bb.silhouettes(
+            "weat_es", result.query, bb.load_embedding("demo"), side=result.side, runs=10
+        )
+        for result in several[:2]
+    ]
+    axes = bb.plot_silhouette_grid(results)
+    assert len(axes[0, 0].figure.legends) == 1
+    for ax, found in zip(axes.ravel(), results, strict=True):
+        assert legends(ax) == []
+        assert [text.get_text() for text in ax.texts] == [
+            f"robustness\n{found.robustness.iloc[0]:.2f}"
+        ]
+
+
 def test_grid(several: list[bb.silhouette_analysis.Silhouettes]) -> None:
     axes = bb.plot_silhouette_grid(several)
     assert axes.shape == (3, 2)

@@ -253,3 +253,56 @@ def test_query_from_file(tmp_path: Path) -> None:
     assert len(query.target_sets[0]) == 25
     with pytest.raises(NotFoundError, match="Did you mean 'weat_1"):
         bb.load_query("weat_11")
+
+
+class TestLabels:
+    study = bb.Study(
+        "roles",
+        {"man": ["he"], "woman": ["she"]},
+        {"man": ["engineer"], "woman": ["nurse"]},
+        {"neutral": ["clock"]},
+        labels={"study": "Roles", "groups": {"man": "Men"}, "words": {"he": "“he”"}},
+    )
+
+    def test_names_are_used_where_there_is_no_label(self) -> None:
+        assert self.study.label == "Roles"
+        assert [self.study.group_label(group) for group in self.study.groups] == ["Men", "woman"]
+        assert [self.study.word_label(word) for word in ("he", "she")] == ["“he”", "she"]
+        assert bb.Study("a", {"x": ["b"], "y": ["c"]}, {"x": ["d"]}).label == "a"
+
+    @pytest.mark.parametrize("suffix", ["toml", "json"])
+    def test_round_trip(self, tmp_path: Path, suffix: str) -> None:
+        path = tmp_path / f"study.{suffix}"
+        self.study.save(path)
+        assert bb.load_study(path).labels == self.study.labels
+        assert pickle.loads(pickle.dumps(self.study)).labels == self.study.labels
+
+    def test_a_label_may_look_like_the_name_of_a_list(self, tmp_path: Path) -> None:
+        path = tmp_path / "study.json"
+        data = self.study.to_dict()
+        data["labels"] = {"study": "controls:neutral"}
+        path.write_text(json.dumps(data))
+        assert bb.load_study(path).label == "controls:neutral"
+
+    def test_labels_are_no_part_of_what_is_measured(self) -> None:
+        data = self.study.to_dict()
+        del data["labels"]
+        assert bb.Study.from_dict(data) == self.study
+        assert "labels" not in bb.Study.from_dict(data).to_dict()
+
+    @pytest.mark.parametrize(
+        ("labels", "message"),
+        [
+            ({"group": {"man": "Men"}}, "labels of 'group'.*Did you mean 'groups'"),
+            ({"groups": {"men": "Men"}}, "'men', which is not one of its groups.*mean 'man'"),
+            ({"words": {"him": "Him"}}, "'him', which is not one of its words"),
+            ({"words": "Him"}, "labels of words are 'Him'; expected a dictionary"),
+            ({"groups": {"man": ""}}, "label of 'man' is ''; expected a text"),
+            ({"study": 3}, "label of 'study' is 3; expected a text"),
+            (["man"], "'labels' is"),
+        ],
+    )
+    def test_bad_labels(self, labels: object, message: str) -> None:
+        data = self.study.to_dict() | {"labels": labels}
+        with pytest.raises(SpecError, match=message):
+            bb.Study.from_dict(data)

@@ -2,77 +2,203 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
-from functools import partial
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
 
-from bayesbias._core.wording import counted, plural, shortened, with_article
+from bayesbias._core.interval_text import ends_text, estimate_text
+from bayesbias._core.wording import counted, enumerated, plural, shortened
 from bayesbias.auditing.report.difference_text import (
     NAMED,
     OTHERS,
     difference,
-    directed,
-    interval_ends,
+    estimate,
     records,
-    size,
     span,
 )
 
+_NEUTRAL = "associated - none"
+_OWN = "the stereotypes of their own group"
 
-def bias(contrasts: pd.DataFrame, prob: float, rope: float) -> Iterator[str]:
-    """Describe whether own stereotypes are closer than neutral words, over the whole data set."""
-    first = records(contrasts[contrasts["level"] == "data set"])[0]
-    other = OTHERS[first["contrast"]]
-    if first["verdict"] == "inconclusive":
+
+def association(contrasts: pd.DataFrame, prob: float, rope: float) -> Iterator[str]:
+    """Say what own stereotypes are closer than, over the whole data set, and if that is bias."""
+    rows = records(contrasts[contrasts["level"] == "data set"])
+    compared: dict[str, list[str]] = {"closer": [], "farther": [], "inconclusive": []}
+    # Those that are shown first name the interval.
+    order = sorted(rows, key=lambda row: list(compared).index(row["verdict"]))
+    for number, row in enumerate(order):
+        name, note = ("", "") if number else (f"{prob:.0%} interval", "; negative: closer")
+        text = f"{OTHERS[row['contrast']]} ({estimate(row, name)}{note})"
+        compared[row["verdict"]].append(text)
+    yield f"{_compared(**compared)}."
+    yield _conclusion(rows)
+    first = rows[0]
+    if -rope < first["lower"] and first["upper"] < rope:
         yield (
-            "Whether protected words are closer to the stereotypes of their own group than to "
-            f"{other} is inconclusive: the estimate is {directed(first['mean'])}, and the "
-            f"{prob:.0%} interval goes from {interval_ends(first)}."
+            f"Compared with {OTHERS[first['contrast']]}, the difference is probably smaller than "
+            f"{rope:g}, whatever its sign."
         )
-    else:
-        how, than = {"closer": ("closer to", "to"), "farther": ("farther from", "from")}[
-            first["verdict"]
+
+
+def _compared(closer: list[str], farther: list[str], inconclusive: list[str]) -> str:
+    if closer:
+        text = f"Protected words are closer to {_OWN} than to {enumerated(closer)}"
+        if inconclusive:
+            text += f", but not clearly closer than to {enumerated(inconclusive, 'or')}"
+        if farther and inconclusive:
+            text += f", and farther from them than from {enumerated(farther)}"
+        elif farther:
+            text += f", but farther from them than from {enumerated(farther)}"
+        return text
+    if farther:
+        text = f"Protected words are farther from {_OWN} than from {enumerated(farther)}"
+        if inconclusive:
+            text += f"; compared with {enumerated(inconclusive)} it is inconclusive"
+        return text
+    return (
+        f"It is inconclusive whether protected words are closer to {_OWN} than to "
+        f"{enumerated(inconclusive, 'or')}"
+    )
+
+
+def _conclusion(rows: Sequence[dict[Hashable, Any]]) -> str:
+    """Return what the contrasts of one group, or of all, support together."""
+    closer = {row["contrast"] for row in rows if row["verdict"] == "closer"}
+    missing = [name for contrast, name in OTHERS.items() if contrast not in _contrasts_of(rows)]
+    if not closer:
+        return "No association is shown, and no bias."
+    if missing:
+        return f"Without {enumerated(missing)} to compare with, this cannot show a bias."
+    if closer == set(OTHERS):
+        return "The three comparisons together support a bias."
+    if _NEUTRAL in closer:
+        return "This is an association; no bias specific to the groups is shown."
+    return "Compared with neutral words no association is shown, so no bias is shown either."
+
+
+def _contrasts_of(rows: Sequence[dict[Hashable, Any]]) -> set[str]:
+    return {str(row["contrast"]) for row in rows}
+
+
+def for_whom(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:
+    """Say which groups, and then which words, are closer to their stereotypes."""
+    yield from _groups(contrasts)
+    every = contrasts[contrasts["level"] == "word"]
+    if len(every):
+        first = every["contrast"].iloc[0]
+        judged = every[(every["contrast"] == first) & (every["verdict"] != "")]
+        yield from _words(judged, prob)
+        unknown = int((every.drop_duplicates("word")["verdict"] == "").sum())
+        if unknown:
+            yield (
+                f"{counted(unknown, 'word')} cannot be judged: the embedding has no stereotype of "
+                f"{plural(unknown, 'its', 'their')} group."
+            )
+
+
+def _groups(contrasts: pd.DataFrame) -> Iterator[str]:
+    chosen = contrasts[(contrasts["level"] == "group") & (contrasts["verdict"] != "")]
+    if chosen.empty:
+        return
+    first = chosen["contrast"].iloc[0]
+    rows = records(chosen[chosen["contrast"] == first].sort_values("mean", kind="stable"))
+    parts = []
+    for verdict in ("closer", "farther", "inconclusive"):
+        named = [f"{row['group']} ({estimate(row)})" for row in rows if row["verdict"] == verdict]
+        if named:
+            parts.append(f"{verdict} for {enumerated(named)}")
+    yield f"Groups compared with {OTHERS[first]}: {'; '.join(parts)}."
+    if set(chosen["contrast"]) == set(OTHERS):
+        biased = [
+            str(group)
+            for group, own in chosen.groupby("group", sort=False)
+            if len(own) == len(OTHERS) and (own["verdict"] == "closer").all()
         ]
         yield (
-            f"Protected words are {how} the stereotypes of their own group than {than} {other}: by "
-            f"{size(first['mean'])}, with {with_article(f'{prob:.0%} interval')} from "
-            f"{interval_ends(first)}."
+            f"All three comparisons support a bias for {enumerated(biased)}."
+            if biased
+            else "For no group do all three comparisons support a bias."
         )
-    if -rope < first["lower"] and first["upper"] < rope:
-        yield f"Whatever its sign, the difference is probably smaller than {rope:g}."
-    yield from _at_equal_frequency(first, prob)
 
 
-def _at_equal_frequency(row: Mapping[Hashable, Any], prob: float) -> Iterator[str]:
-    """Describe what is left of a contrast if all attributes were equally frequent."""
-    if pd.isna(row.get("equal_mean")):
+def _words(rows: pd.DataFrame, prob: float) -> Iterator[str]:
+    if rows.empty:
         return
-    equal: dict[Hashable, Any] = {n: row[f"equal_{n}"] for n in ("mean", "lower", "upper")}
-    numbers = f"{directed(equal['mean'])} ({prob:.0%} interval {interval_ends(equal)})"
-    if equal["upper"] < 0 or equal["lower"] > 0:
-        yield f"At equal frequency of the attributes it is {numbers}."
-    else:
+    n = len(rows)
+    parts: list[str] = []
+    for verdict in ("closer", "farther"):
+        chosen = _extreme(rows, verdict)
+        if len(chosen):
+            named = [str(word) for word in chosen["word"].head(NAMED)]
+            more = len(chosen) - len(named)
+            named += [f"{more} more"] if more else []
+            of = f"{len(chosen)} of {counted(n, 'word')} {plural(len(chosen), 'is', 'are')}"
+            when = "" if parts else f" ({prob:.0%} interval excludes 0)"
+            parts.append(f"{of} {verdict}{when}: {enumerated(named)}")
+    if not parts:
         yield (
-            f"At equal frequency of the attributes it is {numbers}, which is inconclusive: "
-            "frequency may explain the difference."
-            if row["verdict"] != "inconclusive"
-            else f"At equal frequency of the attributes it is {numbers}, which is inconclusive too."
+            f"None of {counted(n, 'word')} shows a difference ({prob:.0%} intervals include 0): "
+            "the data do not decide."
+        )
+        return
+    left = int((rows["verdict"] == "inconclusive").sum())
+    parts += [f"for {left} the data do not decide"] if left else []
+    yield f"{'; '.join(parts)}."
+
+
+def _extreme(rows: pd.DataFrame, verdict: str) -> pd.DataFrame:
+    """Return the words of a verdict, those with the largest difference first."""
+    chosen = rows[rows["verdict"] == verdict]
+    return chosen.sort_values("mean", ascending=verdict == "closer", kind="stable")
+
+
+def false_claims(contrasts: pd.DataFrame) -> Iterator[str]:
+    """Say how many of the words that show a difference can be expected to show none."""
+    every = contrasts[contrasts["level"] == "word"]
+    rows = every[every["contrast"] == every["contrast"].iloc[0]] if len(every) else every
+    closer, farther = rows[rows["verdict"] == "closer"], rows[rows["verdict"] == "farther"]
+    claims = len(closer) + len(farther)
+    if claims:
+        wrong = float((1 - closer["prob_negative"]).sum() + farther["prob_negative"].sum())
+        of = "this word" if claims == 1 else f"these {claims} words"
+        few = "< 0.1" if wrong < 0.1 else f"{wrong:.1f}"
+        yield f"Expected false claims among {of}: {few}."
+
+
+def sensitivity(contrasts: pd.DataFrame) -> Iterator[str]:
+    """Say what the first contrast is at equal frequency, and by an interval without a model."""
+    row = records(contrasts[contrasts["level"] == "data set"])[0]
+    is_open = row["verdict"] == "inconclusive"
+    against = OTHERS[row["contrast"]]
+    if not pd.isna(row.get("equal_mean")):
+        mean, lower, upper = (float(row[f"equal_{n}"]) for n in ("mean", "lower", "upper"))
+        number, _, ends = estimate_text(mean, lower, upper).partition(", ")
+        text = f"At equal frequency of the attributes, the difference from {against} is {number} "
+        text += f"({ends})"
+        if not lower <= 0 <= upper:
+            yield f"{text}."
+        else:
+            doubt = "also inconclusive" if is_open else "inconclusive: frequency may explain it"
+            yield f"{text}, {doubt}."
+    if not pd.isna(row.get("t_lower")):
+        lower, upper = float(row["t_lower"]), float(row["t_upper"])
+        includes = lower <= 0 <= upper
+        yield (
+            f"A t-interval without a model {'includes' if includes else 'excludes'} 0"
+            f"{' as well' if includes == is_open else ''} ({ends_text(lower, upper)})."
         )
 
 
-def beside(contrasts: pd.DataFrame) -> Iterator[str]:
-    """Describe whether they are closer than human words and stereotypes of other groups."""
-    first, *others = records(contrasts[contrasts["level"] == "data set"])
-    for row in others:
-        if row["verdict"] == "inconclusive":
-            answer = f"it is inconclusive ({directed(row['mean'])}, interval {interval_ends(row)})"
-            if row["contrast"] == "associated - human" and first["verdict"] == "closer":
-                answer += ": stereotypes may be closer only because they are words about people"
-        else:
-            answer = f"they are {directed(row['mean'])} ({interval_ends(row)})"
-        yield f"Compared with {OTHERS[row['contrast']]} {answer}."
+def what_would_change_it(means: pd.DataFrame) -> Iterator[str]:
+    """Say how few attributes the intervals rest on."""
+    own = means[(means["connection"] == "associated") & (means["rows"] > 0)]
+    if len(own):
+        yield (
+            f"More stereotypes (now {span(own['rows'])} per word) would narrow the intervals; "
+            "other lists may give other results."
+        )
 
 
 def same_attributes(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:
@@ -81,23 +207,21 @@ def same_attributes(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:
     if not rows:
         return
     parts = [
-        f"those of {row['group']} {difference(row)}"
+        f"{row['group']} {difference(row)}"
         for row in sorted(rows, key=lambda row: float(row["mean"]))
     ]
     yield (
-        "The same stereotypes, seen from their own group and from the other groups, so that what "
-        "an attribute is like in itself (its frequency, for instance) cancels. Compared with the "
-        f"other groups, {prob:.0%} intervals: {'; '.join(parts)}."
+        "The same stereotypes can be seen from their own group and from the other groups, so that "
+        "what an attribute is like in itself, its frequency for instance, cancels. Own group minus "
+        f"other groups, with {prob:.0%} intervals (negative: closer): {'; '.join(parts)}."
     )
 
 
-def words(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:
-    """Count the words whose intervals exclude 0, and name the clearest."""
+def other_contrasts(contrasts: pd.DataFrame) -> Iterator[str]:
+    """Count the words that differ by the second and third contrast."""
     every = contrasts[contrasts["level"] == "word"]
     judged = every[every["verdict"] != ""]
-    first, *others = dict.fromkeys(every["contrast"])
-    yield from _counted(judged[judged["contrast"] == first], OTHERS[first], prob)
-    for contrast in others:
+    for contrast in [*dict.fromkeys(every["contrast"])][1:]:
         rows = judged[judged["contrast"] == contrast]
         if len(rows):
             parts = [
@@ -108,67 +232,6 @@ def words(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:
             left = int((rows["verdict"] == "inconclusive").sum())
             parts += [f"{left} inconclusive"] if left else []
             yield f"Compared with {OTHERS[contrast]}: {', '.join(parts)}."
-    unknown = int((every.drop_duplicates("word")["verdict"] == "").sum())
-    if unknown:
-        yield f"{counted(unknown, 'word')} cannot be judged: no stereotype of their group is there."
-
-
-def _counted(rows: pd.DataFrame, other: str, prob: float) -> Iterator[str]:
-    if rows.empty:
-        return
-    closer, farther = _extreme(rows, "closer"), _extreme(rows, "farther")
-    claims, n = len(closer) + len(farther), len(rows)
-    are = partial(plural, noun="is", nouns="are")
-    if not claims:
-        yield (
-            f"For none of {counted(n, 'word')} does the {prob:.0%} interval tell whether it is "
-            f"closer to the stereotypes of its own group than to {other}: nothing is established "
-            "word by word."
-        )
-        return
-    than = f"the stereotypes of their own group than to {other}"
-    if len(closer):
-        most = "most of all " if len(closer) > NAMED else ""
-        named = ", ".join(
-            f"{row['word']} {interval_ends(row)}" for row in records(closer.head(NAMED))
-        )
-        yield (
-            f"{len(closer)} of {counted(n, 'word')} {are(len(closer))} closer to {than}, by "
-            f"intervals that exclude 0: {most}{named}."
-        )
-    else:
-        yield f"None of {counted(n, 'word')} is closer to {than} by an interval that excludes 0."
-    if len(farther):
-        names = shortened(farther["word"], NAMED)
-        yield f"{len(farther)} {are(len(farther))} farther: {names}."
-    if n > claims:
-        yield f"{n - claims} {are(n - claims)} inconclusive."
-    wrong = float((1 - closer["prob_negative"]).sum() + farther["prob_negative"].sum())
-    of = "this claim" if claims == 1 else f"these {claims} claims"
-    few = "fewer than 0.1" if wrong < 0.1 else f"{wrong:.1f}"
-    yield f"By the probabilities of the model, {few} of {of} can be expected to be wrong."
-
-
-def _extreme(rows: pd.DataFrame, verdict: str) -> pd.DataFrame:
-    """Return the words of a verdict, those with the largest difference first."""
-    chosen = rows[rows["verdict"] == verdict]
-    return chosen.sort_values("mean", ascending=verdict == "closer", kind="stable")
-
-
-def groups(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:
-    """Describe how much closer the words of each group are to their stereotypes, on average."""
-    chosen = contrasts[(contrasts["level"] == "group") & (contrasts["verdict"] != "")]
-    if chosen.empty:
-        return
-    first = chosen["contrast"].iloc[0]
-    parts = [
-        f"{row['group']} {difference(row)}"
-        for row in records(chosen[chosen["contrast"] == first].sort_values("mean", kind="stable"))
-    ]
-    yield (
-        f"Own stereotypes compared with {OTHERS[first]}, on average over the words of a group, "
-        f"{prob:.0%} intervals: {'; '.join(parts)}."
-    )
 
 
 def hidden(means: pd.DataFrame, scores: pd.DataFrame) -> Iterator[str]:
@@ -180,18 +243,17 @@ def hidden(means: pd.DataFrame, scores: pd.DataFrame) -> Iterator[str]:
     controls = means[means["connection"] == "none"]
     for row in records(mac):
         text = (
-            f"The mean average cosine distance from all stereotypes (MAC) is {row['value']:.2f}, "
-            f"{row['lower']:.2f} to {row['upper']:.2f}; 1 would be unrelated"
+            f"The mean average cosine distance from all stereotypes (MAC) is {row['value']:.2f} "
+            f"({row['lower']:.2f} to {row['upper']:.2f}); 1 means unrelated"
         )
         if len(controls):
-            text += f", and the mean distance from neutral words is {controls['mean'].mean():.2f}"
+            text += f". The mean distance from neutral words is {controls['mean'].mean():.2f}"
         yield f"{text}."
     ordered = records(associated.sort_values("mean", kind="stable"))
     least, most = ordered[0], ordered[-1]
     width = (associated["upper"] - associated["lower"]).median()
     yield (
-        f"Single words differ: their expected distances from own stereotypes go from "
-        f"{least['mean']:.2f} ({least['protected_word']}) to {most['mean']:.2f} "
-        f"({most['protected_word']}), and are known to about ±{width / 2:.2f}; each rests on "
-        f"{span(associated['rows'])} distances."
+        f"Such a mean hides that words differ: their expected distances from own stereotypes range "
+        f"from {least['mean']:.2f} ({least['protected_word']}) to {most['mean']:.2f} "
+        f"({most['protected_word']}), each known to about ±{width / 2:.2f}."
     )

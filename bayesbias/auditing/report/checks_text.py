@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -11,13 +10,10 @@ from bayesbias._core.wording import counted, plural, shortened, with_article
 from bayesbias.auditing.audit_options import LEAD
 from bayesbias.auditing.report.difference_text import (
     NAMED,
-    directed,
-    interval_ends,
     records,
-    size,
     span,
 )
-from bayesbias.html import probability
+from bayesbias.debias_effects import gap_sentence, related_sentence, words_sentence
 
 # A difference of criteria of 2 standard errors is clear, if it is not small: below 4 units of
 # log density, 8 of deviance, standard errors cannot be trusted (Sivula et al. 2020).
@@ -56,44 +52,6 @@ def models(
             f"Means and contrasts are from {lead}, the best of the models that have a mean for "
             "each word and kind of attribute."
         )
-
-
-def confirmed(checks: Mapping[str, Any] | None) -> Iterator[str]:
-    """Describe whether the exact draws of the leading model stood all checks."""
-    if checks is None:
-        return
-    density = checks["density"]
-    if "density" in checks["disagree"]:
-        yield (
-            f"The density that the exact engine draws from is not that of {checks['model']}: at "
-            f"{density['points']} points the difference of their logarithms is not constant (by a "
-            f"part of {density['relative']:.1g} of the log density)."
-        )
-    else:
-        yield (
-            f"The density that the exact engine draws from is that of {checks['model']}, computed "
-            f"row by row: at {density['points']} points the difference of their logarithms is "
-            f"constant (to a part of {density['relative']:.0e} of the log density)."
-        )
-    if "coefficients" in checks["disagree"]:
-        yield "Given the scales, the draws of the coefficients do not follow this density."
-    yield (
-        "A second sampler (Hamiltonian Monte Carlo) drew the scales again. Of "
-        f"{checks['quantities']} quantities (contrasts of the data set and of groups, and all "
-        "parameters that belong to no single word) the means differ by at most "
-        f"{checks['largest']['mean']:.2f} posterior standard deviations and the ends of the 89% "
-        "intervals by at most "
-        f"{max(checks['largest'][end] for end in ('lower', 'upper')):.2f}"
-        + (
-            ", more than Monte Carlo error explains."
-            if "draws" in checks["disagree"]
-            else ", no more than Monte Carlo error explains."
-        )
-    )
-    if not checks["agrees"]:
-        yield "The exact draws fail these checks, so do not rely on these results."
-    if not checks["sampler_ok"]:
-        yield f"The second sampler has problems of its own: {'; '.join(checks['problems'])}."
 
 
 def metrics(scores: pd.DataFrame, skipped: Mapping[str, str], prob: float) -> Iterator[str]:
@@ -164,27 +122,23 @@ def lists(
 
 
 def debiased(table: pd.DataFrame) -> Iterator[str]:
-    """Describe the effect of a debiasing method on the distances, in short."""
+    """Describe the effect of a debiasing method in a sentence per question."""
     over_all = table[(table["group"] == "") & (table["word"] == "")]
+    own = over_all[(over_all["what"] == "distance") & (over_all["measure"] == "associated")]
+    for row in records(own[own["change"].notna()]):
+        yield related_sentence(row)
     gaps = over_all[(over_all["what"] == "gap") & (over_all["measure"] == "associated - none")]
     for row in records(gaps[gaps["change"].notna()]):
-        yield (
-            f"Compared with neutral words, own stereotypes were {directed(row['before'])} before "
-            f"and are {directed(row['after'])} after; the change is {size(row['change'])} "
-            f"({interval_ends(row)}), and with probability {probability(row['p'], 2)} the "
-            "difference is smaller."
-        )
-    distances = table[(table["what"] == "distance") & (table["measure"] == "associated")]
-    counts = distances.loc[distances["word"] != "", "verdict"].value_counts()
-    kinds = ("less related", "more related", "unchanged", "inconclusive")
-    parts = [f"{counts[kind]} {kind}" for kind in kinds if kind in counts]
-    if parts:
-        yield f"Distances of single words from own stereotypes: {', '.join(parts)}."
+        yield gap_sentence(row, "neutral words")
+    words = table[(table["what"] == "distance") & (table["measure"] == "associated")]
+    verdicts = words.loc[words["word"] != "", "verdict"]
+    if len(verdicts):
+        yield words_sentence(verdicts)
     left = table[(table["what"] == "residual") & table["after"].notna()]
     if len(left):
         tests = ", ".join(
-            f"{name} {span(rows['after'], 2)} "
-            f"({rows['event'].iloc[0].removeprefix('nearer to ')}: nothing left)"
+            f"{str(name).replace('_', ' ')} {span(rows['after'], 2)} "
+            f"({rows['event'].iloc[0].removeprefix('nearer to ')}: none)"
             for name, rows in left.groupby("measure", sort=False)
         )
-        yield f"Tests of what is left, the values of all pairs of groups: {tests}."
+        yield f"Residual bias, over all pairs of groups: {tests}."

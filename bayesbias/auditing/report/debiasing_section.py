@@ -16,7 +16,8 @@ def debiasing(part: AuditPart) -> SectionBlocks:
             yield f"**{literal(title)}.** {literal(text)}"
         yield figure(
             part.debiasing_figure(name),
-            "Expected distances before (open marks) and after debiasing (filled).",
+            "Expected distances before debiasing (open marks) and after (filled marks). Marks that "
+            "move towards 1 are less related.",
             "Intervals of each protected word before and after.",
         )
         frame = part.before_after[name]
@@ -34,7 +35,10 @@ def debiasing(part: AuditPart) -> SectionBlocks:
                         "before": Column(title="Before", places=2),
                         "after": Column(title="After", places=2),
                         "change": Column(
-                            title="Change", interval=("lower", "upper"), reference=0.0, places=2
+                            title="After minus before",
+                            interval=("lower", "upper"),
+                            reference=0.0,
+                            places=2,
                         ),
                         "verdict": Column(
                             title="Verdict",

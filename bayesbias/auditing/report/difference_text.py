@@ -1,4 +1,4 @@
-"""Differences of distances in words, with their intervals."""
+"""Differences of distances in words, with their intervals; negative differences are closer."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 import pandas as pd
+
+from bayesbias._core.interval_text import ends_text, estimate_text
+from bayesbias.wordlists import Study
 
 #: The most words that a sentence names.
 NAMED = 6
@@ -17,29 +20,21 @@ OTHERS = {
 }
 
 
-def size(value: float) -> str:
-    """Return the size of a difference; one that is not 0 does not look like it."""
-    distance = abs(value)
-    return f"{distance:.2f}" if distance >= 0.005 or distance == 0 else f"{distance:.1g}"
-
-
-def directed(value: float) -> str:
-    """Return a difference of distances in words: below 0 is closer."""
-    return f"{size(value)} {'closer' if value < 0 else 'farther'}"
+def estimate(row: Mapping[Hashable, Any], name: str = "") -> str:
+    """Return a difference with its interval: ``−0.10, −0.18 to −0.01``."""
+    return estimate_text(float(row["mean"]), float(row["lower"]), float(row["upper"]), name)
 
 
 def difference(row: Mapping[Hashable, Any]) -> str:
-    """Return a difference of distances with its interval, in words."""
-    doubt = "" if row["lower"] > 0 or row["upper"] < 0 else ", inconclusive"
-    return f"{directed(row['mean'])} ({interval_ends(row)}{doubt})"
+    """Return a difference with its interval, and whether it is inconclusive."""
+    doubt = "" if row["lower"] > 0 or row["upper"] < 0 else "; inconclusive"
+    mean, _, ends = estimate(row).partition(", ")
+    return f"{mean} ({ends}{doubt})"
 
 
 def interval_ends(row: Mapping[Hashable, Any]) -> str:
-    """Return an interval in words; the direction is said where it is not the same throughout."""
-    low, high = float(row["lower"]), float(row["upper"])
-    if low < 0 < high:
-        return f"{directed(low)} to {directed(high)}"
-    return " to ".join(map(size, sorted((low, high), key=abs)))
+    """Return an interval: ``−0.18 to −0.01``."""
+    return ends_text(float(row["lower"]), float(row["upper"]))
 
 
 def records(frame: pd.DataFrame) -> list[dict[Hashable, Any]]:
@@ -51,3 +46,17 @@ def span(values: pd.Series[Any], places: int = 0) -> str:
     """Return the smallest and the largest value; one, if they look the same."""
     low, high = f"{values.min():.{places}f}", f"{values.max():.{places}f}"
     return low if low == high else f"{low} to {high}"
+
+
+def labelled(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
+    """Return a table with the labels of groups and protected words in place of their names."""
+    shown = frame.copy()
+    for column, label in (
+        ("group", study.group_label),
+        ("protected_group", study.group_label),
+        ("word", study.word_label),
+        ("protected_word", study.word_label),
+    ):
+        if column in shown:
+            shown[column] = shown[column].astype("str").map(label)
+    return shown

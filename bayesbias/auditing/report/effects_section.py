@@ -6,7 +6,8 @@ import pandas as pd
 
 from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_result import AuditPart
-from bayesbias.auditing.report.difference_text import OTHERS
+from bayesbias.auditing.report.bias_text import same_attributes
+from bayesbias.auditing.report.difference_text import OTHERS, labelled
 from bayesbias.auditing.report.section_blocks import DIFFERENCE, SectionBlocks, figure, with_data
 from bayesbias.html import Column, Fold, Notice, Table, literal
 
@@ -15,20 +16,23 @@ def effects(part: AuditPart) -> SectionBlocks:
     """Write how much closer own stereotypes are, on average and by group."""
     yield figure(
         part.figure(artifacts.GROUPS_FIGURE),
-        "The same for groups: the averages of their words.",
+        f"Expected cosine distance of each group, the average of its words, with {part.prob:.0%} "
+        "intervals. Point at an interval to see its numbers.",
         "Intervals of the expected distances, one row per group.",
     )
+    yield from map(literal, same_attributes(labelled(part.contrasts, part.study), part.prob))
     yield _contrasts(part)
-    yield "# Coefficients of the connections"
-    yield from _coefficient_figures(part)
-    yield Fold("All parameters of the whole data set", [_coefficients(part)])
-    yield Fold("The overview of Dobrzeniecka (2021)", [_overview(part)])
+    yield from _coefficient_figure(part)
+    yield Fold("All parameters of the whole data set", [_coefficients(part)], on_paper=False)
+    yield Fold("The overview of Dobrzeniecka (2021)", [_overview(part)], on_paper=False)
 
 
 def _contrasts(part: AuditPart) -> Table:
     rows = with_data(part.contrasts[part.contrasts["level"] != "word"])
+    keys = [f"group:{group}" if group else "" for group in rows["group"]]
+    rows = labelled(rows, part.study)
     same = rows["level"] == "same attributes"
-    rows["of"] = rows["group"].where(rows["level"] != "data set", "all")
+    rows["of"] = rows["group"].where(rows["level"] != "data set", "all groups")
     rows["against"] = rows["contrast"].map(OTHERS).mask(same, "the same, from other groups")
     rows["t"] = _interval_texts(rows, "t_lower", "t_upper")
     beside: dict[str, Column | str] = {}
@@ -50,36 +54,35 @@ def _contrasts(part: AuditPart) -> Table:
         )
     return Table(
         rows,
-        "How much closer own stereotypes are than other attributes, over all and by group. The "
-        "last rows compare groups on the same stereotypes.",
+        "Distance from own stereotypes minus distance from other attributes, over all words and by "
+        "group (negative: closer). The last rows compare the groups on the same stereotypes.",
         {
-            "of": "Words",
-            "against": "Own stereotypes against",
+            "of": "Group",
+            "against": "Compared with",
             "mean": DIFFERENCE,
             **beside,
             "prob_negative": Column(title="P(closer)", probability=True),
         },
+        keys=keys,
     )
 
 
-def _coefficient_figures(part: AuditPart) -> SectionBlocks:
-    for model in dict.fromkeys([part.lead, "connection"]):
-        name = artifacts.coefficients_figure(model, part.lead)
-        if not part.has_figure(name):
-            continue
-        yield figure(
-            part.figure(name),
-            f"Coefficients of the model {literal(model)} for the whole data set, "
-            f"{part.prob:.0%} intervals.",
-            "One interval for each kind of attribute.",
+def _coefficient_figure(part: AuditPart) -> SectionBlocks:
+    if not part.has_figure(artifacts.COEFFICIENTS_FIGURE):
+        return
+    yield figure(
+        part.figure(artifacts.COEFFICIENTS_FIGURE),
+        f"Distances of the whole data set by kind of attribute, by the model {literal(part.lead)}, "
+        f"with {part.prob:.0%} intervals.",
+        "One interval for each kind of attribute.",
+    )
+    if part.lead == "connection":
+        yield Notice(
+            "The data do not determine these coefficients: adding a constant to all of them and "
+            "taking it from all words changes no distance, so their intervals mostly show the "
+            "prior. Whether they include 0 says nothing about bias; the differences in the "
+            "table above are well determined."
         )
-        if model == "connection":
-            yield Notice(
-                "The data do not fix these coefficients: adding a constant to all of them and "
-                "taking it from all words changes no distance, so their intervals mostly show the "
-                "prior. Whether they include 0 says nothing about bias; the differences in the "
-                "table above are well determined."
-            )
 
 
 def _overview(part: AuditPart) -> Table:

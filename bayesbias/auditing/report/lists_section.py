@@ -6,6 +6,7 @@ import pandas as pd
 
 from bayesbias._core.wording import counted
 from bayesbias.auditing.audit_result import AuditPart
+from bayesbias.auditing.report.checks_text import lists as summary_of_lists
 from bayesbias.auditing.report.section_blocks import SectionBlocks, figure
 from bayesbias.html import Column, Definitions, Fold, Notice, Table, literal
 
@@ -13,12 +14,11 @@ from bayesbias.html import Column, Definitions, Fold, Notice, Table, literal
 def lists(part: AuditPart) -> SectionBlocks:
     """Write what the check of the lists found."""
     warned = part.list_warnings
+    yield literal(" ".join(summary_of_lists(part.lists, warned, part.robustness)))
     if warned:
         text = "\n".join(f"- {literal(warning)}" for warning in warned)
         title = "Warning" if len(warned) == 1 else counted(len(warned), "warning")
         yield Notice(text, "warning", title)
-    else:
-        yield "The check of the lists found nothing to warn of."
     yield _lists_table(part)
     if len(part.list_pairs):
         yield _pairs_table(part)
@@ -114,4 +114,5 @@ def _robustness(part: AuditPart, table: pd.DataFrame) -> SectionBlocks:
     yield Fold(
         "In words",
         [Definitions({name: literal(text) for name, text in part.verdicts.items()})],
+        on_paper=False,
     )

@@ -15,7 +15,7 @@ from bayesbias.auditing.model_check import AGREED
 from bayesbias.auditing.report.section_blocks import SectionBlocks
 from bayesbias.auditing.second_sampler import HMC
 from bayesbias.debias import DEBIASERS, Debiaser
-from bayesbias.html import Code, Definitions, Fold, literal
+from bayesbias.html import Block, Code, Definitions, Fold, literal
 from bayesbias.metrics import METRICS, Metric
 from bayesbias.models import ESS_MIN, R_HAT_MAX, ModelSpec
 
@@ -41,8 +41,10 @@ _DISTANCES = (
     "**Distances.** For each protected word and each attribute the cosine distance of their "
     "vectors: 0 is the same direction, 1 unrelated, 2 opposite. An attribute is *associated* "
     "if it is a stereotype of the word's own group, *different* if of another group, *human* "
-    "or *none* (neutral) if it is a control word. Bias is where own stereotypes are closer "
-    "than controls. This follows [Dobrzeniecka & Urbaniak](#ref-dobrzeniecka)."
+    "or *none* (neutral) if it is a control word. Own stereotypes that are closer than controls "
+    "are an association; bias is said only where the comparisons with neutral words, human words "
+    "and the stereotypes of other groups all support it. This follows "
+    "[Dobrzeniecka & Urbaniak](#ref-dobrzeniecka)."
 )
 _COMPARISON = (
     "**Comparison.** WAIC ([Watanabe](#ref-watanabe)) estimates how well a model predicts new "
@@ -89,6 +91,7 @@ def _models(audit: Audit) -> SectionBlocks:
     engines = pd.concat([part.diagnostics for part in audit.parts.values()])
     sampled = list(dict.fromkeys(engines.loc[engines["engine"] == "nuts", "model"]))
     heavy = f" Sampled with NUTS instead: {literal(', '.join(sampled))}." if sampled else ""
+    leading = {part.lead for part in audit.parts.values()}
     yield (
         f"**Models.** All models were fitted to all distances with the exact engine of bayesbias "
         f"({CHAINS * draws:,} independent draws, seed {seed}): given a few standard deviations "
@@ -97,7 +100,8 @@ def _models(audit: Audit) -> SectionBlocks:
         f"{prob:.0%} of the posterior."
     )
     for name, spec in specs.items():
-        yield Fold(f"{name}: {spec.title}", [Code(str(spec)), f"From: {literal(spec.reference)}."])
+        blocks: list[str | Block] = [Code(str(spec)), f"From: {literal(spec.reference)}."]
+        yield Fold(f"{name}: {spec.title}", blocks, on_paper=name in leading)
 
 
 def _verdicts(options: Mapping[str, Any]) -> str:
@@ -117,7 +121,7 @@ def _metrics(audit: Audit) -> SectionBlocks:
         "that the groups and their own stereotypes make. Their intervals are from a Bayesian "
         f"bootstrap over the words ({CHAINS * audit.record['options']['draws']:,} draws)."
     )
-    yield Definitions({name: _described(METRICS.get(name)) for name in scores["metric"].unique()})
+    yield Definitions({name: _source(METRICS.get(name)) for name in scores["metric"].unique()})
 
 
 def _word_lists(options: Mapping[str, Any]) -> str:
@@ -144,18 +148,17 @@ def _debiasing(audit: Audit) -> SectionBlocks:
     yield Definitions(
         {
             f"{name} on {study}" if len(learned) > 1 else name: f"{literal(methods_of[name])}. "
-            f"{_described(DEBIASERS[name])}"
+            f"{_source(DEBIASERS[name])}"
             for study, methods_of in learned.items()
             for name in audit.record["options"]["debias"]
         }
     )
 
 
-def _described(kind: type[Metric] | type[Debiaser] | None) -> str:
-    """Return what the value of a metric says, and the source of a metric or a method."""
-    meaning, reference = getattr(kind, "orientation", ""), getattr(kind, "reference", None)
-    parts = [f"{literal(meaning)}."] if meaning else []
-    return " ".join([*parts, _linked(reference)] if reference else parts)
+def _source(kind: type[Metric] | type[Debiaser] | None) -> str:
+    """Return the source of a metric or a method."""
+    reference = getattr(kind, "reference", None)
+    return _linked(reference) if reference else ""
 
 
 def _linked(text: str) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.report.checks_text import excludes
+from bayesbias.auditing.report.checks_text import metrics as summary_of_metrics
 from bayesbias.auditing.report.section_blocks import SectionBlocks
 from bayesbias.html import Choice, Column, Definitions, Table, literal
 from bayesbias.metrics import METRICS
@@ -15,9 +16,11 @@ from bayesbias.metrics import METRICS
 
 def metrics(part: AuditPart) -> SectionBlocks:
     """Write the values of the classical metrics, all together and one by one."""
+    yield literal(" ".join(summary_of_metrics(part.scores, part.skipped, part.prob)))
     by_metric = {str(name): rows for name, rows in part.scores.groupby("metric", sort=False)}
     yield _overview(by_metric, part.prob)
-    yield Choice("Metric", {name: [_values(rows)] for name, rows in by_metric.items()})
+    values = {name: [_values(rows)] for name, rows in by_metric.items()}
+    yield Choice("Metric", values, on_paper=False)
     if part.skipped:
         yield Definitions({name: literal(why) for name, why in part.skipped.items()})
 
@@ -37,7 +40,7 @@ def _overview(by_metric: Mapping[str, pd.DataFrame], prob: float) -> Table:
     )
     return Table(
         frame.astype({"apart": "Int64"}),
-        "The classical metrics.",
+        "The classical metrics. The file `scores.csv` has all values.",
         {
             "metric": "Metric",
             "meaning": "What it says",

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.draws_compared import STATISTICS
+from bayesbias.auditing.report.checks_text import models as compared_models
 from bayesbias.auditing.report.section_blocks import SectionBlocks, figure
 from bayesbias.html import Column, Notice, Table, literal
 
 
 def models(part: AuditPart) -> SectionBlocks:
     """Write how well the models predict, and how well the leading one fits."""
+    yield literal(
+        " ".join(
+            compared_models(
+                part.comparison, part.comparison_loo, part.lead, part.comparison_warnings
+            )
+        )
+    )
     if len(part.comparison) > 1:
         yield figure(
             part.figure(artifacts.COMPARISON_FIGURE),
@@ -47,7 +55,7 @@ def models(part: AuditPart) -> SectionBlocks:
 def diagnostics(part: AuditPart) -> SectionBlocks:
     """Write whether the draws can be relied on, and what the steps warned of."""
     if part.confirmation is not None:
-        yield from _confirmation(part.confirmation)
+        yield from confirmation(part.confirmation)
     frame = part.diagnostics
     columns: dict[str, Column | str] = {
         "model": "Model",
@@ -65,7 +73,7 @@ def diagnostics(part: AuditPart) -> SectionBlocks:
         )
 
 
-def _confirmation(check: Mapping[str, Any]) -> SectionBlocks:
+def confirmation(check: Mapping[str, Any]) -> Iterator[Notice]:
     """Write what the checks of the leading model's exact draws found."""
     density, noise = check["density"], check["coefficients"]
     largest, limits = check["largest"], check["noticeable"]

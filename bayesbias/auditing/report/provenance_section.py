@@ -17,17 +17,12 @@ def provenance(audit: Audit) -> SectionBlocks:
             {
                 "source": f"`{_code(about['source'])}`",
                 "read": f"{about['words']:,} words × {about['dimensions']} dimensions",
-                "SHA-256": f"`{about['sha256']}`",
             }
         )
     for name, about in record["studies"].items():
         yield f"# Study {literal(name)}"
         lists = about["lists"]
-        terms = {
-            "source": literal(lists["source"] or "not given"),
-            "SHA-256": f"`{about['sha256']}`",
-        }
-        yield Definitions(terms)
+        yield Definitions({"source": literal(lists["source"] or "not given")})
         if lists["notes"]:
             yield "\n".join(f"- {literal(note)}" for note in lists["notes"])
     yield "# Software"
@@ -45,7 +40,23 @@ def provenance(audit: Audit) -> SectionBlocks:
         f"Everything on this page is in open files beside it; `{RECORD}` has the hash of each, "
         "and of what it was made from. The same call does only what has changed."
     )
-    files = [f"{file}  {digest}" for step in steps for file, digest in step["files"].items()]
+
+
+def hashes(audit: Audit) -> SectionBlocks:
+    """Write the SHA-256 hashes of the inputs and of all files."""
+    record = audit.record
+    lines = [
+        f"{kind} {name}  {about['sha256']}"
+        for kind, part in (("embedding", "embeddings"), ("study", "studies"))
+        for name, about in record[part].items()
+    ]
+    yield "The SHA-256 hash of what went in:"
+    yield Code("\n".join(lines))
+    files = [
+        f"{file}  {digest}"
+        for step in audit.steps.values()
+        for file, digest in step["files"].items()
+    ]
     yield Fold(f"{len(files)} files and their SHA-256", Code("\n".join(files)))
 
 

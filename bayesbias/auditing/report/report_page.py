@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bayesbias._core.wording import enumerated, plural
+from bayesbias._core.wording import plural
 from bayesbias.auditing.audit_result import Audit, AuditPart
 from bayesbias.auditing.report.debiasing_section import debiasing
 from bayesbias.auditing.report.effects_section import effects
@@ -12,22 +12,18 @@ from bayesbias.auditing.report.lists_section import lists
 from bayesbias.auditing.report.methods_section import methods
 from bayesbias.auditing.report.metrics_section import metrics
 from bayesbias.auditing.report.models_section import diagnostics, models
-from bayesbias.auditing.report.provenance_section import provenance
+from bayesbias.auditing.report.provenance_section import hashes, provenance
 from bayesbias.auditing.report.references_section import references
 from bayesbias.auditing.report.section_blocks import SectionBlocks
 from bayesbias.auditing.report.summary_section import embeddings_compared, in_short, summary
+from bayesbias.auditing.report.summary_text import title
 from bayesbias.auditing.report.words_section import distances, words
-from bayesbias.html import (
-    Choice,
-    Page,
-    Section,
-)
+from bayesbias.html import Choice, Page, Section
 
 
 def report_page(audit: Audit) -> Page:
     """Return the page of an audit."""
     embeddings, studies = (list(dict.fromkeys(names)) for names in zip(*audit.parts, strict=True))
-    title = f"Bias of {enumerated(embeddings)} on {enumerated(studies)}"
     parts: list[tuple[str, Callable[[AuditPart], SectionBlocks]]] = [
         ("Summary", summary),
         ("Words", words),
@@ -43,18 +39,20 @@ def report_page(audit: Audit) -> Page:
     if audit.between:
         sections.insert(1, Section("Embeddings compared", [*embeddings_compared(audit)]))
     record = audit.record
+    leads = dict.fromkeys(part.lead for part in audit.parts.values())
     facts = {
         plural(len(embeddings), "Embedding"): ", ".join(embeddings),
         plural(len(studies), "Study", "Studies"): ", ".join(studies),
+        plural(len(leads), "Model"): ", ".join(leads),
         "Intervals": f"{record['options']['prob']:.0%}",
         "Made": max(step["made"] for step in audit.steps.values())[:10],
         "By": f"bayesbias {record['bayesbias']}",
     }
     return Page(
-        title,
+        title(list(audit.parts.values())),
         [*(section for section in sections if section is not None), *_last_sections(audit)],
-        subtitle="How close protected words are to the stereotypes of their own group, and how "
-        "sure that is.",
+        subtitle="How close protected words are to the stereotypes of their own group, compared "
+        "with neutral words, human words and the stereotypes of other groups.",
         facts=facts,
         footer="Written by bayesbias from the files beside this page.",
     )
@@ -78,9 +76,10 @@ def _section(
 
 
 def _last_sections(audit: Audit) -> list[Section]:
-    """Return the sections on methods, provenance and citation."""
+    """Return the sections on methods, provenance and citation, and the appendix."""
     return [
         Section("Methods", [*methods(audit)]),
         Section("How this was made", [*provenance(audit)], id="provenance"),
         Section("References and citation", [*references()], id="references"),
+        Section("Appendix: files and hashes", [*hashes(audit)], id="appendix"),
     ]

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from bayesbias.auditing.audit_result import Audit, AuditPart
 from bayesbias.auditing.report.difference_text import OTHERS
-from bayesbias.auditing.report.section_blocks import DIFFERENCE, SectionBlocks
+from bayesbias.auditing.report.section_blocks import DIFFERENCE, SectionBlocks, figure
 from bayesbias.auditing.report.summary_text import across
 from bayesbias.html import Column, Notice, Table, literal
 
 
 def summary(part: AuditPart) -> SectionBlocks:
-    """Write what was found of a part, paragraph by paragraph."""
+    """Write what was found of a part, in three points, and one for each method of debiasing."""
     if part.confirmation is not None and not part.confirmation["agrees"]:
         yield Notice(
             "The exact draws of the leading model fail their checks; see "
             "[diagnostics](#diagnostics).",
             "warning",
         )
-    for title, text in part.paragraphs().items():
-        yield f"**{literal(title)}.** {literal(text)}"
+    yield _points(part.paragraphs())
+
+
+def _points(paragraphs: Mapping[str, str]) -> str:
+    """Return paragraphs as a list whose items begin with the titles."""
+    return "\n".join(
+        f"- **{literal(title)}.** {literal(text)}" for title, text in paragraphs.items()
+    )
 
 
 def in_short(audit: Audit) -> SectionBlocks:
     """Say what was found of all parts, a row each."""
-    for title, text in across(audit).items():
-        yield f"**{literal(title)}.** {literal(text)}"
+    if audit.between:
+        yield _points(across(audit))
     rows = []
+    against = ""
     for (embedding, study), part in audit.parts.items():
-        first = part.contrasts[part.contrasts["contrast"] == part.contrasts["contrast"].iloc[0]]
+        against = str(part.contrasts["contrast"].iloc[0])
+        first = part.contrasts[part.contrasts["contrast"] == against]
         words = first.loc[first["level"] == "word", "verdict"]
         rows.append(
             first[first["level"] == "data set"].assign(
@@ -42,7 +52,7 @@ def in_short(audit: Audit) -> SectionBlocks:
         )
     yield Table(
         pd.concat(rows),
-        "Own stereotypes against neutral words, over all words; below 0 is closer.",
+        f"Own stereotypes compared with {OTHERS[against]}, over all words; negative: closer.",
         {
             "embedding": "Embedding",
             "study": "Study",
@@ -60,6 +70,13 @@ def embeddings_compared(audit: Audit) -> SectionBlocks:
         if len(audit.between) > 1:
             yield f"# {literal(study)}"
         yield literal(across(audit)[f"Embeddings on {study}"])
+        yield figure(
+            audit.between_figures[study],
+            "Own stereotypes compared with other attributes in each embedding, and the differences "
+            "between embeddings. Left of 0, own stereotypes are closer; a difference left of 0 "
+            "means that they are closer in the first embedding.",
+            "One interval per embedding and per pair of embeddings, for each comparison.",
+        )
         shown = table.assign(
             what=[
                 f"{one} minus {other}" if other else one
@@ -69,24 +86,23 @@ def embeddings_compared(audit: Audit) -> SectionBlocks:
         )
         yield Table(
             shown,
-            "How much closer own stereotypes are than other attributes in each embedding, and the "
-            "differences between embeddings, from the same pairs of words.",
+            "The same numbers. The differences are of the same pairs of words.",
             {
                 "what": "Embedding",
-                "against": Column(title="Own stereotypes against", choose=True),
+                "against": Column(title="Compared with", choose=True),
                 "mean": DIFFERENCE,
                 "prob_negative": Column(title="P(below 0)", probability=True),
             },
         )
         yield Table(
             audit.ranking[study].assign(score=_intervals(audit.ranking[study], "score")),
-            "The embeddings ranked by each metric; 1 is the least biased.",
+            "The embeddings ranked by each metric; rank 1 is nearest to no bias.",
             {
                 "embedding": "Embedding",
                 "metric": Column(title="Metric", choose=True),
                 "score": "Distance from no bias",
                 "expected_rank": Column(title="Expected rank", places=1),
-                "p_best": Column(title="P(least biased)", probability=True),
+                "p_best": Column(title="P(rank 1)", probability=True),
             },
         )
 

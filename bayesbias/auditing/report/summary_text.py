@@ -2,60 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from bayesbias._core.wording import counted, plural, shortened
-from bayesbias.auditing.report.bias_text import beside, bias, groups, hidden, same_attributes, words
-from bayesbias.auditing.report.checks_text import (
-    confirmed,
-    debiased,
-    lists,
-    metrics,
-    models,
-)
+from bayesbias._core.wording import counted, enumerated, plural, shortened
+from bayesbias.auditing.report import bias_text
+from bayesbias.auditing.report.checks_text import debiased
 from bayesbias.auditing.report.difference_text import (
     NAMED,
     OTHERS,
-    directed,
-    interval_ends,
+    difference,
+    estimate,
+    labelled,
     records,
-    size,
 )
+from bayesbias.embeddings import source_title
 
 if TYPE_CHECKING:
     from bayesbias.auditing.audit_result import Audit, AuditPart
 
 
+def title(parts: Sequence[AuditPart]) -> str:
+    """Return what was measured: the study, the embedding, its words, and the model."""
+    studies = list(dict.fromkeys(part.study.label for part in parts))
+    embeddings = list(dict.fromkeys(part.embedding for part in parts))
+    about = parts[0].record["embeddings"]
+    # A name of one's own is a better title than that of the source.
+    named = [
+        (source_title(name) if about[name]["source"] == name else "") or name for name in embeddings
+    ]
+    protected = {part.study.name: len(part.study.protected_words) for part in parts}
+    counts = [counted(sum(protected.values()), "protected word")]
+    if len(embeddings) == 1:
+        counts.insert(0, counted(int(about[embeddings[0]]["words"]), "word"))
+    leads = list(dict.fromkeys(part.lead for part in parts))
+    counts.append(f"{plural(len(leads), 'model')} {enumerated(leads)}")
+    return f"{enumerated(studies)} in {enumerated(named)}: {'; '.join(counts)}"
+
+
 def paragraphs(part: AuditPart) -> dict[str, str]:
-    """Return one paragraph each on what was found, without those that have nothing to say."""
+    """Return three paragraphs on what was found, and one for each method of debiasing."""
     prob, rope = part.prob, float(part.record["options"]["rope"])
+    contrasts = labelled(part.contrasts, part.study)
     texts: dict[str, Iterable[str]] = {
-        "Bias": bias(part.contrasts, prob, rope),
-        "Other comparisons": beside(part.contrasts),
-        "The same attributes": same_attributes(part.contrasts, prob),
-        "Word by word": words(part.contrasts, prob),
-        "By group": groups(part.contrasts, prob),
-        "What one number hides": hidden(part.means, part.scores),
-        "Models": models(part.comparison, part.comparison_loo, part.lead, part.comparison_warnings),
-        "Check of the draws": confirmed(part.confirmation),
-        "Classical metrics": metrics(part.scores, part.skipped, prob),
-        "Word lists": lists(part.lists, part.list_warnings, part.robustness),
+        "Association": bias_text.association(contrasts, prob, rope),
+        "For whom": bias_text.for_whom(contrasts, prob),
+        "How sure": how_sure(part, contrasts),
         **{f"Debiasing, {name}": debiased(table) for name, table in part.before_after.items()},
-        "Limits": limits(part),
     }
     return {title: " ".join(sentences) for title, text in texts.items() if (sentences := [*text])}
 
 
-def limits(part: AuditPart) -> Iterator[str]:
-    """Say what all of this is conditional on."""
-    yield (
-        f"All of this is about the words of the study {part.study.name!r} in {part.embedding!r}; "
-        f"the vectors are taken as they are, and {part.prob:.0%} intervals miss the truth now and "
-        "then even if the model is right."
-    )
+def how_sure(part: AuditPart, contrasts: pd.DataFrame) -> Iterator[str]:
+    """Say how sure the findings are, and what would change them."""
+    if part.confirmation is not None and not part.confirmation["agrees"]:
+        yield "The exact draws fail their checks: do not rely on these results."
+    yield from bias_text.false_claims(contrasts)
+    yield from bias_text.sensitivity(contrasts)
+    yield from bias_text.what_would_change_it(part.means)
 
 
 def across(audit: Audit) -> dict[str, str]:
@@ -69,38 +75,39 @@ def across(audit: Audit) -> dict[str, str]:
 def _compared(table: pd.DataFrame, ranking: pd.DataFrame) -> Iterator[str]:
     first = table["contrast"].iloc[0]
     rows = table[table["contrast"] == first]
-    parts = [
-        f"{row['embedding']} {directed(row['mean'])} ({interval_ends(row)})"
-        for row in records(rows[rows["second"] == ""])
-    ]
-    yield f"Own stereotypes compared with {OTHERS[first]}: {'; '.join(parts)}."
+    parts = [f"{row['embedding']} {difference(row)}" for row in records(rows[rows["second"] == ""])]
+    yield f"Own stereotypes compared with {OTHERS[first]} (negative: closer): {'; '.join(parts)}."
     pairs = rows[rows["second"] != ""]
     clear = pairs[(pairs["upper"] < 0) | (pairs["lower"] > 0)]
     for row in records(clear):
         more, less = row["embedding"], row["second"]
         if row["lower"] > 0:
             more, less = less, more
-        gap = f"{size(row['mean'])} ({interval_ends(row)})"
-        yield f"In {more} they are closer than in {less}, by {gap}."
+            row |= {"mean": -row["mean"], "lower": -row["upper"], "upper": -row["lower"]}
+        yield f"They are closer in {more} than in {less} (difference {estimate(row)})."
     unclear = pairs.drop(index=clear.index)
     if len(unclear):
-        pairs_named = [
-            f"{first} and {second}"
-            for first, second in zip(unclear["embedding"], unclear["second"], strict=True)
+        named = [
+            f"{row['embedding']} or {row['second']} (difference {estimate(row)})"
+            for row in records(unclear)
         ]
-        yield f"It is inconclusive which is more biased: {shortened(pairs_named, NAMED)}."
+        yield f"Inconclusive: whether they are closer in {shortened(named, NAMED)}."
+    yield from _ranked(ranking)
+
+
+def _ranked(ranking: pd.DataFrame) -> Iterator[str]:
+    if ranking.empty:
+        return
     best = ranking[ranking["p_best"] > ranking.groupby("metric")["p_best"].transform("max") - 1e-12]
     sure = best[best["p_best"] >= 0.95]
+    by = sure.groupby("embedding", sort=False)["metric"].agg(list)
+    metrics = counted(ranking["metric"].nunique(), "classical metric")
+    if by.empty:
+        yield f"None of {metrics} ranks one embedding best with a probability of 0.95 or more."
+        return
     n = sure["metric"].nunique()
+    parts = [f"{embedding} ({enumerated(names)})" for embedding, names in by.items()]
     yield (
-        f"Of {counted(ranking['metric'].nunique(), 'classical metric')}, "
-        f"{n} {plural(n, 'tells', 'tell')} with a probability of 0.95 or more which embedding "
-        f"is least biased{_who(sure)}."
+        f"{n} of {metrics} {plural(n, 'ranks', 'rank')} one embedding as nearest to no bias with a "
+        f"probability of 0.95 or more: {'; '.join(parts)}."
     )
-
-
-def _who(sure: pd.DataFrame) -> str:
-    if sure.empty:
-        return ""
-    by = sure.groupby("embedding", sort=False)["metric"].agg(", ".join)
-    return f" ({'; '.join(f'{embedding}: {names}' for embedding, names in by.items())})"

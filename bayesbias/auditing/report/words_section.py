@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import math
+from xml.sax.saxutils import quoteattr
+
 import pandas as pd
 
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_result import AuditPart
-from bayesbias.auditing.report.difference_text import OTHERS, difference
+from bayesbias.auditing.report.bias_text import hidden, other_contrasts
+from bayesbias.auditing.report.difference_text import OTHERS, difference, labelled
 from bayesbias.auditing.report.section_blocks import SectionBlocks, figure, with_data
-from bayesbias.html import Column, Table, literal
+from bayesbias.html import Column, Figure, Table, literal
 from bayesbias.plots import CONNECTION_STYLES
 
 # Attributes of each kind that the detail of a word shows, the closest first.
 _CLOSEST = 6
 
+# The page stays small: without dots for single words if there are more distances than this.
+_MOST_DOTS = 30_000
+
 # Contrasts that the table of words has room for; the others are in the details.
 _SHOWN = 2
 _CONTRAST_NOTE = (
-    "Distance from own stereotypes less distance from the others: below 0 is closer to stereotypes."
+    "Distance from own stereotypes minus distance from the others; negative: closer to the "
+    "stereotypes."
 )
 
 _KINDS = {
@@ -34,26 +42,44 @@ def words(part: AuditPart) -> SectionBlocks:
     yield figure(
         part.figure(artifacts.MEANS_FIGURE),
         f"Expected cosine distance of each protected word from each kind of attribute, with "
-        f"{part.prob:.0%} intervals, by the model {literal(part.lead)}. Bias is where own "
-        "stereotypes lie to the left of the controls; the table below has the intervals of these "
-        "differences.",
+        f"{part.prob:.0%} intervals, by the model {literal(part.lead)}. Own stereotypes to the "
+        "left of the controls are an association; the table below has the intervals of these "
+        "differences. Point at an interval to see its numbers; click it to open its word in the "
+        "table.",
         "Intervals of the expected distances, one row per protected word, four marks each.",
     )
     contrasts = with_data(part.contrasts[part.contrasts["level"] == "word"])
+    text = " ".join(other_contrasts(labelled(contrasts, part.study)))
+    if text:
+        yield literal(text)
     frame, columns = _contrasts_table(contrasts, part.prob)
     distances_of = _by_word(part.table, "protected_word")
     contrasts_of = _by_word(contrasts, "word")
+    scale = _scale(part.table)
     yield Table(
-        frame,
-        "All protected words, those closest to their own stereotypes first. Click a heading to "
-        "sort, a word to see its closest attributes.",
+        _labelled(frame, part),
+        "All protected words, those closest to their own stereotypes first (negative: closer than "
+        "the other words). Click a heading to sort, a word to see its distances.",
         columns,
         filterable=True,
         details=[
-            [_differences(contrasts_of[word]), _closest(word, distances_of[word])]
+            [
+                _differences(contrasts_of[word]),
+                *_strip(part, word, distances_of[word], scale),
+                _closest(part.study.word_label(word), distances_of[word]),
+            ]
             for word in frame["word"]
         ],
+        keys=[f"word:{word}" for word in frame["word"]],
     )
+
+
+def _labelled(frame: pd.DataFrame, part: AuditPart) -> pd.DataFrame:
+    """Return the table of words with labels, the columns to choose by as they were."""
+    shown = labelled(frame, part.study)
+    shown["verdict"] = frame["verdict"]
+    shown["group"] = pd.Categorical(shown["group"], list(dict.fromkeys(shown["group"])))
+    return shown
 
 
 def _contrasts_table(
@@ -82,7 +108,7 @@ def _contrasts_table(
         for column in ("mean", "lower", "upper"):
             frame[f"{column} {number}"] = rows[column].to_numpy()
         columns[f"mean {number}"] = Column(
-            title=f"Against {OTHERS[contrast]}",
+            title=f"Compared with {OTHERS[contrast]}",
             interval=(f"lower {number}", f"upper {number}"),
             reference=0.0,
             places=2,
@@ -101,12 +127,12 @@ def _by_word(frame: pd.DataFrame, column: str) -> dict[str, pd.DataFrame]:
 def _differences(rows: pd.DataFrame) -> str:
     """Say how much closer the own stereotypes of a word are than all else."""
     parts = [
-        f"{literal(difference(row))} than {OTHERS[row['contrast']]}"
+        f"{OTHERS[row['contrast']]} {literal(difference(row))}"
         for row in rows[rows["verdict"] != ""].to_dict("records")
     ]
     if not parts:
-        return "There is no stereotype of its own group to tell its distance from."
-    return f"Own stereotypes are {', '.join(parts)}."
+        return "The embedding has no stereotype of its group, so it cannot be judged."
+    return f"Own stereotypes compared with {', '.join(parts)}; negative: closer."
 
 
 def _closest(word: str, rows: pd.DataFrame) -> Table:
@@ -138,6 +164,67 @@ def _closest(word: str, rows: pd.DataFrame) -> Table:
     )
 
 
+def _scale(table: pd.DataFrame) -> tuple[float, float]:
+    """Return the ends of the axis that all words share, at tenths."""
+    values = table["cosine_distance"]
+    return math.floor(10 * values.min()) / 10, math.ceil(10 * values.max()) / 10
+
+
+def _strip(
+    part: AuditPart, word: str, rows: pd.DataFrame, scale: tuple[float, float]
+) -> SectionBlocks:
+    """Draw every distance of a word as a dot; not in very large audits, to keep the page small."""
+    if len(part.table) > _MOST_DOTS:
+        return
+    kinds = [name for name in CONNECTIONS if (rows["connection"] == name).any()]
+    low, high = scale
+    left, width, lane = 130.0, 420.0, 26.0
+    bottom = 8 + lane * len(kinds)
+
+    def x(value: float) -> float:
+        return left + (value - low) / (high - low) * width
+
+    svg = [f'<svg viewBox="0 0 {left + width + 12:.0f} {bottom + 36:.0f}">']
+    ticks = [tick / 10 for tick in range(round(10 * low), round(10 * high) + 1) if tick % 2 == 0]
+    for tick in ticks:
+        color = "#222222" if tick == 1 else "#dddddd"
+        svg += [
+            f'<path d="M{x(tick):.1f} 4V{bottom:.1f}" style="stroke:{color}"/>',
+            f'<text x="{x(tick):.1f}" y="{bottom + 14:.1f}" '
+            f'style="font-size:11px;text-anchor:middle">{tick:.1f}</text>',
+        ]
+    svg.append(
+        f'<text x="{left + width / 2:.0f}" y="{bottom + 30:.1f}" '
+        'style="font-size:11px;text-anchor:middle">cosine distance (1: unrelated)</text>'
+    )
+    for number, kind in enumerate(kinds):
+        own = rows[rows["connection"] == kind]
+        middle = 8 + lane * (number + 0.5)
+        svg.append(
+            f'<text x="{left - 10:.0f}" y="{middle + 4:.1f}" '
+            f'style="font-size:11px;text-anchor:end">{_KINDS[kind]}</text>'
+        )
+        svg.append(f'<g style="fill:{CONNECTION_STYLES[kind].color};fill-opacity:0.7">')
+        pairs = zip(own["word_to_compare"].astype("str"), own["cosine_distance"], strict=True)
+        for place, (attribute, value) in enumerate(pairs):
+            # Spread over the lane, the same each time.
+            y = middle + (place * 7 % 11 - 5) * lane / 15
+            tip = quoteattr(f"{part.study.word_label(attribute)} {value:.2f}")
+            svg.append(f'<circle cx="{x(value):.1f}" cy="{y:.1f}" r="2.6" data-tip={tip}/>')
+        mean = x(own["cosine_distance"].mean())
+        svg.append("</g>")
+        svg.append(
+            f'<path d="M{mean:.1f} {middle - 11:.1f}v22" style="stroke:#222222;stroke-width:2"/>'
+        )
+    svg.append("</svg>")
+    label = literal(part.study.word_label(word))
+    yield Figure(
+        "".join(svg),
+        f"A dot for each distance of {part.study.word_label(word)}, one row per kind of attribute.",
+        f"Every distance of *{label}*; the lines are the means.",
+    )
+
+
 def distances(part: AuditPart) -> SectionBlocks:
     """Write how many distances there are, and show them."""
     table = part.table
@@ -148,9 +235,9 @@ def distances(part: AuditPart) -> SectionBlocks:
         f"attributes make {len(table):,} distances, all that the models see"
         + (f"; {lost} of the study's words could not be found." if lost else ".")
     )
+    yield literal(" ".join(hidden(labelled(part.means, part.study), part.scores)))
     yield figure(
         part.figure(artifacts.DISTANCES_FIGURE),
-        "Every distance as a dot; the black marks are the means, which is all that a mean of means "
-        "keeps.",
+        "Every distance as a dot; the black lines are the means.",
         "Dots for the distances of each kind of attribute.",
     )
