@@ -64,7 +64,8 @@ def _tables(part: AuditPart) -> dict[str, PaperTable]:
         f"{counted(len(part.table), 'distance')}"
     )
     model = f"model {part.lead}, with {part.prob:.0%} intervals"
-    contrasts = part.contrasts
+    named = part.contrasts["group"].map(lambda g: part.study.group_label(g) if g else g)
+    contrasts = part.contrasts.assign(group=named)
     shown = {"prob_negative": "P(closer)", "prob_in_rope": "P(negligible)", "rows": "n"}
     wide = contrasts[contrasts["level"].isin(["data set", "group"])]
     wide = wide.assign(group=wide["group"].where(wide["level"] == "group", "all"))
@@ -112,7 +113,7 @@ def methods_text(part: AuditPart) -> str:
 def _data(part: AuditPart) -> list[str]:
     about = part.record["embeddings"][part.embedding]
     table = part.table
-    groups = enumerated([str(group) for group in table["protected_group"].unique()])
+    groups = enumerated([part.study.group_label(g) for g in table["protected_group"].unique()])
     return [
         f"We computed cosine distances in the embedding {part.embedding} "
         f"({about['words']:,} words, {about['dimensions']} dimensions) between "
