@@ -47,6 +47,7 @@ _FEWEST = 0.01  # with a smaller share of proposals accepted, chains are quicker
 _NOWHERE = 1e10
 _FAR = 100.0
 _PARETO_K_MAX = 0.5  # above, the variance of the weights is infinite
+_HOPELESS = 0.7  # above, more points are not worth their time
 _SCAN = 64  # points of the coarse scan
 _STARTS = 2  # of them to search from
 _SEARCHES = 3
@@ -303,33 +304,41 @@ def _with_arms(target: Target, modes: list[tuple[Array, float]]) -> _Mixture:
     the scale itself. Two such arms at a right angle are no hill that one distribution fits.
     """
     mode, top = modes[0]
-    n = len(mode)
     parts = [_around(target, point) for point, _ in modes]
     heights = [value for _, value in modes]
-    scale = np.ones(n, dtype=bool) if target.scale is None else target.scale
-    for j in np.flatnonzero(scale).tolist():
-        low = mode[j] - 9.0 if target.lower is None else target.lower[j] + 3.5
-        point, base = _climb(target, np.where(np.arange(n) == j, low, mode), fixed=j)
-        along = np.linspace(low, max(low + 1, mode[j] + 2.0), 80)
-        line = np.tile(point, (len(along), 1))
-        line[:, j] = along
-        # Along the arm the density of the logarithm rises like the scale, up to a bend.
-        bent = target(line) - base - (along - low) < -_BEND
-        end = int(bent.argmax()) - 1 if bent.any() else len(along) - 1
-        height = base + along[end] - low
-        if end < 1 or height < top - _MINOR:
-            continue
-        inside = line[end].copy()
-        inside[j] = max(low, along[end] - 2.0)
-        covariance = _curvature(target, inside)
-        covariance[j], covariance[:, j] = 0.0, 0.0
-        covariance[j, j] = 1.0
-        sd = np.sqrt(np.diag(covariance))
-        axes = np.linalg.cholesky(covariance / np.outer(sd, sd))
-        parts.append(_SplitT(line[end], sd, np.where(np.arange(n) == j, 0.3, sd), axes))
-        heights.append(height)
+    scale = np.ones(len(mode), dtype=bool) if target.scale is None else target.scale
+    # A scale that is known this well is not zero.
+    vague = np.flatnonzero(scale & (parts[0].left > _VAGUE / 2)).tolist()
+    for arm in in_threads(lambda j: _arm(target, mode, j), vague):
+        if arm is not None and arm[1] > top - _MINOR:
+            parts.append(arm[0])
+            heights.append(arm[1])
     share = np.exp(np.array(heights) - max(heights)) + 0.1
     return _Mixture(parts, share / share.sum())
+
+
+def _arm(target: Target, mode: Array, j: int) -> tuple[_SplitT, float] | None:
+    """Return the arm along which a scale goes to zero, and its height; None if there is none."""
+    n = len(mode)
+    low = mode[j] - 9.0 if target.lower is None else target.lower[j] + 3.5
+    point, base = _climb(target, np.where(np.arange(n) == j, low, mode), fixed=j)
+    along = np.linspace(low, max(low + 1, mode[j] + 2.0), 80)
+    line = np.tile(point, (len(along), 1))
+    line[:, j] = along
+    # Along the arm the density of the logarithm rises like the scale, up to a bend.
+    bent = target(line) - base - (along - low) < -_BEND
+    end = int(bent.argmax()) - 1 if bent.any() else len(along) - 1
+    if end < 1:
+        return None
+    inside = line[end].copy()
+    inside[j] = max(low, along[end] - 2.0)
+    covariance = _curvature(target, inside)
+    covariance[j], covariance[:, j] = 0.0, 0.0
+    covariance[j, j] = 1.0
+    sd = np.sqrt(np.diag(covariance))
+    axes = np.linalg.cholesky(covariance / np.outer(sd, sd))
+    right = np.where(np.arange(n) == j, 0.3, sd)
+    return _SplitT(line[end], sd, right, axes), float(base + along[end] - low)
 
 
 def _reject(
@@ -357,7 +366,7 @@ def _reject(
         k = pareto_k(log_weight)
         if done == 0:
             bound = np.quantile(log_weight, 1 - _TWICE)
-            if k > _PARETO_K_MAX and effort.costly:
+            if k > _HOPELESS and effort.costly:
                 break
         # No proposal may be a visible share of the draws. A heavier one than any before makes all
         # of them count less.
