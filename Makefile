@@ -111,6 +111,7 @@ benchmarks: $(VENV)/.installed-test .venv-wefe/.installed $(ORACLE)
 	$(BIN)/python benchmarks/large_tables.py
 	$(BIN)/python benchmarks/large_queries.py
 	$(BIN)/python benchmarks/metrics.py $(ORACLE) .venv-wefe/bin/python
+	$(BIN)/python benchmarks/debias.py .venv-wefe/bin/python
 	$(BIN)/python benchmarks/silhouettes.py
 
 clean:
