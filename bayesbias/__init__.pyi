@@ -6,6 +6,7 @@ from . import embeddings as embeddings
 from . import errors as errors
 from . import metrics as metrics
 from . import models as models
+from . import parallel as parallel
 from . import plots as plots
 from . import rankings as rankings
 from . import silhouette_analysis as silhouette_analysis
@@ -40,6 +41,7 @@ from .models import overviews as overviews
 from .models import plan_sample_size as plan_sample_size
 from .models import prior_draws as prior_draws
 from .models import t_contrasts as t_contrasts
+from .parallel import cluster as cluster
 from .plots import plot_before_after as plot_before_after
 from .plots import plot_by_word as plot_by_word
 from .plots import plot_calibration as plot_calibration

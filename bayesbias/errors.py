@@ -13,6 +13,7 @@ from pathlib import Path
 __all__ = [
     "BayesBiasError",
     "BayesBiasWarning",
+    "ClusterError",
     "DataError",
     "EngineError",
     "MissingDependencyError",
@@ -80,6 +81,10 @@ class VocabularyError(BayesBiasError, KeyError):
 
 class NotFittedError(BayesBiasError, ValueError, AttributeError):
     """Something was asked of a debiaser that it learns in `fit`, before it was fitted."""
+
+
+class ClusterError(BayesBiasError, ConnectionError):
+    """A cluster cannot be reached, its workers have another version, or it has ended."""
 
 
 class MissingDependencyError(BayesBiasError, ImportError):

@@ -16,15 +16,17 @@ from types import UnionType
 from typing import Any
 
 from bayesbias import __version__
-from bayesbias._core.files import atomic, check_folder
+from bayesbias._core.files import atomic, check_folder, make_folder
 from bayesbias._core.locks import LOCK, check_free
 from bayesbias._core.toml_json import read_json
 from bayesbias._core.wording import shortened
 from bayesbias.auditing.artifacts import RECORD, REPORT_STEP
-from bayesbias.errors import BayesBiasWarning, DataError, SpecError
+from bayesbias.errors import BayesBiasWarning, ClusterError, DataError, SpecError
 
 _log = logging.getLogger(__name__)
 
+#: Where other processes record the steps that they did, until the audit takes them over.
+PARTS = ".parts"
 #: Of the record; raised when older versions could not read it.
 SCHEMA = 1
 # Raised when a step does something else than before, so that its old files are made again.
@@ -89,6 +91,22 @@ def read_record(path: Path) -> dict[str, Any]:
     if schema > SCHEMA:
         raise DataError(f"{source}: written by a newer bayesbias; upgrade to read it.")
     return dict(record)
+
+
+def part_record(place: str) -> str:
+    """Return the file that another process records the steps of a part in."""
+    return f"{PARTS}/{fingerprint(place)[:16]}.json"
+
+
+def read_part_record(path: Path, source: Path) -> dict[str, dict[str, Any]]:
+    """Return the steps that another process recorded; none if that is not there or not whole."""
+    try:
+        record = {"parts": [], **read_json(source)}
+    except (ValueError, TypeError, OSError):
+        return {}
+    steps: dict[str, dict[str, Any]] = record.get("steps", {})
+    whole = _fits(steps, _RECORD["steps"]) and _stays_inside(path, record)
+    return steps if whole else {}
 
 
 def check_content(path: Path, record: Mapping[str, Any]) -> None:
@@ -202,8 +220,25 @@ class Folder:
         recorded = (path / RECORD).is_file()
         self._steps: dict[str, dict[str, Any]] = read_record(path)["steps"] if recorded else {}
         self._done: list[str] = []
+        # The keys of steps that other processes did for this audit.
+        self._adopted: set[str] = set()
+        if force:
+            shutil.rmtree(path / PARTS, ignore_errors=True)
+        else:  # what they did for one that was stopped
+            for record in sorted((path / PARTS).glob("*.json")):
+                self._adopt(record)
         # Before any work, so that a folder that cannot be written to is found out.
         self._write()
+
+    def adopt(self, place: str) -> None:
+        """Take over the steps that another process did for the part at this place."""
+        self._adopt(self.path / part_record(place))
+        self._write()
+
+    def _adopt(self, record: Path) -> None:
+        steps = read_part_record(self.path, record)
+        self._steps |= steps
+        self._adopted |= {step["key"] for step in steps.values()}
 
     def step(
         self,
@@ -238,7 +273,8 @@ class Folder:
                 "files": [Path(file).name for file in files],
             }
         )
-        record = None if self._force else self._find(key)
+        again = self._force and key not in self._adopted
+        record = None if again else self._find(key)
         if record is None:
             record = self._make(name, key, files, make, warned)
         elif list(record["files"]) != list(files):
@@ -339,6 +375,7 @@ class Folder:
                 stray.unlink()
         self._steps = steps
         self._write()
+        shutil.rmtree(self.path / PARTS, ignore_errors=True)
 
     def _tidy(self, folder: Path) -> None:
         while folder != self.path:
@@ -351,3 +388,71 @@ class Folder:
         with atomic(self.path / RECORD) as (temporary,):
             text = json.dumps(record, ensure_ascii=False, indent=1)
             temporary.write_text(text + "\n", "utf-8", newline="\n")
+
+
+class PartFolder(Folder):
+    """The folder of an audit, in a process that does one of its parts.
+
+    Files are written to where they belong. The steps are recorded in a file of the part, which the
+    process that runs the audit takes over with `Folder.adopt`: it alone writes the record.
+
+    Parameters
+    ----------
+    path : Path
+        The folder of the audit.
+    place : str
+        Where in it the part is.
+    holder : str
+        What the lock of the folder says for as long as the audit runs.
+    force : bool
+        Whether steps of earlier audits are done again.
+    """
+
+    def __init__(self, path: Path, place: str, holder: str, *, force: bool) -> None:
+        self.path = path
+        self._place, self._holder = place, holder
+        self._force, self._adopted = False, set()
+        self._done = []
+        self._own = path / part_record(place)
+        earlier = {} if force else read_record(path)["steps"]
+        # Those of a process that was lost in the middle of this part are done.
+        self._steps = earlier | read_part_record(path, self._own)
+
+    def step(
+        self,
+        name: str,
+        inputs: Mapping[str, Any],
+        files: Sequence[str],
+        make: Callable[..., None],
+        *,
+        warned: Sequence[str] = (),
+    ) -> str:
+        """Do a step unless it is done, and return its key; nothing if the audit has ended."""
+
+        def checked(*paths: Path) -> None:
+            make(*paths)
+            self._check_goes_on()  # before the files get their names
+
+        self._check_goes_on()
+        return super().step(name, inputs, files, checked, warned=warned)
+
+    def _check_goes_on(self) -> None:
+        if holder_of(self.path) != self._holder:
+            raise ClusterError(
+                f"{self.path}: the audit that this part belongs to has ended, or another one has "
+                "begun."
+            )
+
+    def _write(self) -> None:
+        steps = {name: self._steps[name] for name in self._done}
+        make_folder(self._own.parent)
+        with atomic(self._own) as (temporary,):
+            temporary.write_text(json.dumps({"steps": steps}, ensure_ascii=False), "utf-8")
+
+
+def holder_of(path: Path) -> str:
+    """Return what the lock of a folder says; nothing if there is none."""
+    try:
+        return (path / LOCK).read_text("utf-8")
+    except OSError:
+        return ""

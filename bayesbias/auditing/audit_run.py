@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
@@ -46,17 +45,17 @@ from bayesbias.auditing.audit_inputs import (
 )
 from bayesbias.auditing.audit_options import Model, Options
 from bayesbias.auditing.audit_result import Audit
-from bayesbias.auditing.audit_steps import FREQUENCY, Part
+from bayesbias.auditing.audit_steps import Part, part_table
 from bayesbias.auditing.conditions import Condition, Names, as_conditions, check_names
 from bayesbias.auditing.embeddings_compared import compare_embeddings
 from bayesbias.auditing.paper import paper_texts
+from bayesbias.auditing.part_tasks import in_other_processes, run_parts
 from bayesbias.auditing.report.report_page import report_page
 from bayesbias.auditing.results_content import RESULTS_VERSION, results_content
 from bayesbias.debias import Method, method_for
 from bayesbias.debias_effects import CLASSICAL
-from bayesbias.distances import distance_table
 from bayesbias.embeddings import Embedding, Matching, check_matching, described
-from bayesbias.errors import BayesBiasError, BayesBiasWarning, DataError, SpecError
+from bayesbias.errors import BayesBiasError, DataError, SpecError
 from bayesbias.metrics import MetricLike
 from bayesbias.wordlists import Study
 
@@ -149,7 +148,8 @@ def audit(
     trust : bool, default False
         Open gensim's pickles, which can run any code.
     n_jobs : int, default 1
-        How many processes measure at once; -1 for one on each core.
+        The number of processes, -1 for one per core: for several embeddings or studies, each does
+        a part of the audit; for one, they measure metrics. Within `cluster`, the workers do.
     progress : bool, default True
         Whether to show bars for long work, where they can be seen.
 
@@ -213,7 +213,7 @@ def audit(
     if not force:
         check_parts(path, names)
     # All of them before the first model: an embedding may lack too many words.
-    tables = [_table(emb, lists) for emb, lists in pairs]
+    tables = [part_table(emb, lists) for emb, lists in pairs]
     _check_tables(conditions, pairs, tables)
     places = _places(names)
     hashes = {emb.name: embedding_hash(emb) for emb in loaded}
@@ -241,6 +241,8 @@ def audit(
             )
             for (emb, lists), (table, warned) in zip(pairs, tables, strict=True)
         ]
+        if in_other_processes(options, parts):
+            run_parts(folder, parts, given, studies, how, force=force)
         _run(folder, parts, studies, conditions)
     return Audit(path)
 
@@ -368,23 +370,6 @@ def _write_report(folder: Path, target: Path) -> None:
             "the audit again."
         ) from err
     REPORT.write(page, target)
-
-
-def _table(embedding: Embedding, study: Study) -> tuple[pd.DataFrame, list[str]]:
-    """Return the distances, and what there is to be warned of."""
-
-    def build(covariates: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", BayesBiasWarning)
-            table = distance_table(embedding, study, covariates=covariates)
-        return table, list(dict.fromkeys(str(one.message) for one in caught))
-
-    try:
-        return build([FREQUENCY])
-    except DataError as err:
-        # What is wrong with the words themselves is raised again here.
-        table, warned = build([])
-        return table, [*warned, f"Contrasts at equal frequency are not given: {err}"]
 
 
 def _places(names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:

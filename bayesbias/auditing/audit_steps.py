@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
@@ -22,8 +23,9 @@ from bayesbias.auditing.model_check import conclusion, confirm
 from bayesbias.auditing.second_sampler import HMC
 from bayesbias.debias import Method
 from bayesbias.debias_effects import before_after
+from bayesbias.distances import distance_table
 from bayesbias.embeddings import Embedding
-from bayesbias.errors import BayesBiasError
+from bayesbias.errors import BayesBiasError, BayesBiasWarning, DataError
 from bayesbias.metrics import Metric, WEATEffectSize
 from bayesbias.models import Fit, ModelSpec, compare, fit, overview, table_hash
 from bayesbias.models.nuts import is_written_out
@@ -400,6 +402,23 @@ class Part:
                 partial(dict, [(artifacts.FIGURE, draw)]),
                 of=figure,
             )
+
+
+def part_table(embedding: Embedding, study: Study) -> tuple[pd.DataFrame, list[str]]:
+    """Return the distances, and what there is to be warned of."""
+
+    def build(covariates: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", BayesBiasWarning)
+            table = distance_table(embedding, study, covariates=covariates)
+        return table, list(dict.fromkeys(str(one.message) for one in caught))
+
+    try:
+        return build([FREQUENCY])
+    except DataError as err:
+        # What is wrong with the words themselves is raised again here.
+        table, warned = build([])
+        return table, [*warned, f"Contrasts at equal frequency are not given: {err}"]
 
 
 def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from bayesbias._core.validation import at_least, check_jobs, one_of, word_list
 from bayesbias.corpus.corpus import Corpus, check_corpus
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import DataError, SpecError
+from bayesbias.parallel import current_cluster, in_parallel
 
 if TYPE_CHECKING:
     from gensim.models import Word2Vec
@@ -311,8 +312,6 @@ def train_replicates(
     [<Embedding 'corpus-word2vec-1': 6 words × 10 dimensions>,
      <Embedding 'corpus-word2vec-2': 6 words × 10 dimensions>]
     """
-    import joblib
-
     check_corpus(corpus)
     settings = _Settings(
         method,
@@ -329,23 +328,16 @@ def train_replicates(
     check_jobs(n_jobs)
     first = _first_seed(seed, replicates)
     label = name or f"{corpus.name}-{method}"
-    alone = n_jobs == 1
+    alone = n_jobs == 1 and current_cluster() is None
     tasks = (
-        joblib.delayed(_train)(
-            corpus,
-            settings,
-            seed=first + number,
-            resample=resample,
-            name=f"{label}-{number + 1}",
-            progress=progress and alone,
-        )
+        (corpus, settings, first + number, resample, f"{label}-{number + 1}", progress and alone)
         for number in range(replicates)
     )
     with progress_bar(
         "Training embeddings", total=replicates, show=progress and not alone, unit="steps"
     ) as advance:
         trained = []
-        for embedding in joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
+        for embedding in in_parallel(_train, tasks, n_jobs=n_jobs, shared=[corpus]):
             trained.append(embedding)
             advance(1)
     return trained
@@ -354,7 +346,6 @@ def train_replicates(
 def _train(
     corpus: Corpus,
     settings: _Settings,
-    *,
     seed: int,
     resample: bool,
     name: str,

@@ -6,6 +6,9 @@ from bayesbias.embeddings.embedding import check_embedding as check_embedding
 from bayesbias.embeddings.embedding import describe as describe
 from bayesbias.embeddings.embedding import unit_rows as unit_rows
 from bayesbias.embeddings.embedding import unit_vectors as unit_vectors
+from bayesbias.embeddings.embedding_file import Sent as Sent
+from bayesbias.embeddings.embedding_file import received as received
+from bayesbias.embeddings.embedding_file import to_send as to_send
 from bayesbias.embeddings.formats.added_formats import FileFormat
 from bayesbias.embeddings.formats.array_files import vocabulary_path as vocabulary_path
 from bayesbias.embeddings.formats.streams import check_separable as check_separable

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from gensim.models import KeyedVectors
 
+    from bayesbias.embeddings.embedding_file import EmbeddingFile
+
 
 class Embedding:
     """Word vectors: a vocabulary, one float32 matrix and a name.
@@ -71,6 +73,9 @@ class Embedding:
     >>> "it" in emb
     False
     """
+
+    # Where the words and vectors were read from, if that was a file and these are all of them.
+    _file: EmbeddingFile | None = None
 
     def __init__(
         self,
@@ -590,6 +595,8 @@ class Embedding:
         _check_finite(matrix, self._words, label)
         result = copy(self)
         result._notes, result._name = (), label
+        if vectors is not self._vectors:
+            result._file = None
         result._vectors = matrix.view()
         result._vectors.flags.writeable = False
         return result

@@ -18,6 +18,7 @@ from bayesbias._core.files import atomic, check_folder
 from bayesbias._core.validation import at_least, one_of, word_list
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.embeddings.embedding import Embedding, check_embedding
+from bayesbias.embeddings.embedding_file import EmbeddingFile
 from bayesbias.embeddings.formats import (
     added_formats,
     array_files,
@@ -228,7 +229,11 @@ def load_embedding(
             "look at the spelling, the language or a prefix such as '/c/en/'."
         )
     # That pieces of words are left out of a language model is no fault of its folder.
-    return _embedding(rows, name or default, quiet=kind == "transformer").with_matching(how)
+    read = _embedding(rows, name or default, quiet=kind == "transformer").with_matching(how)
+    if asked is None:
+        place = key if kind == "named" else str(path.absolute())
+        read._file = EmbeddingFile(place, format, limit, trust)
+    return read
 
 
 def with_first_words(embedding: Embedding, head: Embedding) -> Embedding:

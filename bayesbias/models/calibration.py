@@ -38,6 +38,7 @@ from bayesbias.models.prior_draws import _parameter, outcome_draws
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.numerics.intervals import Kind, check_interval, interval
 from bayesbias.numerics.uniformity import clustered_share, holm, uniformity
+from bayesbias.parallel import in_parallel
 
 Truth = Literal["prior", "posterior"]
 Engine = Literal["exact", "nuts"]
@@ -635,8 +636,6 @@ def _run(
     study: _Simulated, simulations: int, n_jobs: int, folder: Path | None, progress: bool
 ) -> dict[int, dict[str, Array] | str]:
     """Run the simulations that are not in the folder, and return all of them."""
-    import joblib
-
     results: dict[int, dict[str, Array] | str] = {}
     files = [None if folder is None else folder / f"simulation-{i:06}.npz"
              for i in range(simulations)]  # fmt: skip
@@ -645,12 +644,12 @@ def _run(
         if kept is not None:
             results[number] = kept
     left = [number for number in range(simulations) if number not in results]
-    tasks = (joblib.delayed(_one)(study, number, files[number]) for number in left)
+    tasks = ((study, number, files[number]) for number in left)
     what = f"Calibrating {study.spec.name}"
     with progress_bar(what, total=simulations, show=progress, unit="steps") as advance:
         advance(len(results))
-        workers = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
-        for number, result in zip(left, workers(tasks), strict=True):
+        done = in_parallel(_one, tasks, n_jobs=n_jobs, shared=[study])
+        for number, result in zip(left, done, strict=True):
             results[number] = result
             advance(1)
     return dict(sorted(results.items()))

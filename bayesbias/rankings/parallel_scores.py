@@ -8,17 +8,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import joblib
-
 from bayesbias._core.files import is_file
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, check_jobs, one_of
 from bayesbias._core.wording import quoted, same_name
-from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embeddings
+from bayesbias.embeddings import (
+    Embedding,
+    EmbeddingLike,
+    Matching,
+    Sent,
+    as_embeddings,
+    received,
+    to_send,
+)
 from bayesbias.errors import BayesBiasWarning, NotFoundError, SpecError
 from bayesbias.metrics import TESTS, Metric, Score, Test, as_query
 from bayesbias.numerics.intervals import Kind, check_interval
+from bayesbias.parallel import in_parallel
 from bayesbias.wordlists import QUERY_SETS, Query, load_query, query_set
 
 #: One query, several, or their names; also the name of a published set.
@@ -119,13 +126,17 @@ def measure(
     several = as_embeddings(embeddings)
     check_jobs(n_jobs)
     total = sum(len(queries) for _, queries in asked) * len(several)
+    whole = [to_send(e) for e in several if any(metric.whole_embedding for metric, _ in asked)]
 
-    def tasks() -> Iterator[Any]:
+    def tasks() -> Iterator[tuple[Any, ...]]:
         for metric, queries in asked:
             for name, query in queries.items():
-                for embedding in several:
-                    part = _needed(metric, query, embedding, settings.matching)
-                    yield joblib.delayed(_score)(metric, name, query, part, settings)
+                for number, embedding in enumerate(several):
+                    if metric.whole_embedding:
+                        yield metric, name, query, whole[number], settings
+                    else:
+                        part = _needed(query, embedding, settings.matching)
+                        yield metric, name, query, part, settings
 
     scores = []
     with (
@@ -134,33 +145,28 @@ def measure(
         progress_bar("Measuring", total=total, show=progress, unit="steps") as advance,
     ):
         warnings.simplefilter("ignore", BayesBiasWarning)
-        for score in joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks()):
+        shared = [*whole, *(metric for metric, _ in asked)]  # a metric may hold an embedding
+        for score in in_parallel(_score, tasks(), n_jobs=n_jobs, shared=shared):
             scores.append(score)
             advance(1)
     return scores
 
 
-def _needed(
-    metric: Metric, query: Query, embedding: Embedding, matching: Matching | None
-) -> Embedding:
+def _needed(query: Query, embedding: Embedding, matching: Matching | None) -> Embedding:
     """Return the part of an embedding that a query needs, as it may go to another process."""
-    if metric.whole_embedding:
-        return embedding
     words = [word for words in query.word_sets().values() for word in words]
     entries = tuple(dict.fromkeys(embedding.match(words, matching).entries))
     # An embedding is never empty; where nothing was found, its first word is not in the query.
     return embedding.subset(entries or embedding.words[:1])
 
 
-def _score(
-    metric: Metric, name: str, query: Query, embedding: Embedding, settings: Settings
-) -> Score:
+def _score(metric: Metric, name: str, query: Query, embedding: Sent, settings: Settings) -> Score:
     with warnings.catch_warnings():
         # The caller reports their warnings once for all.
         warnings.simplefilter("ignore", BayesBiasWarning)
         measurement = metric.on(
             query,
-            embedding,
+            received(embedding),
             matching=settings.matching,
             normalize=settings.normalize,
             seed=settings.seed,

@@ -22,6 +22,7 @@ from bayesbias._core.files import atomic, make_folder, sweep_folder
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.wording import counted, plural
 from bayesbias.metrics import Measurement, Metric
+from bayesbias.parallel import in_parallel, number_at_once
 
 _log = logging.getLogger(__name__)
 # Each run is measured in one thread, so that it does not matter how many work at once.
@@ -52,10 +53,9 @@ class Growing:
         with _BLAS.limit(limits=1, user_api="blas"):
             return self.measurement.grow(orders, dict(zip(self.places, self.counts.T, strict=True)))
 
-    def only(self, number: int) -> Growing:
-        """Return the lists with one of the runs."""
-        orders = tuple(order[number : number + 1] for order in self.orders)
-        return dataclasses.replace(self, orders=orders)
+    def only(self, number: int) -> tuple[Codes, ...]:
+        """Return the orders of one of the runs."""
+        return tuple(order[number : number + 1] for order in self.orders)
 
     def seconds(self) -> float:
         """Return about how long a run takes: one with some of the sizes, and half of these, do."""
@@ -121,7 +121,7 @@ def measure_runs(
         _log.info("%d of %d runs are in %s already.", total - len(left), total, folder)
     if not left:
         return values
-    workers = min(joblib.effective_n_jobs(n_jobs), len(left))
+    workers = min(number_at_once(n_jobs), len(left))
     number = Counter(i for i, _ in left)
     seconds = sum(lists[i].seconds() * n for i, n in number.items()) / workers
     what = "Silhouettes"
@@ -130,9 +130,10 @@ def measure_runs(
         amount = f"{counted(len(left), 'run')} {plural(len(left), 'takes', 'take')}"
         where = counted(workers, "process", "processes")
         _log.info("%s about %s in %s.", amount, in_words(seconds), where)
-    tasks = (joblib.delayed(_measure)(lists[i].only(run), files[i][run]) for i, run in left)
+    without = [dataclasses.replace(growing, orders=()) for growing in lists]
+    tasks = ((without[i], lists[i].only(run), files[i][run]) for i, run in left)
     with progress_bar(what, total=len(left), show=progress, unit="steps") as advance:
-        done = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+        done = in_parallel(_measure, tasks, n_jobs=n_jobs, shared=without)
         for (i, run), result in zip(left, done, strict=True):
             values[i, run] = result
             advance(1)
@@ -150,7 +151,7 @@ def measure_lists(
     left = [i for i, path in enumerate(files) if not _read(path, values[i])]
     if not left:
         return values
-    workers = min(joblib.effective_n_jobs(n_jobs), len(left))
+    workers = min(number_at_once(n_jobs), len(left))
     first = lists[left[0]]
     seconds = first.seconds() * len(first.orders[0]) * len(left) / workers
     what = "Random lists"
@@ -158,9 +159,9 @@ def measure_lists(
         what += f", about {in_words(seconds)}"
         where = counted(workers, "process", "processes")
         _log.info("%d random lists take about %s in %s.", len(left), in_words(seconds), where)
-    tasks = (joblib.delayed(_measure_all)(lists[i], files[i]) for i in left)
+    tasks = ((lists[i], files[i]) for i in left)
     with progress_bar(what, total=len(left), show=progress, unit="steps") as advance:
-        done = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(tasks)
+        done = in_parallel(_measure_all, tasks, n_jobs=n_jobs)
         for i, result in zip(left, done, strict=True):
             values[i] = result
             advance(1)
@@ -174,9 +175,9 @@ def _measure_all(growing: Growing, path: Path | None) -> Array:
     return values
 
 
-def _measure(growing: Growing, path: Path | None) -> Array:
-    """Return the values of the one run, and keep them at once: the next may be interrupted."""
-    values = growing.run(0)
+def _measure(growing: Growing, orders: tuple[Codes, ...], path: Path | None) -> Array:
+    """Return the values of one run, and keep them at once: the next may be interrupted."""
+    values = dataclasses.replace(growing, orders=orders).run(0)
     _keep(values, path)
     return values
 
