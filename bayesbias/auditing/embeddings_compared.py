@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
@@ -13,10 +14,12 @@ import pandas as pd
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_folder import Folder
+from bayesbias.auditing.audit_options import Options
 from bayesbias.auditing.audit_steps import CHAINS, Part, joined, stop_if_interrupted
 from bayesbias.auditing.report.difference_text import OTHERS
-from bayesbias.errors import DataError, warn
-from bayesbias.models import fit_difference
+from bayesbias.errors import BayesBiasWarning, DataError, warn
+from bayesbias.models import Fit, fit_difference
+from bayesbias.parallel import in_parallel
 from bayesbias.plots import plot_embeddings
 from bayesbias.rankings import rank_posterior, study_queries
 
@@ -78,27 +81,43 @@ def _contrasts(parts: Sequence[Part]) -> pd.DataFrame:
     """
     options = parts[0].options
     leading = {part.embedding.name: part.fitted(part.lead) for part in parts}
-    differences = {
-        (first.embedding.name, second.embedding.name): fit_difference(
-            second.table,
-            first.table,
+    common = set.intersection(*(set(fit.data.levels["connection"]) for fit in leading.values()))
+    contrasts = [f"associated - {name}" for name in reversed(CONNECTIONS[1:]) if name in common]
+    labels = [(name, "") for name in leading]
+    of_each = [_tables(fitted, contrasts, options.prob) for fitted in leading.values()]
+    pairs = list(combinations(parts, 2))
+    labels += [(first.embedding.name, second.embedding.name) for first, second in pairs]
+    tasks = ((second.table, first.table, options, contrasts) for first, second in pairs)
+    shared = [part.table for part in parts]
+    for tables, warned in in_parallel(_difference, tasks, n_jobs=options.n_jobs, shared=shared):
+        of_each.append(tables)
+        for text in warned:
+            warn(text)
+    for (name, second), tables in zip(labels, of_each, strict=True):
+        for table in tables:
+            table.insert(1, "embedding", name)
+            table.insert(2, "second", second)
+    return joined([table for of_contrast in zip(*of_each, strict=True) for table in of_contrast])
+
+
+def _tables(fitted: Fit, contrasts: Sequence[str], prob: float) -> list[pd.DataFrame]:
+    return [fitted.contrasts(contrast, prob=prob) for contrast in contrasts]
+
+
+def _difference(
+    second: pd.DataFrame, first: pd.DataFrame, options: Options, contrasts: Sequence[str]
+) -> tuple[list[pd.DataFrame], list[str]]:
+    """Return contrasts of the difference of two embeddings, and what there is to be warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", BayesBiasWarning)
+        fitted = fit_difference(
+            second,
+            first,
             draws=options.draws,
             chains=CHAINS,
             seed=options.seed,
             progress=options.progress,
         )
-        for first, second in combinations(parts, 2)
-    }
-    for fitted in differences.values():
         stop_if_interrupted(fitted)
-    common = set.intersection(*(set(fit.data.levels["connection"]) for fit in leading.values()))
-    tables = []
-    for other in [name for name in reversed(CONNECTIONS[1:]) if name in common]:
-        contrast = f"associated - {other}"
-        fits = [((name, ""), fit) for name, fit in leading.items()]
-        for (name, second), fit in [*fits, *differences.items()]:
-            table = fit.contrasts(contrast, prob=options.prob)
-            table.insert(1, "embedding", name)
-            table.insert(2, "second", second)
-            tables.append(table)
-    return joined(tables)
+        tables = _tables(fitted, contrasts, options.prob)
+    return tables, [str(w.message) for w in caught if issubclass(w.category, BayesBiasWarning)]

@@ -13,6 +13,7 @@ import click
 from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER
 from bayesbias.cli.common import (
     check_new,
+    cluster_option,
     fallback_option,
     force_option,
     jobs_option,
@@ -134,6 +135,7 @@ _WIDTH = 100
 )
 @threshold_option
 @jobs_option
+@cluster_option
 @fallback_option
 @loading_options
 @quiet_option

@@ -8,12 +8,14 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
+from bayesbias._core.wording import counted
 from bayesbias.cli.completion import complete_metrics, complete_studies
 
 if TYPE_CHECKING:
@@ -56,6 +58,27 @@ def jobs_option(command: F) -> F:
         callback=_check_jobs,
         help="Processes; -1 for all cores.",
     )(command)
+
+
+def cluster_option(command: F) -> F:
+    """Add --cluster, the Dask cluster that the command computes on."""
+
+    @wraps(command)
+    def on_cluster(*arguments: Any, cluster: str | None, quiet: bool, **options: Any) -> Any:
+        if cluster is None:
+            return command(*arguments, quiet=quiet, **options)
+        from bayesbias.parallel import cluster as connect
+
+        with connect(cluster) as connected:
+            say(f"{counted(connected.n_workers, 'worker')}: {connected.dashboard}", quiet)
+            return command(*arguments, quiet=quiet, **options)
+
+    return click.option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Compute on the Dask cluster with this scheduler, such as tcp://host:8786, or the "
+        "file of the scheduler; instead of --jobs.",
+    )(on_cluster)  # type: ignore[return-value]
 
 
 def _check_jobs(context: click.Context, option: click.Parameter, value: int) -> int:

@@ -12,6 +12,7 @@ from bayesbias.cli.common import (
     SUFFIXES,
     check_figure,
     check_new,
+    cluster_option,
     fallback_option,
     force_option,
     format_option,
@@ -310,6 +311,7 @@ def read_tuples(source: str) -> str | list[list[str]]:
 )
 @prob_option
 @jobs_option
+@cluster_option
 @click.option("-o", "--out", metavar="FILE", help=f"Write the table: {SUFFIXES}.")
 @click.option("--figure", metavar="FILE", help="Draw the distances: .png, .svg or .pdf.")
 @force_option

@@ -11,6 +11,7 @@ from bayesbias.cli.common import (
     METRIC_HELP,
     SUFFIXES,
     check_new,
+    cluster_option,
     fallback_option,
     force_option,
     format_option,
@@ -50,6 +51,7 @@ def measuring_options(command: F) -> F:
     for option in (
         seed_option,
         jobs_option,
+        cluster_option,
         threshold_option,
         click.option("--normalize", is_flag=True, help="Scale vectors to length one first."),
         click.option(

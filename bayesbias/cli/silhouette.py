@@ -14,6 +14,7 @@ from bayesbias.cli.common import (
     SUFFIXES,
     check_figure,
     check_new,
+    cluster_option,
     fallback_option,
     force_option,
     format_option,
@@ -150,6 +151,7 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
     help="Keep finished runs there, and go on from those that are there already.",
 )
 @jobs_option
+@cluster_option
 @seed_option
 @fallback_option
 @subwords_option

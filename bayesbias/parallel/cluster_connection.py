@@ -17,12 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from bayesbias import __version__
 from bayesbias._core.files import is_file
 from bayesbias._core.validation import positive
 from bayesbias._core.wording import counted
 from bayesbias.errors import ClusterError, MissingDependencyError, SpecError, warn
-from bayesbias.parallel.worker_tasks import SharedObject, itself, run_batch, version_error
+from bayesbias.parallel.worker_tasks import (
+    SharedObject,
+    itself,
+    own_version,
+    run_batch,
+    version_error,
+)
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -61,11 +66,12 @@ class Cluster:
 
     def __init__(self, client: Client) -> None:
         self.client = client
+        self._address = str(client.scheduler_info()["address"])
 
     @property
     def address(self) -> str:
         """The address of the scheduler."""
-        return str(self.client.scheduler.address)
+        return self._address
 
     @property
     def dashboard(self) -> str:
@@ -75,7 +81,10 @@ class Cluster:
     @property
     def n_workers(self) -> int:
         """The number of workers at this moment."""
-        return len(self.client.nthreads())
+        try:
+            return len(self.client.nthreads())
+        except OSError as err:
+            raise _ended(self.address) from err
 
     def __repr__(self) -> str:
         return f"<Cluster {self.address}: {counted(self.n_workers, 'worker')}>"
@@ -124,7 +133,7 @@ class Cluster:
                     if not some:
                         break
                     batch, used = _without_shared(some, numbers)
-                    arguments = (__version__, function, batch, *(sent[n] for n in used))
+                    arguments = (own_version(), function, batch, *(sent[n] for n in used))
                     future = self._submit(run_batch, *arguments)
                     unfinished.add(future)
                     unread.append(future)
@@ -134,7 +143,7 @@ class Cluster:
                     self._wait(unfinished)
                 unfinished = {future for future in unfinished if not future.done()}
                 while unread and unread[0].done():
-                    seconds, results = _result(unread.popleft())
+                    seconds, results = self._result(unread.popleft())
                     each = max(seconds / len(results), 1e-9)
                     size = max(1, min(int(_BATCH / each), 2 * size, _MOST_TASKS))
                     yield from results
@@ -161,6 +170,19 @@ class Cluster:
         except CancelledError:
             pass  # reading the result says why
 
+    def _result(self, future: Future[Any]) -> Any:
+        from distributed import CancelledError, KilledWorker
+
+        try:
+            return future.result()
+        except KilledWorker as err:
+            raise ClusterError(
+                "one task ended its worker several times, most often because the worker had too "
+                "little memory; start workers with more, or see their logs."
+            ) from err
+        except CancelledError as err:
+            raise _ended(self.address) from err
+
 
 def _without_shared(
     tasks: Sequence[tuple[Any, ...]], numbers: dict[int, int]
@@ -177,21 +199,11 @@ def _without_shared(
     return [tuple(map(marked, task)) for task in tasks], list(used)
 
 
-def _result(future: Future[Any]) -> Any:
-    from distributed import CancelledError, KilledWorker
-
-    try:
-        return future.result()
-    except KilledWorker as err:
-        raise ClusterError(
-            "one task ended its worker several times, most often because the worker had too little "
-            "memory; start workers with more, or see their logs."
-        ) from err
-    except CancelledError as err:
-        raise ClusterError(
-            "the cluster has ended, or this task was cancelled there; start it, and do the same "
-            "again."
-        ) from err
+def _ended(address: str) -> ClusterError:
+    return ClusterError(
+        f"the cluster {address} has ended, or its tasks were cancelled there; start it, and do the "
+        "same again."
+    )
 
 
 @contextmanager
@@ -246,8 +258,8 @@ def cluster(address: object, *, timeout: float = 5.0) -> Iterator[Cluster]:
             f"a cluster needs Dask ({err}): pip install 'bayesbias[distributed]'."
         ) from err
     positive("timeout", timeout)
-    own = not isinstance(address, Client)
-    client = _connect(address, timeout) if own else address
+    given = isinstance(address, Client)
+    client = address if isinstance(address, Client) else _connect(address, timeout)
     try:
         connected = Cluster(client)
         _check_workers(connected)
@@ -258,7 +270,7 @@ def cluster(address: object, *, timeout: float = 5.0) -> Iterator[Cluster]:
         finally:
             _active.reset(token)
     finally:
-        if own:
+        if not given:
             client.close()
 
 
@@ -312,10 +324,10 @@ def _check_workers(connected: Cluster) -> None:
     if lacking:
         raise ClusterError(
             f"{counted(len(lacking), 'worker')} of {connected.address} cannot import bayesbias, "
-            f"such as {lacking[0]}; install version {__version__} there."
+            f"such as {lacking[0]}; install version {own_version()} there."
         )
-    if others - {__version__}:
-        raise version_error(__version__, sorted(others - {__version__}))
+    if others - {own_version()}:
+        raise version_error(own_version(), sorted(others - {own_version()}))
     if not found:
         _log.warning("%s has no workers yet; work begins when one joins.", connected.address)
     if any(number > 1 for number in connected.client.nthreads().values()):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
 from threading import Lock
 from typing import Any
 
-from bayesbias import __version__
 from bayesbias.errors import ClusterError
 
 # Warnings, figures and the limits of linear algebra belong to a process, so that a worker with
@@ -28,10 +29,10 @@ def itself(value: object) -> object:
     return value
 
 
-def check_version(expected: str) -> None:
-    """Refuse to compute with another version than that of the client."""
-    if __version__ != expected:
-        raise version_error(expected, [__version__])
+@cache
+def own_version() -> str:
+    """Return the version of bayesbias in this process."""
+    return version("bayesbias")
 
 
 def version_error(expected: str, others: Sequence[str]) -> ClusterError:
@@ -43,13 +44,14 @@ def version_error(expected: str, others: Sequence[str]) -> ClusterError:
 
 
 def run_batch(
-    version: str,
+    expected: str,
     function: Callable[..., Any],
     tasks: Sequence[tuple[Any, ...]],
     *shared: object,
 ) -> tuple[float, list[Any]]:
     """Return how many seconds some tasks took, and their results."""
-    check_version(version)
+    if own_version() != expected:  # a worker that has come after the others were checked
+        raise version_error(expected, [own_version()])
 
     def argument(given: object) -> object:
         return shared[given.number] if isinstance(given, SharedObject) else given
