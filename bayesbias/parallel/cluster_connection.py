@@ -148,7 +148,7 @@ class Cluster:
                     size = max(1, min(int(_BATCH / each), 2 * size, _MOST_TASKS))
                     yield from results
         finally:
-            self.client.cancel([*unread, *sent], reason="finished or stopped", force=True)
+            self.client.cancel([*unread, *sent], force=True)
 
     def _submit(self, function: Callable[..., Any], *arguments: object) -> Future[Any]:
         with warnings.catch_warnings():

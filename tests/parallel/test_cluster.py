@@ -85,7 +85,7 @@ class TestTwoWorkers:
                 bb.run_queries("weat_es", "gender", several, **options),
                 bb.query_scores("weat", "weat_7", several, draws=200, p_values=True, seed=1),
                 bb.run_queries("semaxis", "weat_7", several, **options),
-                bb.rank_posterior("rnsb", "gender", several, draws=200, **options).table,
+                bb.rank_posterior("weat_es", "gender", several, draws=200, **options).table,
             ]
 
         expected = measure()
