@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 
 from distributed import LocalCluster
 
@@ -36,6 +37,7 @@ def seconds(n_workers: int) -> tuple[float, float]:
 
 def main() -> None:
     """Print the best of some rounds for one worker and for two."""
+    warnings.simplefilter("ignore", bb.errors.BayesBiasWarning)
     best: dict[int, tuple[float, float]] = {}
     for _ in range(ROUNDS):
         for n_workers in (1, 2):

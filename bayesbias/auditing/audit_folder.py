@@ -280,9 +280,10 @@ class Folder:
         elif list(record["files"]) != list(files):
             self._copy(record, files)
             record = {**record, "files": dict(zip(files, record["files"].values(), strict=True))}
-        self._steps[name] = record
         self._done.append(name)
-        self._write()
+        if self._steps.get(name) != record:  # many parts make a long record
+            self._steps[name] = record
+            self._write()
         return key
 
     def _find(self, key: str) -> dict[str, Any] | None:

@@ -80,11 +80,12 @@ def _contrasts(parts: Sequence[Part]) -> pd.DataFrame:
     words, so what a word is like in both cancels.
     """
     options = parts[0].options
-    leading = {part.embedding.name: part.fitted(part.lead) for part in parts}
-    common = set.intersection(*(set(fit.data.levels["connection"]) for fit in leading.values()))
-    contrasts = [f"associated - {name}" for name in reversed(CONNECTIONS[1:]) if name in common]
-    labels = [(name, "") for name in leading]
-    of_each = [_tables(fitted, contrasts, options.prob) for fitted in leading.values()]
+    contrasts = _common_contrasts(parts)
+    labels = [(part.embedding.name, "") for part in parts]
+    of_each = []
+    for part in parts:
+        of_each.append(_tables(part.fitted(part.lead), contrasts, options.prob))
+        part.loaded_fits.clear()  # the fits of many embeddings would need much memory
     pairs = list(combinations(parts, 2))
     labels += [(first.embedding.name, second.embedding.name) for first, second in pairs]
     tasks = ((second.table, first.table, options, contrasts) for first, second in pairs)
@@ -98,6 +99,12 @@ def _contrasts(parts: Sequence[Part]) -> pd.DataFrame:
             table.insert(1, "embedding", name)
             table.insert(2, "second", second)
     return joined([table for of_contrast in zip(*of_each, strict=True) for table in of_contrast])
+
+
+def _common_contrasts(parts: Sequence[Part]) -> list[str]:
+    """Return the contrasts that the tables of all embeddings have."""
+    common = set.intersection(*(set(part.table["connection"].unique()) for part in parts))
+    return [f"associated - {name}" for name in reversed(CONNECTIONS[1:]) if name in common]
 
 
 def _tables(fitted: Fit, contrasts: Sequence[str], prob: float) -> list[pd.DataFrame]:
@@ -120,4 +127,10 @@ def _difference(
         )
         stop_if_interrupted(fitted)
         tables = _tables(fitted, contrasts, options.prob)
-    return tables, [str(w.message) for w in caught if issubclass(w.category, BayesBiasWarning)]
+    texts = []
+    for one in caught:
+        if issubclass(one.category, BayesBiasWarning):
+            texts.append(str(one.message))
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return tables, texts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -69,6 +70,9 @@ def cluster_option(command: F) -> F:
             return command(*arguments, quiet=quiet, **options)
         from bayesbias.parallel import cluster as connect
 
+        if not logging.getLogger("bayesbias").isEnabledFor(logging.INFO):
+            # What goes wrong is said once, as an error of this package.
+            logging.getLogger("distributed").setLevel(logging.CRITICAL)
         with connect(cluster) as connected:
             say(f"{counted(connected.n_workers, 'worker')}: {connected.dashboard}", quiet)
             return command(*arguments, quiet=quiet, **options)

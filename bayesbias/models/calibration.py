@@ -637,7 +637,8 @@ def _run(
 ) -> dict[int, dict[str, Array] | str]:
     """Run the simulations that are not in the folder, and return all of them."""
     results: dict[int, dict[str, Array] | str] = {}
-    files = [None if folder is None else folder / f"simulation-{i:06}.npz"
+    # Workers of a cluster may have another working directory.
+    files = [None if folder is None else folder.absolute() / f"simulation-{i:06}.npz"
              for i in range(simulations)]  # fmt: skip
     for number, path in enumerate(files):
         kept = None if path is None else _read(path)

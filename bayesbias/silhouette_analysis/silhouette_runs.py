@@ -116,7 +116,8 @@ def measure_runs(
     if folder is not None:
         make_folder(folder)
         sweep_folder(folder)
-        files = [[folder / f"run-{name}.npz" for name in growing.names()] for growing in lists]
+        place = folder.absolute()  # workers may have another working directory
+        files = [[place / f"run-{name}.npz" for name in growing.names()] for growing in lists]
         left = [(i, run) for i, run in left if not _read(files[i][run], values[i, run])]
         _log.info("%d of %d runs are in %s already.", total - len(left), total, folder)
     if not left:
@@ -146,7 +147,8 @@ def measure_lists(
     """Return the values of all runs of each, runs × sizes; lists kept in the folder are read."""
     files: list[Path | None] = [None] * len(lists)
     if folder is not None:
-        files = [folder / f"list-{joblib.hash(growing.names())}.npz" for growing in lists]
+        place = folder.absolute()
+        files = [place / f"list-{joblib.hash(growing.names())}.npz" for growing in lists]
     values: list[Array] = [np.empty((len(g.orders[0]), len(g.counts))) for g in lists]
     left = [i for i, path in enumerate(files) if not _read(path, values[i])]
     if not left:
