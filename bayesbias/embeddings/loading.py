@@ -223,11 +223,7 @@ def load_embedding(
             rows = _READERS[kind](path, wanted)
         else:
             rows = added_formats.read_added(kind, path, wanted)
-    if asked and not rows.words:
-        raise VocabularyError(
-            f"{key}: none of the {len(asked)} words is there ({quoted(asked, 5)}); "
-            "look at the spelling, the language or a prefix such as '/c/en/'."
-        )
+    _check_found(key, asked, rows)
     # That pieces of words are left out of a language model is no fault of its folder.
     read = _embedding(rows, name or default, quiet=kind == "transformer").with_matching(how)
     if asked is None:
@@ -248,6 +244,14 @@ def with_first_words(embedding: Embedding, head: Embedding) -> Embedding:
         ranks=np.concatenate([head.ranks, embedding.ranks[rest]]),
     )
     return both.with_matching(embedding.matching)
+
+
+def _check_found(key: str, asked: tuple[str, ...] | None, rows: Rows) -> None:
+    if asked and not rows.words:
+        raise VocabularyError(
+            f"{key}: none of the {len(asked)} words is there ({quoted(asked, 5)}); "
+            "look at the spelling, the language or a prefix such as '/c/en/'."
+        )
 
 
 def read_transformer(path: str | PathLike[str], name: str | None, tensor: str | None) -> Embedding:

@@ -245,8 +245,8 @@ def cluster(address: object, *, timeout: float = 5.0) -> Iterator[Cluster]:
     Examples
     --------
     >>> import bayesbias as bb
-    >>> with bb.cluster("tcp://127.0.0.1:9"):  # where no scheduler is
-    ...     bb.run_queries("weat_es", "gender", ["demo", "demo-100d"])
+    >>> with bb.cluster("tcp://127.0.0.1:9", timeout=0.2):  # where no scheduler is
+    ...     scores = bb.run_queries("weat_es", "gender", ["demo", "demo-100d"])
     Traceback (most recent call last):
     ...
     bayesbias.errors.ClusterError: no Dask scheduler at tcp://127.0.0.1:9...
