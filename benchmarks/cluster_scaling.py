@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from typing import Any
 
 from distributed import LocalCluster
 
@@ -21,7 +22,7 @@ ROUNDS = 3
 def seconds(n_workers: int) -> tuple[float, float]:
     """Return the time on the clock, and the processor time of all workers."""
     table = bb.distance_table("demo", "religion")
-    options = {"draws": 400, "progress": False}
+    options: dict[str, Any] = {"draws": 400, "progress": False}
     with (
         LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as local,
         bb.cluster(local) as connected,
