@@ -84,7 +84,17 @@ class NotFittedError(BayesBiasError, ValueError, AttributeError):
 
 
 class ClusterError(BayesBiasError, ConnectionError):
-    """A cluster cannot be reached, its workers have another version, or it has ended."""
+    """A cluster cannot be reached, its workers have another version, or it has ended.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> with bb.cluster("tcp://127.0.0.1:9", timeout=0.2):  # where no scheduler is
+    ...     pass
+    Traceback (most recent call last):
+    ...
+    bayesbias.errors.ClusterError: no Dask scheduler at tcp://127.0.0.1:9...
+    """
 
 
 class MissingDependencyError(BayesBiasError, ImportError):
