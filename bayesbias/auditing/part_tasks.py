@@ -35,6 +35,7 @@ class PartTask:
     force: bool
     place: str
     name: str | None
+    embedding_hash: str
     studies: tuple[Study, ...]  # their words are read from the file
     study: Study
     options: Options
@@ -67,6 +68,7 @@ def run_parts(
         force=force,
         place=parts[0].place,
         name=given[0].name,
+        embedding_hash=parts[0].embedding_hash,
         studies=tuple(studies),
         study=parts[0].study,
         options=dataclasses.replace(parts[0].options, n_jobs=1, progress=False),
@@ -77,7 +79,12 @@ def run_parts(
     tasks = (
         (
             dataclasses.replace(
-                first, place=part.place, name=one.name, study=part.study, methods=part.methods
+                first,
+                place=part.place,
+                name=one.name,
+                embedding_hash=part.embedding_hash,
+                study=part.study,
+                methods=part.methods,
             ),
             source,
         )
@@ -124,12 +131,17 @@ def _run_part(task: PartTask, source: str | Sent) -> tuple[float, str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BayesBiasWarning)  # the client has seen them
         (embedding,) = load_all([Given(task.name, source)], task.studies, task.how)
+    if embedding_hash(embedding) != task.embedding_hash:
+        raise ClusterError(
+            f"{embedding.name} is not the same on the worker {host} ({source}); copy the file "
+            "there, or start the audit again if it has changed."
+        )
     table, warned = part_table(embedding, task.study)
     Part(
         folder=PartFolder(task.folder, task.place, task.holder, force=task.force),
         place=task.place,
         embedding=embedding,
-        embedding_hash=embedding_hash(embedding),
+        embedding_hash=task.embedding_hash,
         study=task.study,
         table=table,
         options=task.options,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from small_audit import FAST, files, forest
 
@@ -152,4 +153,18 @@ def test_a_worker_that_does_not_see_the_file_says_so(
 
     monkeypatch.setattr(part_tasks, "in_parallel", elsewhere)
     with pytest.raises(ClusterError, match=r"does not find .*a\.npy; put it"):
+        bb.audit(given, trees, out="audit", **TWO)
+
+
+def test_another_file_on_the_worker_is_refused(
+    given: list[Any], trees: bb.Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def elsewhere(function: Callable[..., Any], tasks: Any, **_: Any) -> Iterator[Any]:
+        vectors = np.load("a.npy")
+        vectors[-1] += 1
+        np.save("a.npy", vectors)
+        yield function(*next(tasks))
+
+    monkeypatch.setattr(part_tasks, "in_parallel", elsewhere)
+    with pytest.raises(ClusterError, match="a is not the same on the worker"):
         bb.audit(given, trees, out="audit", **TWO)
