@@ -15,6 +15,7 @@ from .auditing import Check as Check
 from .auditing import audit as audit
 from .auditing import check as check
 from .auditing import model_card as model_card
+from .auditing import word_report as word_report
 from .corpus import read_corpus as read_corpus
 from .corpus import tag_words as tag_words
 from .corpus import train_embedding as train_embedding

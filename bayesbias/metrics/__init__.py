@@ -41,7 +41,9 @@ from bayesbias.metrics.sembias_items import SemBias, sembias
 from bayesbias.metrics.weat import WEAT, WEATEffectSize, max_effect_size
 from bayesbias.metrics.weighting import cosines as cosines
 from bayesbias.metrics.weighting import ones as ones
+from bayesbias.metrics.word_projections import ProjectionAxis as ProjectionAxis
 from bayesbias.metrics.word_projections import project_words
+from bayesbias.metrics.word_projections import projection_direction as projection_direction
 
 __all__ = [
     "ECT",

@@ -88,10 +88,10 @@ class SemBias:
         """
         lines = []
         for name, part in self.table.groupby("embedding", sort=False):
-            rows = part.set_index("answer")
+            rows = {row["answer"]: row for row in part.to_dict("records")}
             told = ", ".join(
-                f"{kind} {rows.loc[kind, 'share']:.1%} [{rows.loc[kind, 'lower']:.1%}, "
-                f"{rows.loc[kind, 'upper']:.1%}]"
+                f"{kind} {rows[kind]['share']:.1%} [{rows[kind]['lower']:.1%}, "
+                f"{rows[kind]['upper']:.1%}]"
                 for kind in _KINDS
             )
             lines.append(
