@@ -64,6 +64,7 @@ from .plots import plot_silhouette_convergence as plot_silhouette_convergence
 from .plots import plot_silhouette_grid as plot_silhouette_grid
 from .plots import plot_silhouettes as plot_silhouettes
 from .plots import plot_word as plot_word
+from .plots import plot_word_map as plot_word_map
 from .rankings import compare_lists as compare_lists
 from .rankings import null_distribution as null_distribution
 from .rankings import overall_ranking as overall_ranking

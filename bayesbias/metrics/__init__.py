@@ -3,6 +3,7 @@
 # Names that are not in __all__ are for other rooms.
 from bayesbias.metrics.analogies import analogies, complete_analogy
 from bayesbias.metrics.base import Metric
+from bayesbias.metrics.biased_word_map import map_biased_words
 from bayesbias.metrics.direct_bias import DirectBias, IndirectBias
 from bayesbias.metrics.ect import ECT
 from bayesbias.metrics.factual_association import (
@@ -78,6 +79,7 @@ __all__ = [
     "complete_analogy",
     "factual_association",
     "load_occupations",
+    "map_biased_words",
     "max_effect_size",
     "preaveraged_t_test",
     "project_words",
