@@ -12,6 +12,7 @@ from . import silhouette_analysis as silhouette_analysis
 from . import wordlists as wordlists
 from .auditing import Audit as Audit
 from .auditing import Check as Check
+from .auditing import WordReport as WordReport
 from .auditing import audit as audit
 from .auditing import check as check
 from .auditing import model_card as model_card

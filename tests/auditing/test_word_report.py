@@ -17,7 +17,7 @@ def fit(demo: bb.Embedding) -> bb.models.Fit:
     return bb.fit(table, draws=200, progress=False)
 
 
-def section(report: bb.auditing.WordReport, name: str):  # type: ignore[no-untyped-def]
+def section(report: bb.WordReport, name: str):  # type: ignore[no-untyped-def]
     return report.table[report.table["section"] == name].set_index("item")
 
 
