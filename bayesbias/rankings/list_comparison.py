@@ -263,8 +263,7 @@ def compare_lists(
     >>> found = bb.compare_lists("religion", "demo", draws=500, samples=50)
     >>> print(found.summary())
     weat_es with Pleasant and Unpleasant in demo, 89% intervals:
-    - christianity and islam: 2 pairs of lists, from 1.13 [...] (Garg 2018) to 1.27 [...]
-    (Manzini 2019), median 1.20. ...
+    - christianity and islam: 3 pairs of lists, from ...
     """
     chosen, first_name = _chosen(concept, attributes)
     [measure] = as_metrics(metric)
