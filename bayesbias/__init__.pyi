@@ -13,9 +13,11 @@ from . import silhouette_analysis as silhouette_analysis
 from . import wordlists as wordlists
 from .auditing import Audit as Audit
 from .auditing import Check as Check
+from .auditing import WordReport as WordReport
 from .auditing import audit as audit
 from .auditing import check as check
 from .auditing import model_card as model_card
+from .auditing import word_report as word_report
 from .corpus import read_corpus as read_corpus
 from .corpus import tag_words as tag_words
 from .corpus import train_embedding as train_embedding
@@ -65,6 +67,8 @@ from .plots import plot_silhouette_convergence as plot_silhouette_convergence
 from .plots import plot_silhouette_grid as plot_silhouette_grid
 from .plots import plot_silhouettes as plot_silhouettes
 from .plots import plot_word as plot_word
+from .plots import plot_word_map as plot_word_map
+from .rankings import compare_lists as compare_lists
 from .rankings import null_distribution as null_distribution
 from .rankings import overall_ranking as overall_ranking
 from .rankings import query_scores as query_scores

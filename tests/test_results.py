@@ -69,6 +69,10 @@ def results(
         ),
         "word check": bb.check_words(query, embeddings[0], samples=10),
         "word check of several": bb.check_words(trees, embeddings, samples=10),
+        "comparison of lists": bb.compare_lists("age", "demo", draws=50, samples=5),
+        "sembias": bb.metrics.sembias(["demo", "demo-100d"], partial=True, draws=20),
+        "factual association": bb.metrics.factual_association("demo", draws=20),
+        "word report": bb.word_report("imam", "demo", n=3),
         "built lists": lists,
         "classifier": lists.classifier,
         "matched study": bb.load_study("weat_7").match_controls("demo", seed=1),
@@ -89,7 +93,17 @@ def results(
 NAMES = [
     *("value", "posterior", "permutation test", "ranking", "silhouettes"),
     "several silhouettes",
-    *("word check", "word check of several", "built lists", "classifier", "matched study"),
+    *(
+        "word check",
+        "word check of several",
+        "comparison of lists",
+        "sembias",
+        "factual association",
+        "word report",
+        "built lists",
+        "classifier",
+        "matched study",
+    ),
     *("before and after", "audit", "part of an audit", "check of an audit", "check of a fit"),
 ]
 

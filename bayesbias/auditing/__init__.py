@@ -8,5 +8,6 @@ from bayesbias.auditing.audit_run import write_report as write_report
 from bayesbias.auditing.card_section import model_card
 from bayesbias.auditing.check_result import Check
 from bayesbias.auditing.gate import check
+from bayesbias.auditing.word_report import WordReport, word_report
 
-__all__ = ["Audit", "Check", "audit", "check", "model_card"]
+__all__ = ["Audit", "Check", "WordReport", "audit", "check", "model_card", "word_report"]

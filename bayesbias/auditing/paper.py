@@ -18,7 +18,20 @@ from bayesbias.auditing.audit_steps import CHAINS
 from bayesbias.debias import DEBIASERS
 from bayesbias.metrics import METRICS
 
-_ACRONYMS = {"ect", "gipe", "inlp", "leace", "mac", "nas", "ripa", "rnd", "rnsb", "same", "weat"}
+_ACRONYMS = {
+    "ect",
+    "gipe",
+    "inlp",
+    "leace",
+    "mac",
+    "nas",
+    "pmn",
+    "ripa",
+    "rnd",
+    "rnsb",
+    "same",
+    "weat",
+}
 #: Citations in a text: ``[@key]``, or several with semicolons between them.
 _CITED = re.compile(r"\[((?:@\w+(?:; )?)+)\]")
 

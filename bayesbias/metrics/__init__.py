@@ -3,8 +3,14 @@
 # Names that are not in __all__ are for other rooms.
 from bayesbias.metrics.analogies import analogies, complete_analogy
 from bayesbias.metrics.base import Metric
+from bayesbias.metrics.biased_word_map import map_biased_words
 from bayesbias.metrics.direct_bias import DirectBias, IndirectBias
 from bayesbias.metrics.ect import ECT
+from bayesbias.metrics.factual_association import (
+    FactualAssociation,
+    factual_association,
+    load_occupations,
+)
 from bayesbias.metrics.generalized_weat import GeneralizedWEAT
 from bayesbias.metrics.mac import MAC
 from bayesbias.metrics.mac_shares import mac_band as mac_band
@@ -16,6 +22,7 @@ from bayesbias.metrics.nested_subsets import NestedSubsets
 from bayesbias.metrics.permutations import TESTS as TESTS
 from bayesbias.metrics.permutations import NullDraws as NullDraws
 from bayesbias.metrics.permutations import Test as Test
+from bayesbias.metrics.pmn import PMN
 from bayesbias.metrics.preaveraged_test import preaveraged_t_test
 from bayesbias.metrics.proximity import GIPE, ProximityBias
 from bayesbias.metrics.query_vectors import WordVectors
@@ -31,10 +38,13 @@ from bayesbias.metrics.rnsb import RNSB, RNSBGroups
 from bayesbias.metrics.same import SAME
 from bayesbias.metrics.score import Score
 from bayesbias.metrics.semaxis import SemAxis
+from bayesbias.metrics.sembias_items import SemBias, sembias
 from bayesbias.metrics.weat import WEAT, WEATEffectSize, max_effect_size
 from bayesbias.metrics.weighting import cosines as cosines
 from bayesbias.metrics.weighting import ones as ones
+from bayesbias.metrics.word_projections import ProjectionAxis as ProjectionAxis
 from bayesbias.metrics.word_projections import project_words
+from bayesbias.metrics.word_projections import projection_direction as projection_direction
 
 __all__ = [
     "ECT",
@@ -42,6 +52,7 @@ __all__ = [
     "MAC",
     "METRICS",
     "NAS",
+    "PMN",
     "RIPA",
     "RND",
     "RNSB",
@@ -50,6 +61,7 @@ __all__ = [
     "ClassificationTest",
     "ClusterTest",
     "DirectBias",
+    "FactualAssociation",
     "GeneralizedWEAT",
     "IndirectBias",
     "Measurement",
@@ -60,12 +72,17 @@ __all__ = [
     "RNSBGroups",
     "Score",
     "SemAxis",
+    "SemBias",
     "WEATEffectSize",
     "WordVectors",
     "analogies",
     "complete_analogy",
+    "factual_association",
+    "load_occupations",
+    "map_biased_words",
     "max_effect_size",
     "preaveraged_t_test",
     "project_words",
+    "sembias",
     "shares_beyond_mac",
 ]

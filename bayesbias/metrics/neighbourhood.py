@@ -106,14 +106,14 @@ class Neighbourhood(Metric):
         attribute_weights: Sequence[Array],
     ) -> Array:
         """Return the correlation for each draw of weights of the words."""
-        leaning, share = _leanings(targets, attributes[0], target_weights)
+        leaning, share = leanings(targets, attributes[0], target_weights)
         return correlation(leaning, share, attribute_weights[0])
 
     def measure(
         self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
     ) -> tuple[float, dict[str, Any]]:
         """Return the value, and for each word how it leaned, and the share of its neighbours."""
-        leaning, share = _leanings(targets, attributes[0], ones(targets))
+        leaning, share = leanings(targets, attributes[0], ones(targets))
         values = zip(attributes[0].words, leaning[0].tolist(), share[0].tolist(), strict=True)
         by_word = {word: {"leaning": a, "share": b} for word, a, b in values}
         return self.value(targets, attributes), {"word_values": by_word}
@@ -125,7 +125,7 @@ class Neighbourhood(Metric):
         return surroundings(attributes[0]).near.size
 
 
-def _leanings(
+def leanings(
     targets: Sequence[WordVectors], words: WordVectors, weights: Sequence[Array]
 ) -> tuple[Array, Array]:
     """Return, draws × words, how words lean and the share of neighbours that lean to the first."""

@@ -17,6 +17,7 @@ from bayesbias.metrics.generalized_weat import GeneralizedWEAT
 from bayesbias.metrics.mac import MAC
 from bayesbias.metrics.nas import NAS
 from bayesbias.metrics.neighbourhood import Neighbourhood
+from bayesbias.metrics.pmn import PMN
 from bayesbias.metrics.proximity import GIPE, ProximityBias
 from bayesbias.metrics.residual_bias import ClassificationTest, ClusterTest
 from bayesbias.metrics.ripa import RIPA
@@ -42,6 +43,7 @@ _OWN = (
     GeneralizedWEAT,
     SemAxis,
     Neighbourhood,
+    PMN,
     ClusterTest,
     ClassificationTest,
     ProximityBias,

@@ -114,6 +114,11 @@ def project_words(
     return frame
 
 
+def projection_direction(embedding: Embedding, axis: ProjectionAxis) -> Array:
+    """Return the vector of an axis, of length one."""
+    return _direction(embedding, "axis", axis, True)[0]
+
+
 def _direction(
     embedding: Embedding, argument: str, axis: ProjectionAxis, normalize: bool
 ) -> tuple[Array, str]:

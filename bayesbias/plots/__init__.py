@@ -27,6 +27,7 @@ from bayesbias.plots.silhouettes_plot import (
     plot_silhouettes,
 )
 from bayesbias.plots.style import CONNECTION_STYLES as CONNECTION_STYLES
+from bayesbias.plots.word_map_plot import plot_word_map
 from bayesbias.plots.word_plot import plot_word
 
 __all__ = [
@@ -53,4 +54,5 @@ __all__ = [
     "plot_silhouette_grid",
     "plot_silhouettes",
     "plot_word",
+    "plot_word_map",
 ]

@@ -24,6 +24,7 @@ from bayesbias.plots.style import (
     tidy,
     wrapped,
 )
+from bayesbias.rankings import ListComparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +39,7 @@ By: TypeAlias = Literal["query", "embedding"]
 
 
 def plot_scores(
-    scores: pd.DataFrame | Score | Iterable[Score],
+    scores: pd.DataFrame | Score | ListComparison | Iterable[Score],
     *,
     metric: str | None = None,
     by: By = "query",
@@ -51,9 +52,9 @@ def plot_scores(
 
     Parameters
     ----------
-    scores : DataFrame, Score or list of Score
-        What `query_scores` or `run_queries` returned, or what `Metric.posterior` or
-        `Metric.run_query` did. There are intervals where there were draws. The aggregate of
+    scores : DataFrame, Score, ListComparison or list of Score
+        What `query_scores`, `run_queries` or `compare_lists` returned, or what `Metric.posterior`
+        or `Metric.run_query` did. There are intervals where there were draws. The aggregate of
         `run_queries` is drawn if it is the only column.
     metric : str, optional
         Which metric, if there are several.
@@ -137,6 +138,8 @@ def plot_scores(
 
 def _table(scores: object) -> pd.DataFrame:
     """Return one row per score."""
+    if isinstance(scores, ListComparison):
+        return _of_lists(scores)
     if isinstance(scores, Score):
         scores = [scores]
     if isinstance(scores, Iterable) and not isinstance(scores, pd.DataFrame | str):
@@ -151,6 +154,13 @@ def _table(scores: object) -> pd.DataFrame:
     if isinstance(scores, pd.DataFrame) and "metric" in scores.attrs and "metric" not in scores:
         return _long(scores)
     return check_frame("scores", scores, _COLUMNS, "query_scores() or run_queries()")
+
+
+def _of_lists(found: ListComparison) -> pd.DataFrame:
+    """Return the rows of a comparison of lists, whose names take the place of queries."""
+    rows = found.table.rename(columns={"lists": "query"}).assign(embedding=found.embedding)
+    rows.attrs["neutral_value"] = found.neutral_value
+    return rows
 
 
 def _long(frame: pd.DataFrame) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 # Names that are not in __all__ are for other rooms.
 from bayesbias.rankings.common_words import CommonWords as CommonWords
 from bayesbias.rankings.common_words import common_words as common_words
+from bayesbias.rankings.list_comparison import ListComparison, compare_lists
 from bayesbias.rankings.null_distribution import NullDistribution, null_distribution
 from bayesbias.rankings.parallel_scores import Queries as Queries
 from bayesbias.rankings.parallel_scores import Settings as Settings
@@ -17,9 +18,11 @@ from bayesbias.rankings.run_queries import query_scores, run_queries
 from bayesbias.rankings.study_queries import study_queries as study_queries
 
 __all__ = [
+    "ListComparison",
     "NullDistribution",
     "OverallRankPosterior",
     "RankPosterior",
+    "compare_lists",
     "null_distribution",
     "overall_ranking",
     "query_scores",

@@ -7,12 +7,15 @@ from .build import as_labelled as as_labelled
 from .build import build_lists as build_lists
 from .build import writable_lists as writable_lists
 from .catalogue import COLLECTIONS as COLLECTIONS
+from .catalogue import CONCEPTS as CONCEPTS
 from .catalogue import LABELLED as LABELLED
 from .catalogue import QUERY_SETS as QUERY_SETS
 from .catalogue import STUDIES as STUDIES
+from .catalogue import Concept as Concept
 from .catalogue import as_study as as_study
 from .catalogue import collection_name as collection_name
 from .catalogue import describe_collection as describe_collection
+from .catalogue import load_concept as load_concept
 from .catalogue import load_labelled as load_labelled
 from .catalogue import load_lists as load_lists
 from .catalogue import load_query as load_query

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from bayesbias._core.files import is_file
 from bayesbias._core.toml_json import read_json, read_toml
@@ -21,13 +21,32 @@ _DATA = Path(__file__).parent / "data"
 _T = TypeVar("_T")
 
 #: Collections of published word lists.
-COLLECTIONS = ("weat", "garg", "bolukbasi", "manzini", "bing_liu", "controls", "silhouettes")
+COLLECTIONS = (
+    "weat",
+    "garg",
+    "bolukbasi",
+    "manzini",
+    "bing_liu",
+    "controls",
+    "silhouettes",
+    "bad_seeds",
+)
 #: Studies that come with the package.
 STUDIES = ("religion", "gender", "race", "weat_1", "weat_7")
 #: Labelled words that come with the package.
 LABELLED = ("gender", "religion", "ethnicity")
 #: Sets of queries that come with the package.
 QUERY_SETS = ("weat", "gender", "ethnicity", "religion", "silhouettes")
+#: Concepts that several published lists are for.
+CONCEPTS = ("gender", "ethnicity", "religion", "age", "sentiment")
+
+
+class Concept(NamedTuple):
+    """Published lists for the same groups: pairs of lists by name, and two attribute lists."""
+
+    name: str
+    pairs: dict[str, tuple[WordSet, WordSet]]
+    attributes: tuple[WordSet, WordSet]
 
 
 def word_sets(collection: str | PathLike[str]) -> dict[str, WordSet]:
@@ -38,7 +57,8 @@ def word_sets(collection: str | PathLike[str]) -> dict[str, WordSet]:
     collection : str or path-like
         The source: ``weat`` (Caliskan et al. 2017), ``garg`` (Garg et al. 2018), ``bolukbasi``
         (Bolukbasi et al. 2016), ``manzini`` (Manzini et al. 2019), ``bing_liu`` (Hu & Liu 2004),
-        ``controls`` (Dobrzeniecka 2021), or ``silhouettes`` (Spliethöver & Wachsmuth 2021); or a
+        ``controls`` (Dobrzeniecka 2021), ``silhouettes`` (Spliethöver & Wachsmuth 2021), or
+        ``bad_seeds`` (lists of six other papers, gathered by Antoniak & Mimno 2021); or a
         ``.toml`` or ``.json`` file of lists, such as `BuiltLists.save` writes, a query, a study
         or labelled words.
 
@@ -164,6 +184,31 @@ def query_set(name: str) -> list[Query]:
             f"{did_you_mean(name, QUERY_SETS)}"
         )
     return [_query(entry) for entry in _queries()[same]]
+
+
+def load_concept(name: str) -> Concept:
+    """Return the published lists for a concept, and the attributes that they are compared by."""
+    same = same_name(name, CONCEPTS)
+    if same is None:
+        raise NotFoundError(
+            f"no concept {name!r}; there are {quoted(CONCEPTS)}.{did_you_mean(name, CONCEPTS)}"
+        )
+    data = tomllib.loads((_DATA / "concepts.toml").read_text("utf-8"))[same]
+    pairs = {}
+    for entry in data["lists"]:
+        sets = [resolve(reference) for reference in entry["sets"]]
+        first, second = (
+            WordSet(group, words, words.source, words.note)
+            for group, words in zip(entry["groups"], sets, strict=True)
+        )
+        pairs[entry["name"]] = (first, second)
+    first, second = (
+        WordSet(label, words, words.source, words.note)
+        for label, words in zip(
+            data["attribute_names"], map(resolve, data["attributes"]), strict=True
+        )
+    )
+    return Concept(same, pairs, (first, second))
 
 
 def as_study(study: Study | str | PathLike[str]) -> Study:
@@ -396,7 +441,8 @@ def resolve(reference: str) -> WordSet:
 def _word_set(collection: str, name: str) -> WordSet:
     data = _collection(collection)
     entry = data["sets"][name]
-    return WordSet(name, entry["words"], data["source"], entry.get("notes", ""))
+    source = entry.get("source", data["source"])
+    return WordSet(name, entry["words"], source, entry.get("notes", ""))
 
 
 def _build(

@@ -44,6 +44,8 @@ _CALIPER = 0.1
 # distance of the distributions, and the share of controls that no word was near enough for.
 _POOR_MEAN, _POOR_KS, _POOR_SHARE = 0.1, 0.2, 0.1
 _SLOTS = ("matches", "balance", "on", "seed")
+# More lists for concepts that the other collections have; random words do not depend on these.
+_SAME_CONCEPTS = ("bad_seeds",)
 
 
 class MatchedStudy(Study):
@@ -353,6 +355,7 @@ def listed_words() -> set[str]:
     return {
         word
         for collection in COLLECTIONS
+        if collection not in _SAME_CONCEPTS
         for name, words in word_sets(collection).items()
         if not name.startswith("neutral")
         for word in words

@@ -20,6 +20,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "cluster_test": {"n_words": 8},
     "classification_test": {"n_words": 16, "n_train": 6, "classifier": "logistic"},
     "neighbourhood": {"k": 5},
+    "pmn": {"k": 5},
     "proximity_bias": {"k": 5},
     "gipe": {"k": 5},
 }

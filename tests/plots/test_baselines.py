@@ -142,6 +142,15 @@ def silhouette_grid() -> Axes:
     return figure.axes[1]
 
 
+def word_map() -> Axes:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(24, 2)), columns=["x", "y"])
+    frame = frame.assign(embedding="old", word="w", side=["a", "b"] * 12)
+    [ax] = bb.plot_word_map(frame)
+    ax.figure.legends[0].remove()
+    return ax
+
+
 FIGURES: dict[str, Callable[[], Axes]] = {
     "before_after": before_after,
     "by_word": by_word,
@@ -165,6 +174,7 @@ FIGURES: dict[str, Callable[[], Axes]] = {
     "silhouette_grid": silhouette_grid,
     "silhouettes": silhouettes,
     "word": lambda: bb.plot_word(table(), "p00", labels=0),
+    "word_map": word_map,
 }
 
 

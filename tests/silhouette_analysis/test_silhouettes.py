@@ -36,6 +36,7 @@ QUERIES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "generalized_weat": ((4, 5, 6), (5, 6, 7)),
     "semaxis": ((5, 7), (6,)),
     "neighbourhood": ((5, 7), (8,)),
+    "pmn": ((5, 7), (8,)),
     "cluster_test": ((4, 5), ()),
     "classification_test": ((4, 5), ()),
     "proximity_bias": ((6, 6), (7,)),
@@ -45,6 +46,7 @@ QUERIES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "neighbourhood": {"k": 5},
+    "pmn": {"k": 5},
     "proximity_bias": {"k": 5},
     "gipe": {"k": 5},
     "cluster_test": {"n_words": 5},
