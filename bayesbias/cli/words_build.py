@@ -10,6 +10,7 @@ import click
 
 from bayesbias.cli.common import (
     check_new,
+    corpus_options,
     force_option,
     format_option,
     is_for_programs,
@@ -91,13 +92,7 @@ if TYPE_CHECKING:
     metavar="PATH",
     help="Count words in this text file or folder; may be given several times.",
 )
-@click.option(
-    "--unit",
-    type=click.Choice(["line", "paragraph"], case_sensitive=False),
-    default="line",
-    show_default=True,
-    help="What a document of the corpus is; paragraphs have blank lines between them.",
-)
+@corpus_options
 @click.option(
     "--pipeline",
     default="en_core_web_sm",
@@ -107,7 +102,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--train",
-    type=click.Choice(["word2vec", "fasttext"], case_sensitive=False),
+    type=click.Choice(["word2vec", "fasttext", "glove", "pmi"], case_sensitive=False),
     help="Train the embedding on the corpus; word2vec if there is a corpus and no EMBEDDING.",
 )
 @click.option("--save-embedding", metavar="FILE", help="Write the embedding that was trained.")
@@ -165,6 +160,8 @@ def build(
     frequencies: str | None,
     corpus: tuple[str, ...],
     unit: Any,
+    field: str | None,
+    encoding: str,
     pipeline: str,
     train: Any,
     save_embedding: str | None,
@@ -212,7 +209,10 @@ def build(
     sets = as_sets("attribute", [_word_set(name.strip()) for name in listed], None)
     unwanted = _stop_words(stop_words)
     counts: Any = None if frequencies is None else read_frequencies(frequencies)
-    text = read_corpus(corpus[0] if len(corpus) == 1 else corpus, unit=unit) if corpus else None
+    text = None
+    if corpus:
+        paths = corpus[0] if len(corpus) == 1 else corpus
+        text = read_corpus(paths, unit=unit, field=field, encoding=encoding)
     tagger = load_pipeline(pipeline) if method == "pos" else None
 
     # What may fail comes before what takes long, and what took long is written at once.

@@ -105,10 +105,13 @@ class GroupPairs:
         For each group, one row per document and one column per chosen word.
     total : ndarray
         One row per document, one column per group: its pairs with all words.
+    margins : ndarray
+        How many pairs in the corpus each word of the vocabulary has.
     """
 
     near: tuple[csr_array[Any], ...]
     total: npt.NDArray[np.float64]
+    margins: npt.NDArray[np.float64]
 
 
 def count_group_pairs(
@@ -128,8 +131,9 @@ def count_group_pairs(
     column_of[[index[word] for word in words]] = np.arange(len(words))
     near: list[list[Any]] = [[] for _ in groups]
     totals = []
+    margins = np.zeros(len(index))
     for block in _blocks(documents, index):
-        members, others, numbers = _group_pairs(block, window, group_of)
+        members, others, numbers = _group_pairs(block, window, group_of, margins)
         unique, rows = np.unique(numbers, return_inverse=True)
         shape = (len(unique), len(groups))
         ones = np.ones(len(rows))
@@ -140,16 +144,22 @@ def count_group_pairs(
             cells = (ones[chosen], (rows[chosen], columns[chosen]))
             parts.append(coo_array(cells, shape=(len(unique), len(words))).tocsr())
     return GroupPairs(
-        tuple(vstack(parts, format="csr") for parts in near), np.concatenate(totals, axis=0)
+        tuple(vstack(parts, format="csr") for parts in near), np.concatenate(totals), margins
     )
 
 
-def _group_pairs(block: _Block, window: int, group_of: _Ids) -> tuple[_Ids, _Ids, _Ids]:
-    """Return the group of one word of each pair, the other word, and the document."""
+def _group_pairs(
+    block: _Block, window: int, group_of: _Ids, margins: npt.NDArray[np.float64]
+) -> tuple[_Ids, _Ids, _Ids]:
+    """Return the group of one word of each pair, the other word, and the document.
+
+    The pairs of each word are added to `margins`.
+    """
     found = []
     for distance in range(1, min(window, len(block.words) - 1) + 1):
         first, second, numbers = block.pairs(distance)
         for member, other in ((first, second), (second, first)):
+            margins += np.bincount(member, minlength=len(margins))
             group = group_of[member]
             inside = group >= 0
             found.append((group[inside], other[inside], numbers[inside]))

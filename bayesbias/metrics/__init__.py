@@ -16,6 +16,7 @@ from bayesbias.metrics.nested_subsets import NestedSubsets
 from bayesbias.metrics.permutations import TESTS as TESTS
 from bayesbias.metrics.permutations import NullDraws as NullDraws
 from bayesbias.metrics.permutations import Test as Test
+from bayesbias.metrics.pmi_bias import PMIBias, pmi_bias
 from bayesbias.metrics.preaveraged_test import preaveraged_t_test
 from bayesbias.metrics.proximity import GIPE, ProximityBias
 from bayesbias.metrics.query_vectors import WordVectors
@@ -56,6 +57,7 @@ __all__ = [
     "Metric",
     "Neighbourhood",
     "NestedSubsets",
+    "PMIBias",
     "ProximityBias",
     "RNSBGroups",
     "Score",
@@ -65,6 +67,7 @@ __all__ = [
     "analogies",
     "complete_analogy",
     "max_effect_size",
+    "pmi_bias",
     "preaveraged_t_test",
     "project_words",
     "shares_beyond_mac",
