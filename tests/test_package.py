@@ -48,7 +48,7 @@ ROOMS = {
     "wordlists": (*FOUNDATION, "embeddings", "corpus"),
     "distances": (*FOUNDATION, "embeddings", "wordlists"),
     "models": (*FOUNDATION, "distances"),
-    "metrics": (*FOUNDATION, "embeddings", "wordlists", "distances"),
+    "metrics": (*FOUNDATION, "embeddings", "corpus", "wordlists", "distances"),
     "debias": (*FOUNDATION, "embeddings", "wordlists"),
     "rankings": (*FOUNDATION, "embeddings", "wordlists", "metrics"),
     "silhouette_analysis": (*FOUNDATION, "embeddings", "wordlists", "metrics", "rankings"),

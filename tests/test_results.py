@@ -71,6 +71,10 @@ def results(
         "word check of several": bb.check_words(trees, embeddings, samples=10),
         "built lists": lists,
         "classifier": lists.classifier,
+        "pmi bias": bb.metrics.pmi_bias(
+            bb.corpus.Corpus(["she sews", "he rides", "he sews"] * 20, name=NAME),
+            bb.Query([["she"], ["he"]], [["sews", "rides"]], ["oak_s", "fir"], ["a_b 5%"]),
+        ),
         "matched study": bb.load_study("weat_7").match_controls("demo", seed=1),
         "before and after": bb.before_after(
             *(*embeddings, trees),
@@ -90,6 +94,7 @@ NAMES = [
     *("value", "posterior", "permutation test", "ranking", "silhouettes"),
     "several silhouettes",
     *("word check", "word check of several", "built lists", "classifier", "matched study"),
+    "pmi bias",
     *("before and after", "audit", "part of an audit", "check of an audit", "check of a fit"),
 ]
 

@@ -66,7 +66,7 @@ class TextFiles:
         if self.field is not None and (not isinstance(self.field, str) or not self.field):
             raise SpecError(f"'field' is {self.field!r}; expected the name of a field, or None.")
         try:
-            b"".decode(self.encoding)
+            " ".encode(self.encoding)  # of an empty text, no encoding is looked up
         except (LookupError, TypeError) as err:
             raise SpecError(
                 f"'encoding' is {self.encoding!r}; expected one that Python knows, such as "

@@ -63,8 +63,8 @@ class PMIBias:
     >>> found = bb.metrics.pmi_bias(bb.read_corpus("demo"), query, progress=False)
     >>> found.table[["word", "bias", "lower", "upper"]].round(2)
         word  bias  lower  upper
-    0  heart  0.51   0.27   0.74
-    1  money -0.66  -1.02  -0.30
+    0  heart  0.13  -0.10   0.37
+    1  money -0.58  -1.05  -0.10
     """
 
     corpus: str
