@@ -80,8 +80,8 @@ if TYPE_CHECKING:
 @click.option(
     "--attributes",
     metavar="LISTS",
-    help="Words to keep out, and to cluster around: built-in lists or text files, with commas "
-    "between them.",
+    help="Words to keep out, and to cluster around: built-in lists, text files or tables (.csv), "
+    "with commas between them.",
 )
 @click.option(
     "--frequencies", metavar="FILE", help="Words and counts, .csv or .tsv with a line of names."
@@ -206,7 +206,8 @@ def build(
     for name in groups:
         one_of("--group", name, words)
     listed = attributes.split(",") if attributes else []
-    sets = as_sets("attribute", [_word_set(name.strip()) for name in listed], None)
+    chosen_sets = [words for name in listed for words in _attribute_sets(name.strip())]
+    sets = as_sets("attribute", chosen_sets, None)
     unwanted = _stop_words(stop_words)
     counts: Any = None if frequencies is None else read_frequencies(frequencies)
     text = None
@@ -305,6 +306,15 @@ def _check_writable(out: str | None, save_embedding: str | None, force: bool) ->
         path = Path(save_embedding)
         words_file = vocabulary_path(path) if writable_format(path, None) == "npy" else None
         check_new(force, path, words_file)
+
+
+def _attribute_sets(source: str) -> list[WordSet]:
+    """Return the lists of a table, a built-in list, or the words of a text file."""
+    from bayesbias.wordlists import word_sets
+
+    if source.lower().endswith((".csv", ".tsv")):
+        return list(word_sets(source).values())
+    return [_word_set(source)]
 
 
 def _word_set(source: str) -> WordSet:

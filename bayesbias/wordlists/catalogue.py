@@ -13,6 +13,7 @@ from bayesbias._core.files import is_file
 from bayesbias._core.toml_json import read_json, read_toml
 from bayesbias._core.wording import did_you_mean, quoted, same_name
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError
+from bayesbias.wordlists.list_files import LIST_SUFFIXES, read_lists
 from bayesbias.wordlists.query import Query
 from bayesbias.wordlists.study import Study
 from bayesbias.wordlists.wordset import WordSet
@@ -40,7 +41,9 @@ def word_sets(collection: str | PathLike[str]) -> dict[str, WordSet]:
         (Bolukbasi et al. 2016), ``manzini`` (Manzini et al. 2019), ``bing_liu`` (Hu & Liu 2004),
         ``controls`` (Dobrzeniecka 2021), or ``silhouettes`` (Spliethöver & Wachsmuth 2021); or a
         ``.toml`` or ``.json`` file of lists, such as `BuiltLists.save` writes, a query, a study
-        or labelled words.
+        or labelled words; a ``.txt`` file with one word per line (lines that begin with # are
+        skipped); or a ``.csv`` or ``.tsv`` table with one column per list, or with the columns
+        ``word`` and ``list`` (or ``group``).
 
     Returns
     -------
@@ -51,6 +54,8 @@ def word_sets(collection: str | PathLike[str]) -> dict[str, WordSet]:
     ------
     NotFoundError
         If there is no such collection.
+    DataError
+        If a file has no words, or its columns no names.
 
     Examples
     --------
@@ -61,6 +66,10 @@ def word_sets(collection: str | PathLike[str]) -> dict[str, WordSet]:
     4783
     """
     path = Path(collection)
+    if path.suffix.lower() in LIST_SUFFIXES:
+        if not is_file(path):
+            raise NotFoundError(f"{str(path)!r}: no such file of word lists.")
+        return read_lists(path)
     if isinstance(collection, PathLike) or path.suffix.lower() in (".toml", ".json"):
         return _build(collection, _document(collection, "word lists", COLLECTIONS), _sets_of)
     return {name: _word_set(collection, name) for name in _collection(collection)["sets"]}
