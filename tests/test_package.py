@@ -49,7 +49,7 @@ ROOMS = {
     "wordlists": (*FOUNDATION, "embeddings", "corpus"),
     "distances": (*FOUNDATION, "embeddings", "wordlists"),
     "models": (*FOUNDATION, "parallel", "distances"),
-    "metrics": (*FOUNDATION, "embeddings", "wordlists", "distances"),
+    "metrics": (*FOUNDATION, "embeddings", "corpus", "wordlists", "distances"),
     "debias": (*FOUNDATION, "embeddings", "wordlists"),
     "rankings": (*FOUNDATION, "parallel", "embeddings", "wordlists", "metrics"),
     "silhouette_analysis": (

@@ -75,6 +75,10 @@ def results(
         "word report": bb.word_report("imam", "demo", n=3),
         "built lists": lists,
         "classifier": lists.classifier,
+        "pmi bias": bb.metrics.pmi_bias(
+            bb.corpus.Corpus(["she sews", "he rides", "he sews"] * 20, name=NAME),
+            bb.Query([["she"], ["he"]], [["sews", "rides"]], ["oak_s", "fir"], ["a_b 5%"]),
+        ),
         "matched study": bb.load_study("weat_7").match_controls("demo", seed=1),
         "before and after": bb.before_after(
             *(*embeddings, trees),
@@ -104,6 +108,7 @@ NAMES = [
         "classifier",
         "matched study",
     ),
+    "pmi bias",
     *("before and after", "audit", "part of an audit", "check of an audit", "check of a fit"),
 ]
 

@@ -19,6 +19,7 @@ from bayesbias.cli.download import download
 from bayesbias.cli.embedding import embedding
 from bayesbias.cli.fit import compare, fit
 from bayesbias.cli.metrics import metrics, rank
+from bayesbias.cli.pmi_bias import pmi_bias
 from bayesbias.cli.silhouette import silhouette
 from bayesbias.cli.table import table
 from bayesbias.cli.words import words
@@ -51,6 +52,7 @@ for _command in (
     compare,
     metrics,
     rank,
+    pmi_bias,
     silhouette,
     debias,
     before_after,

@@ -115,6 +115,32 @@ def prob_option(command: F) -> F:
     )(command)
 
 
+def corpus_options(command: F) -> F:
+    """Add the options of reading a corpus: --unit, --field and --encoding."""
+    for option in (
+        click.option(
+            "--encoding",
+            default="utf-8",
+            show_default=True,
+            help="How the files of the corpus are encoded, such as latin-1.",
+        ),
+        click.option(
+            "--field",
+            metavar="NAME",
+            help="Read JSON lines, and take the text of the corpus from this field.",
+        ),
+        click.option(
+            "--unit",
+            type=click.Choice(["line", "paragraph"], case_sensitive=False),
+            default="line",
+            show_default=True,
+            help="What a document of the corpus is; paragraphs have blank lines between them.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 def threshold_option(command: F) -> F:
     """Add --threshold, the share of words that may be missing."""
     return click.option(

@@ -1,11 +1,14 @@
-"""The commands `bayesbias embedding info` and `convert`."""
+"""The commands `bayesbias embedding info`, `convert` and `train`."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import click
 
 from bayesbias.cli.common import (
     check_new,
+    corpus_options,
     force_option,
     format_option,
     load_embeddings,
@@ -13,12 +16,13 @@ from bayesbias.cli.common import (
     print_frame,
     quiet_option,
     say,
+    seed_option,
 )
 
 
 @click.group()
 def embedding() -> None:
-    """Look at embedding files, and convert them."""
+    """Look at embedding files, convert them, and train embeddings on a text."""
 
 
 @embedding.command(epilog="Example: bayesbias embedding info vectors.bin")
@@ -80,3 +84,92 @@ def convert(
     loaded = load_embeddings([source], lists, limit=limit, trust=trust, quiet=quiet)[0]
     loaded.save(target, format=kind)
     say(f"{len(loaded):,} words × {loaded.dim} dimensions written to {target}", quiet)
+
+
+@embedding.command(epilog="Example: bayesbias embedding train demo.npz demo --method glove")
+@click.argument("target")
+@click.argument("corpus", nargs=-1, required=True, metavar="CORPUS...")
+@click.option(
+    "--method",
+    type=click.Choice(["word2vec", "fasttext", "glove", "pmi"], case_sensitive=False),
+    default="word2vec",
+    show_default=True,
+    help="How to train.",
+)
+@click.option(
+    "--dim", type=click.IntRange(min=1), default=300, show_default=True, help="Dimensions."
+)
+@click.option(
+    "--window",
+    type=click.IntRange(min=1),
+    help="How many words before and behind are context; 5 by default, 10 for glove.",
+)
+@click.option(
+    "--min-count",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Leave out words that occur less often.",
+)
+@click.option(
+    "--epochs",
+    type=click.IntRange(min=1),
+    help="Passes through the text; 5 by default, 15 for glove, none for pmi.",
+)
+@click.option("--skip-gram", is_flag=True, help="Skip-gram, not CBOW; for word2vec and fasttext.")
+@click.option(
+    "--x-max",
+    type=click.FloatRange(min=0, min_open=True),
+    help="For glove: the count from which on a pair has full weight; 100 by default.",
+)
+@corpus_options
+@seed_option
+@force_option
+@quiet_option
+def train(
+    target: str,
+    corpus: tuple[str, ...],
+    method: Any,
+    dim: int,
+    window: int | None,
+    min_count: int,
+    epochs: int | None,
+    skip_gram: bool,
+    x_max: float | None,
+    unit: Any,
+    field: str | None,
+    encoding: str,
+    seed: int,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Train word vectors on a text, and write them to TARGET, in the format of its suffix.
+
+    CORPUS is a text file, a folder, a pattern, or demo.
+    """
+    from pathlib import Path
+
+    from bayesbias.corpus import GloVe, read_corpus, train_embedding
+    from bayesbias.embeddings import vocabulary_path, writable_format
+
+    if x_max is not None and method != "glove":
+        raise click.UsageError(f"--x-max is an option of glove, not of {method}.")
+    path = Path(target)
+    check_new(force, path, vocabulary_path(path) if writable_format(path, None) == "npy" else None)
+    text = read_corpus(
+        corpus[0] if len(corpus) == 1 else corpus, unit=unit, field=field, encoding=encoding
+    )
+    trained = train_embedding(
+        text,
+        method if x_max is None else GloVe(x_max=x_max),
+        dim=dim,
+        window=window,
+        min_count=min_count,
+        epochs=epochs,
+        skip_gram=skip_gram,
+        seed=seed,
+        name=path.stem,
+        progress=not quiet,
+    )
+    trained.save(path)
+    say(f"{trained!r} written to {target}", quiet)

@@ -8,6 +8,7 @@ import click
 
 from bayesbias._core.wording import same_name
 from bayesbias.cli.common import (
+    corpus_options,
     fallback_option,
     force_option,
     format_option,
@@ -124,6 +125,7 @@ def show(name: str, quiet: bool) -> None:
     metavar="PATH",
     help="Count words in this text file or folder; may be given several times.",
 )
+@corpus_options
 @click.option(
     "--pipeline", metavar="NAME", help="spaCy pipeline that tags the words of the corpus."
 )
@@ -147,6 +149,9 @@ def check(
     embeddings: tuple[str, ...],
     frequencies: str | None,
     corpus: tuple[str, ...],
+    unit: Any,
+    field: str | None,
+    encoding: str,
     pipeline: str | None,
     samples: int,
     seed: int,
@@ -177,7 +182,7 @@ def check(
     study = load_lists(lists)
     counts = None if frequencies is None else read_frequencies(frequencies)
     # What may fail comes before what takes long.
-    text = read_corpus(corpus) if corpus else None
+    text = read_corpus(corpus, unit=unit, field=field, encoding=encoding) if corpus else None
     tagger = load_pipeline(pipeline) if pipeline is not None else None
     loaded = load_embeddings(embeddings or ("demo",), limit=limit, trust=trust, quiet=quiet)
     tags = None

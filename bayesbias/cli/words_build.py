@@ -10,6 +10,7 @@ import click
 
 from bayesbias.cli.common import (
     check_new,
+    corpus_options,
     force_option,
     format_option,
     is_for_programs,
@@ -79,8 +80,8 @@ if TYPE_CHECKING:
 @click.option(
     "--attributes",
     metavar="LISTS",
-    help="Words to keep out, and to cluster around: built-in lists or text files, with commas "
-    "between them.",
+    help="Words to keep out, and to cluster around: built-in lists, text files or tables (.csv), "
+    "with commas between them.",
 )
 @click.option(
     "--frequencies", metavar="FILE", help="Words and counts, .csv or .tsv with a line of names."
@@ -91,13 +92,7 @@ if TYPE_CHECKING:
     metavar="PATH",
     help="Count words in this text file or folder; may be given several times.",
 )
-@click.option(
-    "--unit",
-    type=click.Choice(["line", "paragraph"], case_sensitive=False),
-    default="line",
-    show_default=True,
-    help="What a document of the corpus is; paragraphs have blank lines between them.",
-)
+@corpus_options
 @click.option(
     "--pipeline",
     default="en_core_web_sm",
@@ -107,7 +102,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--train",
-    type=click.Choice(["word2vec", "fasttext"], case_sensitive=False),
+    type=click.Choice(["word2vec", "fasttext", "glove", "pmi"], case_sensitive=False),
     help="Train the embedding on the corpus; word2vec if there is a corpus and no EMBEDDING.",
 )
 @click.option("--save-embedding", metavar="FILE", help="Write the embedding that was trained.")
@@ -165,6 +160,8 @@ def build(
     frequencies: str | None,
     corpus: tuple[str, ...],
     unit: Any,
+    field: str | None,
+    encoding: str,
     pipeline: str,
     train: Any,
     save_embedding: str | None,
@@ -209,10 +206,14 @@ def build(
     for name in groups:
         one_of("--group", name, words)
     listed = attributes.split(",") if attributes else []
-    sets = as_sets("attribute", [_word_set(name.strip()) for name in listed], None)
+    chosen_sets = [words for name in listed for words in _attribute_sets(name.strip())]
+    sets = as_sets("attribute", chosen_sets, None)
     unwanted = _stop_words(stop_words)
     counts: Any = None if frequencies is None else read_frequencies(frequencies)
-    text = read_corpus(corpus[0] if len(corpus) == 1 else corpus, unit=unit) if corpus else None
+    text = None
+    if corpus:
+        paths = corpus[0] if len(corpus) == 1 else corpus
+        text = read_corpus(paths, unit=unit, field=field, encoding=encoding)
     tagger = load_pipeline(pipeline) if method == "pos" else None
 
     # What may fail comes before what takes long, and what took long is written at once.
@@ -305,6 +306,15 @@ def _check_writable(out: str | None, save_embedding: str | None, force: bool) ->
         path = Path(save_embedding)
         words_file = vocabulary_path(path) if writable_format(path, None) == "npy" else None
         check_new(force, path, words_file)
+
+
+def _attribute_sets(source: str) -> list[WordSet]:
+    """Return the lists of a table, a built-in list, or the words of a text file."""
+    from bayesbias.wordlists import word_sets
+
+    if source.lower().endswith((".csv", ".tsv")):
+        return list(word_sets(source).values())
+    return [_word_set(source)]
 
 
 def _word_set(source: str) -> WordSet:

@@ -309,12 +309,14 @@ def read_corpus(
     name: str | None = None,
     *,
     unit: Unit = "line",
+    field: str | None = None,
+    encoding: str = "utf-8",
     language: str | None = None,
     lower: bool = True,
     min_length: int = 2,
     max_length: int | None = 15,
 ) -> Corpus:
-    """Read a corpus from text files, or take the one that comes with the package.
+    """Read a corpus from files of text or JSON lines, or take the one that comes with the package.
 
     Nothing is read now but the start of each file; the rest is read, block by block, whenever the
     corpus is iterated over. The files may be larger than memory.
@@ -322,10 +324,10 @@ def read_corpus(
     Parameters
     ----------
     source : path-like, or iterable of path-like
-        A text file in UTF-8, plain or compressed (gzip, bzip2, xz, zstd); a folder, of which all
-        files are taken whose names end in ``.txt`` or ``.text``, also with ``.gz``, ``.bz2``,
-        ``.xz`` or ``.zst`` behind; a glob such as ``"texts/*.txt"``; ``"demo"``, three novels by
-        Jane Austen; or several of these.
+        A file of text or JSON lines, plain or compressed (gzip, bzip2, xz, zstd); a folder, of
+        which all files are taken whose names end in ``.txt`` or ``.text`` (with `field` in
+        ``.jsonl`` or ``.ndjson``), also with ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` behind; a glob
+        such as ``"texts/*.txt"``; ``"demo"``, three novels by Jane Austen; or several of these.
     name : str, optional
         How messages and embeddings call the corpus; the name of its first file or folder by
         default.
@@ -333,6 +335,12 @@ def read_corpus(
         What a document is. Most corpora have one document, sentence or paragraph in a line. Books
         are often hard-wrapped: a paragraph has several lines, and blank lines are between
         paragraphs. Windows of context, tags and bootstrap samples never cross documents.
+    field : str, optional
+        Read JSON lines, one object per line, and take the text from this field. A document is one
+        object, or with ``unit="paragraph"`` each paragraph of its text. An object whose field is
+        null is left out.
+    encoding : str, default "utf-8"
+        How the files are encoded: a name that Python knows, such as ``"latin-1"``.
     language : str, optional
         Leave out documents in other languages: an ISO 639 code, such as ``"en"``. Needs the extra
         ``language``. Documents too short to tell are kept.
@@ -378,7 +386,7 @@ def read_corpus(
     2  and  11186
     """
     one_of("unit", unit, UNITS)
-    files = TextFiles(find_files(source), unit)
+    files = TextFiles(find_files(source, json_lines=field is not None), unit, field, encoding)
     corpus = Corpus(
         files,
         name=name or _default_name(source, files.paths[0]),

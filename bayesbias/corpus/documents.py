@@ -1,4 +1,4 @@
-"""Text files of any size, plain or compressed, read piece by piece."""
+"""Files of text or JSON lines, of any size, plain or compressed, read piece by piece."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import bz2
 import codecs
 import glob
 import gzip
+import json
 import lzma
 import re
 import zlib
@@ -17,7 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Literal, Protocol, cast
 
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import DataError, NotFoundError, SpecError, warn
 
 Unit = Literal["line", "paragraph"]
@@ -39,6 +40,9 @@ _MAGIC = {
 }
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 _TEXT = (".txt", ".text")
+_JSON = (".jsonl", ".ndjson")
+# A line of JSON has to be read as a whole; a longer one is hardly a document.
+_LONGEST_RECORD = 1 << 28
 # zlib and xz have errors of their own; gzip, bzip2 and pyarrow raise OSError.
 _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
 # Hard-wrapped text: many lines, none long, most not short, with blank lines between paragraphs.
@@ -55,6 +59,19 @@ class TextFiles:
 
     paths: tuple[Path, ...]
     unit: Unit
+    field: str | None = None
+    encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        if self.field is not None and (not isinstance(self.field, str) or not self.field):
+            raise SpecError(f"'field' is {self.field!r}; expected the name of a field, or None.")
+        try:
+            " ".encode(self.encoding)  # of an empty text, no encoding is looked up
+        except (LookupError, TypeError) as err:
+            raise SpecError(
+                f"'encoding' is {self.encoding!r}; expected one that Python knows, such as "
+                "'utf-8', 'latin-1' or 'utf-16'."
+            ) from err
 
     @property
     def size(self) -> int:
@@ -67,19 +84,40 @@ class TextFiles:
     def read(self, advance: Callable[[float], None]) -> Iterator[str]:
         """Yield the documents; `advance` is called with the number of bytes read."""
         for path in self.paths:
-            lines = (line for chunk in _chunks(path, advance) for line in _split(chunk))
-            for text in paragraphs(lines) if self.unit == "paragraph" else lines:
+            for text in self._texts(path, advance):
                 if len(text) <= LONGEST:
                     yield text
                 else:
                     yield from cut(text)
+
+    def _texts(self, path: Path, advance: Callable[[float], None]) -> Iterator[str]:
+        """Yield the documents of a file, however long they are."""
+        if self.field is None:
+            chunks = _chunks(path, advance, encoding=self.encoding)
+            lines = (line for chunk in chunks for line in _split(chunk))
+            yield from paragraphs(lines) if self.unit == "paragraph" else lines
+            return
+        chunks = _chunks(path, advance, encoding=self.encoding, whole_lines=True)
+        # JSON writes the line breaks of a text as \n, so that each line holds one record.
+        records = (line for chunk in chunks for line in chunk.removesuffix("\n").split("\n"))
+        for number, record in enumerate(records, 1):
+            if not record or record.isspace():
+                continue
+            text = _text_of(record, self.field, f"{path}, line {number:,}")
+            yield from paragraphs(_split(text)) if self.unit == "paragraph" else [text]
 
     def check(self) -> None:
         """Look at the start of every file: refuse what is no text, warn of hard-wrapped lines."""
         wrapped = []
         empty = True
         for path in self.paths:
-            start = "".join(islice(_chunks(path, lambda amount: None, _FIRST_BLOCK), 2))
+            if self.field is not None:
+                first = next(self._texts(path, lambda amount: None), None)
+                empty = empty and first is None
+                continue
+            _refuse_json(path)
+            chunks = _chunks(path, lambda amount: None, _FIRST_BLOCK, encoding=self.encoding)
+            start = "".join(islice(chunks, 2))
             empty = empty and not start
             if self.unit == "line" and _is_hard_wrapped(_split(start)):
                 wrapped.append(str(path))
@@ -92,10 +130,39 @@ class TextFiles:
             )
 
 
-def find_files(source: object) -> tuple[Path, ...]:
+def _refuse_json(path: Path) -> None:
+    """Refuse a file of JSON lines of which no field is asked for."""
+    if _has_name(path, _JSON):
+        raise SpecError(
+            f"{path}: JSON lines; give field=…, the name of the field that holds the text, such as "
+            "field='text'."
+        )
+
+
+def _text_of(record: str, field: str, where: str) -> str:
+    """Return the text in a field of a record; null is no text."""
+    try:
+        values = json.loads(record)
+    except json.JSONDecodeError as err:
+        raise DataError(f"{where}: not JSON ({err.msg}); expected one object per line.") from err
+    if not isinstance(values, dict):
+        raise DataError(f"{where}: a JSON {type(values).__name__}; expected one object per line.")
+    if field not in values:
+        raise DataError(
+            f"{where}: no field {field!r}; there are {quoted(values)}.{did_you_mean(field, values)}"
+        )
+    text = values[field]
+    if text is not None and not isinstance(text, str):
+        raise DataError(
+            f"{where}: the field {field!r} holds {type(text).__name__}; expected a text."
+        )
+    return text or ""
+
+
+def find_files(source: object, *, json_lines: bool = False) -> tuple[Path, ...]:
     """Return the files that a path, a folder, a glob or several of them name, each once."""
     if isinstance(source, str | PathLike):
-        paths = _find(source)
+        paths = _find(source, json_lines)
     elif isinstance(source, Iterable):
         paths = []
         for item in source:
@@ -104,7 +171,7 @@ def find_files(source: object) -> tuple[Path, ...]:
                     f"the source holds {item!r}; expected paths. For texts in memory use "
                     "Corpus(documents)."
                 )
-            paths += _find(item)
+            paths += _find(item, json_lines)
         if not paths:
             raise SpecError("the source is empty; name at least one file.")
     else:
@@ -115,7 +182,7 @@ def find_files(source: object) -> tuple[Path, ...]:
     return tuple(unique.values())
 
 
-def _find(source: str | PathLike[str]) -> list[Path]:
+def _find(source: str | PathLike[str], json_lines: bool) -> list[Path]:
     if isinstance(source, str) and source in NAMED:
         return [NAMED[source]]
     if not str(source):  # the path of nothing is the folder one is in
@@ -130,10 +197,12 @@ def _find(source: str | PathLike[str]) -> list[Path]:
         return [path]
     if is_dir:
         inside = (item.relative_to(path) for item in path.rglob("*") if item.is_file())
-        paths = sorted(path / item for item in inside if _has_text_name(item))
+        suffixes = _JSON if json_lines else _TEXT
+        paths = sorted(path / item for item in inside if _has_name(item, suffixes))
         if not paths:
+            kind = "files of JSON lines" if json_lines else "text files"
             raise NotFoundError(
-                f"{path}: no text files in the folder; expected names that end in {quoted(_TEXT)}, "
+                f"{path}: no {kind} in the folder; expected names that end in {quoted(suffixes)}, "
                 f"alone or with {quoted(_PACKED)} behind. For others give a glob, "
                 f"such as {str(path / '*')!r}."
             )
@@ -150,11 +219,11 @@ def _find(source: str | PathLike[str]) -> list[Path]:
     )
 
 
-def _has_text_name(path: Path) -> bool:
+def _has_name(path: Path, suffixes: tuple[str, ...]) -> bool:
     name = path.name.lower()
     for suffix in _PACKED:
         name = name.removesuffix(suffix)
-    return name.endswith(_TEXT) and not any(part.startswith(".") for part in path.parts)
+    return name.endswith(suffixes) and not any(part.startswith(".") for part in path.parts)
 
 
 def paragraphs(lines: Iterable[str]) -> Iterator[str]:
@@ -203,9 +272,19 @@ def _is_hard_wrapped(lines: list[str]) -> bool:
     )
 
 
-def _chunks(path: Path, advance: Callable[[float], None], block: int = _BLOCK) -> Iterator[str]:
+def _chunks(
+    path: Path,
+    advance: Callable[[float], None],
+    block: int = _BLOCK,
+    *,
+    encoding: str = "utf-8",
+    whole_lines: bool = False,
+) -> Iterator[str]:
     """Yield a file's text in chunks of whole lines; a line longer than a block comes in pieces."""
-    with _open(path) as (read, tell):
+    longest = _LONGEST_RECORD if whole_lines else block
+    with _open(path) as (read_raw, tell):
+        is_utf8 = codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
+        read = read_raw if is_utf8 else _recode(path, read_raw, encoding)
         rest = b""
         reported = place = 0
         line = 1
@@ -214,7 +293,7 @@ def _chunks(path: Path, advance: Callable[[float], None], block: int = _BLOCK) -
             advance(tell() - reported)
             reported = tell()
             buffer = rest + data
-            end = _last_break(buffer, block) if data else len(buffer)
+            end = _last_break(buffer, longest) if data else len(buffer)
             text = _decode(path, buffer[:end], place, line)
             if text:
                 yield text
@@ -223,6 +302,31 @@ def _chunks(path: Path, advance: Callable[[float], None], block: int = _BLOCK) -
             line += buffer.count(b"\n", 0, end)
             place += end
             rest = buffer[end:]
+
+
+def _recode(path: Path, read: Callable[[int], bytes], encoding: str) -> Callable[[int], bytes]:
+    """Return a function that reads text in another encoding, and gives it as UTF-8."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    place = 0
+
+    def read_utf8(size: int) -> bytes:
+        nonlocal place
+        text = ""
+        while not text:  # a few bytes may be less than a character
+            data = read(size)
+            try:
+                text = decoder.decode(data, final=not data)
+            except UnicodeError as err:
+                raise DataError(
+                    f"{path}, after byte {place:,}: not {encoding} ({err}); give the 'encoding' "
+                    "it was written in."
+                ) from err
+            place += len(data)
+            if not data:
+                break
+        return text.encode("utf-8", "replace")
+
+    return read_utf8
 
 
 def _last_break(buffer: bytes, block: int) -> int:
@@ -248,14 +352,15 @@ def _decode(path: Path, data: bytes, place: int, line: int) -> str:
         where = line + data.count(b"\n", 0, zero)
         raise DataError(
             f"{path}, line {where:,}, byte {place + zero:,}: a NUL byte, so this is no text in "
-            "UTF-8; leave the file out or save it as UTF-8."
+            "UTF-8; leave the file out, save it as UTF-8, or give its 'encoding', such as utf-16."
         )
     try:
         return data.decode()
     except UnicodeDecodeError as err:
         where = line + data.count(b"\n", 0, err.start)
         raise DataError(
-            f"{path}, line {where:,}, byte {place + err.start:,}: not UTF-8; save it as UTF-8."
+            f"{path}, line {where:,}, byte {place + err.start:,}: not UTF-8; save it as UTF-8, or "
+            "give its 'encoding', such as latin-1."
         ) from err
 
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.random import Seed, as_seed
-from bayesbias._core.validation import at_least, check_jobs, one_of, word_list
+from bayesbias._core.validation import at_least, check_jobs, word_list
+from bayesbias.corpus.cooccurrences import count_pairs
 from bayesbias.corpus.corpus import Corpus, check_corpus
+from bayesbias.corpus.training_methods import PMI, GloVe, Method, MethodName, as_method
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import DataError, SpecError
 from bayesbias.parallel import current_cluster, in_parallel
 
 if TYPE_CHECKING:
     from gensim.models import Word2Vec
-
-Method: TypeAlias = Literal["word2vec", "fasttext"]
-METHODS: tuple[Method, ...] = ("word2vec", "fasttext")
 
 _MOST_SEEDS = 2**32
 # Weights are drawn, and progress is reported, for this many documents or words at once.
@@ -32,7 +32,8 @@ _AT_ONCE = 10_000
 class _Settings:
     """How embeddings are trained."""
 
-    method: Method
+    method: MethodName
+    options: GloVe | PMI | None
     dim: int
     window: int
     min_count: int
@@ -43,7 +44,6 @@ class _Settings:
     deterministic: bool
 
     def __post_init__(self) -> None:
-        one_of("method", self.method, METHODS)
         for name in ("dim", "window", "min_count", "epochs", "buckets"):
             at_least(name, getattr(self, name), 1)
         if self.subwords and self.method != "fasttext":
@@ -51,9 +51,19 @@ class _Settings:
                 f"'subwords' are composed from parts of words, which {self.method!r} does not "
                 "learn; use method='fasttext'."
             )
+        if self.skip_gram and self.options is not None:
+            raise SpecError(
+                f"'skip_gram' is an option of 'word2vec' and 'fasttext', not of {self.method!r}."
+            )
 
     def describe(self) -> str:
         """Say how the embedding was trained, in a few words."""
+        if self.options is not None:
+            passes = f", {self.epochs} epochs" if self.method == "glove" else ""
+            return (
+                f"{self.options.describe()}, window {self.window}, min_count {self.min_count}"
+                f"{passes}"
+            )
         way = "skip-gram" if self.skip_gram else "CBOW"
         return (
             f"{self.method} ({way}), window {self.window}, min_count {self.min_count}, "
@@ -133,9 +143,9 @@ def train_embedding(
     method: Method = "word2vec",
     *,
     dim: int = 300,
-    window: int = 5,
+    window: int | None = None,
     min_count: int = 5,
-    epochs: int = 5,
+    epochs: int | None = None,
     skip_gram: bool = False,
     subwords: Iterable[str] = (),
     buckets: int = 2_000_000,
@@ -144,26 +154,29 @@ def train_embedding(
     name: str | None = None,
     progress: bool = True,
 ) -> Embedding:
-    """Train word vectors on a corpus, with gensim.
+    """Train word vectors on a corpus, by word2vec, fastText, GloVe or mutual information.
 
-    What is not an argument here has gensim's default: 5 negative samples, frequent words
-    down-sampled at 0.001, a learning rate that falls from 0.025, and for fastText parts of words
-    of 3 to 6 letters.
+    word2vec and fastText are gensim's. What is not an argument here has gensim's default: 5
+    negative samples, frequent words down-sampled at 0.001, a learning rate that falls from 0.025,
+    and for fastText parts of words of 3 to 6 letters. `GloVe` and `PMI` have options of their own.
 
     Parameters
     ----------
     corpus : Corpus
-        The text; it is read once to count its words and once an epoch.
-    method : {"word2vec", "fasttext"}, default "word2vec"
-        How to train. fastText also learns from the parts of words.
+        The text; it is read once to count its words and once an epoch, for GloVe and PMI only
+        twice.
+    method : {"word2vec", "fasttext", "glove", "pmi"}, GloVe or PMI, default "word2vec"
+        How to train. fastText also learns from the parts of words. GloVe and PMI start from a
+        table of how often words occur near each other, which must fit into memory.
     dim : int, default 300
         The number of dimensions.
-    window : int, default 5
-        How many words before and behind are context.
+    window : int, optional
+        How many words before and behind are context; 5 by default, 10 for GloVe.
     min_count : int, default 5
         Leave out words that occur less often.
-    epochs : int, default 5
-        How many times to go through the corpus.
+    epochs : int, optional
+        How many times to go through the corpus, or for GloVe through the pairs of words; 5 by
+        default, 15 for GloVe. PMI has none.
     skip_gram : bool, default False
         Predict the context from the word (skip-gram), not the word from its context (CBOW).
     subwords : iterable of str, optional
@@ -175,7 +188,8 @@ def train_embedding(
     seed : int, Generator or None, default 0
         Same seed, same result, if `deterministic`. A NumPy generator draws the seed.
     deterministic : bool, default True
-        Train on one core. On all cores it is quicker, but each run gives other vectors.
+        Train on one core. On all cores it is quicker, but each run gives other vectors. GloVe and
+        PMI are always deterministic.
     name : str, optional
         The name of the embedding; by default those of the corpus and the method.
     progress : bool, default True
@@ -202,18 +216,18 @@ def train_embedding(
     <Embedding 'small': 6 words × 10 dimensions>
     """
     check_corpus(corpus)
-    settings = _Settings(
+    settings = _settings(
         method,
-        dim,
-        window,
-        min_count,
-        epochs,
-        skip_gram,
-        tuple(dict.fromkeys(word_list("subwords", subwords))),
-        buckets,
-        deterministic,
+        dim=dim,
+        window=window,
+        min_count=min_count,
+        epochs=epochs,
+        skip_gram=skip_gram,
+        subwords=tuple(dict.fromkeys(word_list("subwords", subwords))),
+        buckets=buckets,
+        deterministic=deterministic,
     )
-    label = name or f"{corpus.name}-{method}"
+    label = name or f"{corpus.name}-{settings.method}"
     return _train(
         corpus,
         settings,
@@ -231,9 +245,9 @@ def train_replicates(
     replicates: int = 5,
     resample: bool = False,
     dim: int = 300,
-    window: int = 5,
+    window: int | None = None,
     min_count: int = 5,
-    epochs: int = 5,
+    epochs: int | None = None,
     skip_gram: bool = False,
     subwords: Iterable[str] = (),
     buckets: int = 2_000_000,
@@ -253,8 +267,8 @@ def train_replicates(
     ----------
     corpus : Corpus
         The text.
-    method : {"word2vec", "fasttext"}, default "word2vec"
-        How to train.
+    method : {"word2vec", "fasttext", "glove", "pmi"}, GloVe or PMI, default "word2vec"
+        How to train; PMI needs `resample`, as there is no other chance in it.
     replicates : int, default 5
         How many embeddings; their seeds are `seed`, `seed` + 1 and so on.
     resample : bool, default False
@@ -262,12 +276,13 @@ def train_replicates(
         times that is Poisson with mean 1. Rare words may then be missing from some embeddings.
     dim : int, default 300
         The number of dimensions.
-    window : int, default 5
-        How many words before and behind are context.
+    window : int, optional
+        How many words before and behind are context; 5 by default, 10 for GloVe.
     min_count : int, default 5
         Leave out words that occur less often.
-    epochs : int, default 5
-        How many times to go through the corpus.
+    epochs : int, optional
+        How many times to go through the corpus, or for GloVe through the pairs of words; 5 by
+        default, 15 for GloVe. PMI has none.
     skip_gram : bool, default False
         Predict the context from the word (skip-gram), not the word from its context (CBOW).
     subwords : iterable of str, optional
@@ -313,21 +328,26 @@ def train_replicates(
      <Embedding 'corpus-word2vec-2': 6 words × 10 dimensions>]
     """
     check_corpus(corpus)
-    settings = _Settings(
+    settings = _settings(
         method,
-        dim,
-        window,
-        min_count,
-        epochs,
-        skip_gram,
-        tuple(dict.fromkeys(word_list("subwords", subwords))),
-        buckets,
-        deterministic,
+        dim=dim,
+        window=window,
+        min_count=min_count,
+        epochs=epochs,
+        skip_gram=skip_gram,
+        subwords=tuple(dict.fromkeys(word_list("subwords", subwords))),
+        buckets=buckets,
+        deterministic=deterministic,
     )
+    if settings.method == "pmi" and not resample:
+        raise SpecError(
+            "'method' is 'pmi', whose vectors are the same for every seed; give resample=True to "
+            "train on bootstrap samples of the documents."
+        )
     at_least("replicates", replicates, 1)
     check_jobs(n_jobs)
     first = _first_seed(seed, replicates)
-    label = name or f"{corpus.name}-{method}"
+    label = name or f"{corpus.name}-{settings.method}"
     alone = n_jobs == 1 and current_cluster() is None
     tasks = (
         (corpus, settings, first + number, resample, f"{label}-{number + 1}", progress and alone)
@@ -355,6 +375,12 @@ def _train(
     counted, documents = feed.count(progress)
     _check_counts(counted, settings.min_count, corpus)
     tokens = counted.total()
+    sample = "a bootstrap sample of " if resample else ""
+    notes = [f"{settings.describe()}, seed {seed}, {tokens:,} tokens of {sample}{corpus.name!r}"]
+    if settings.options is not None:
+        words = [word for word, count in counted.most_common() if count >= settings.min_count]
+        vectors = _from_pairs(feed, words, settings, seed, name, progress)
+        return Embedding(words, vectors, name, notes=notes)
     model = settings.model(seed)
     model.build_vocab_from_freq(counted, corpus_count=documents)
     with progress_bar(
@@ -363,8 +389,6 @@ def _train(
         model.train(feed, total_examples=documents, total_words=tokens, epochs=settings.epochs)
     if feed.error is not None:
         raise feed.error
-    sample = "a bootstrap sample of " if resample else ""
-    notes = [f"{settings.describe()}, seed {seed}, {tokens:,} tokens of {sample}{corpus.name!r}"]
     words, vectors = list(model.wv.index_to_key), model.wv.vectors
     composed = [word for word in settings.subwords if word not in model.wv.key_to_index]
     if composed:
@@ -372,6 +396,76 @@ def _train(
         words += composed
         notes.append(f"{len(composed)} of {len(settings.subwords)} words composed from subwords")
     return Embedding(words, vectors, name, notes=notes)
+
+
+def _from_pairs(
+    feed: _Feed, words: list[str], settings: _Settings, seed: int, name: str, progress: bool
+) -> npt.NDArray[np.float32]:
+    """Return vectors from how often words occur near each other."""
+    options = settings.options
+    index = {word: number for number, word in enumerate(words)}
+    if isinstance(options, PMI):
+        _check_rank(settings.dim, len(words), feed.corpus)
+    weighting = options.weighting if isinstance(options, PMI) else "harmonic"
+    with feed.corpus._progress_bar("Counting pairs of words", show=progress) as advance:
+        pairs = count_pairs(feed.documents(advance), index, settings.window, weighting)
+    if not pairs.nnz:
+        raise DataError(
+            f"corpus {feed.corpus.name!r}: no two words of the vocabulary occur in one document; "
+            "lower 'min_count', or give longer documents."
+        )
+    if isinstance(options, PMI):
+        from bayesbias.corpus.pmi_vectors import pmi_vectors, positive_pmi
+
+        return pmi_vectors(
+            positive_pmi(pairs, shift=options.shift, smoothing=options.smoothing),
+            dim=settings.dim,
+            power=options.power,
+            add_contexts=options.add_contexts,
+            seed=seed,
+        )
+    assert isinstance(options, GloVe)
+    # Numba is slow to import, and no other method needs it.
+    from bayesbias.corpus.glove import glove_vectors
+
+    steps = settings.epochs * pairs.nnz
+    with progress_bar(f"Training {name}", total=steps, show=progress, unit="steps") as advance:
+        return glove_vectors(
+            pairs,
+            dim=settings.dim,
+            epochs=settings.epochs,
+            x_max=options.x_max,
+            alpha=options.alpha,
+            learning_rate=options.learning_rate,
+            seed=seed,
+            advance=advance,
+        )
+
+
+def _settings(
+    method: Method, *, window: int | None, epochs: int | None, **shared: Any
+) -> _Settings:
+    """Return the settings, with the window and the epochs that are usual for the method."""
+    name, options = as_method(method)
+    if name == "pmi" and epochs is not None:
+        raise SpecError("'epochs' is not an option of 'pmi', which is computed in one step.")
+    usual_window, usual_epochs = (options.window, options.epochs) if options else (5, 5)
+    return _Settings(
+        name,
+        options,
+        window=usual_window if window is None else window,
+        epochs=usual_epochs if epochs is None else epochs,
+        **shared,
+    )
+
+
+def _check_rank(dim: int, words: int, corpus: Corpus) -> None:
+    if dim >= words:
+        raise SpecError(
+            f"'dim' is {dim}, but the corpus {corpus.name!r} has {words:,} words that are frequent "
+            "enough; vectors of 'pmi' have fewer dimensions than there are words. Lower 'dim' or "
+            "'min_count'."
+        )
 
 
 def _poisson(rng: np.random.Generator) -> Iterator[int]:

@@ -22,6 +22,7 @@ from bayesbias.metrics.nested_subsets import NestedSubsets
 from bayesbias.metrics.permutations import TESTS as TESTS
 from bayesbias.metrics.permutations import NullDraws as NullDraws
 from bayesbias.metrics.permutations import Test as Test
+from bayesbias.metrics.pmi_bias import PMIBias, pmi_bias
 from bayesbias.metrics.pmn import PMN
 from bayesbias.metrics.preaveraged_test import preaveraged_t_test
 from bayesbias.metrics.proximity import GIPE, ProximityBias
@@ -68,6 +69,7 @@ __all__ = [
     "Metric",
     "Neighbourhood",
     "NestedSubsets",
+    "PMIBias",
     "ProximityBias",
     "RNSBGroups",
     "Score",
@@ -81,6 +83,7 @@ __all__ = [
     "load_occupations",
     "map_biased_words",
     "max_effect_size",
+    "pmi_bias",
     "preaveraged_t_test",
     "project_words",
     "sembias",

@@ -13,6 +13,7 @@ from bayesbias._core.files import is_file
 from bayesbias._core.toml_json import read_json, read_toml
 from bayesbias._core.wording import did_you_mean, quoted, same_name
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError
+from bayesbias.wordlists.list_files import LIST_SUFFIXES, read_lists
 from bayesbias.wordlists.query import Query
 from bayesbias.wordlists.study import Study
 from bayesbias.wordlists.wordset import WordSet
@@ -60,7 +61,9 @@ def word_sets(collection: str | PathLike[str]) -> dict[str, WordSet]:
         ``controls`` (Dobrzeniecka 2021), ``silhouettes`` (Spliethöver & Wachsmuth 2021), or
         ``bad_seeds`` (lists of six other papers, gathered by Antoniak & Mimno 2021); or a
         ``.toml`` or ``.json`` file of lists, such as `BuiltLists.save` writes, a query, a study
-        or labelled words.
+        or labelled words; a ``.txt`` file with one word per line (lines that begin with # are
+        skipped); or a ``.csv`` or ``.tsv`` table with one column per list, or with the columns
+        ``word`` and ``list`` (or ``group``).
 
     Returns
     -------
@@ -71,6 +74,8 @@ def word_sets(collection: str | PathLike[str]) -> dict[str, WordSet]:
     ------
     NotFoundError
         If there is no such collection.
+    DataError
+        If a file has no words, or its columns no names.
 
     Examples
     --------
@@ -81,6 +86,10 @@ def word_sets(collection: str | PathLike[str]) -> dict[str, WordSet]:
     4783
     """
     path = Path(collection)
+    if path.suffix.lower() in LIST_SUFFIXES:
+        if not is_file(path):
+            raise NotFoundError(f"{str(path)!r}: no such file of word lists.")
+        return read_lists(path)
     if isinstance(collection, PathLike) or path.suffix.lower() in (".toml", ".json"):
         return _build(collection, _document(collection, "word lists", COLLECTIONS), _sets_of)
     return {name: _word_set(collection, name) for name in _collection(collection)["sets"]}
@@ -232,9 +241,9 @@ def load_study(source: str | PathLike[str]) -> Study:
         ``religion``, ``gender``, ``race``, ``weat_1`` or ``weat_7``; or a ``.toml`` or ``.json``
         file with the tables ``groups``, ``stereotypes`` and ``controls``, whose words are lists or
         the names of built-in lists such as ``"controls:neutral"``. The tables ``labels.groups`` and
-    ``labels.words`` say how figures and reports name them. Of a file with ``target_sets`` and
-    ``attribute_sets``, such as `BuiltLists.save` writes, the target sets are the groups and
-    each attribute set holds the stereotypes of the group at the same place.
+        ``labels.words`` say how figures and reports name them. Of a file with ``target_sets`` and
+        ``attribute_sets``, such as `BuiltLists.save` writes, the target sets are the groups and
+        each attribute set holds the stereotypes of the group at the same place.
 
     Returns
     -------

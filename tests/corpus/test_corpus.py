@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
+import json
 import logging
 import lzma
 import re
@@ -14,7 +15,9 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from gensim.utils import simple_preprocess
@@ -535,3 +538,98 @@ def test_importing_is_light() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+# JSON lines and encodings
+
+
+def write_lines(path: Path, records: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    return path
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    records = [
+        {"id": 1, "text": "She is\nhere.\n\nHe is not."},
+        {"id": 2, "text": None},
+        {"id": 3, "text": "Łódź, “naïve” \u2028 town"},
+    ]
+    path = write_lines(tmp_path / "posts.jsonl", records)
+    corpus = bb.read_corpus(path, field="text")
+    assert list(corpus.lines()) == [records[0]["text"], records[2]["text"]]
+    assert corpus.name == "posts"
+    by_paragraph = bb.read_corpus(path, field="text", unit="paragraph")
+    assert list(by_paragraph.lines())[:2] == ["She is here.", "He is not."]
+    # As pandas reads them.
+    theirs = pd.read_json(path, lines=True)["text"].dropna()
+    assert list(corpus.lines()) == list(theirs)
+    packed = tmp_path / "folder" / "b.jsonl.gz"
+    packed.parent.mkdir()
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    (packed.parent / "notes.txt").write_text("other text")
+    assert list(bb.read_corpus(packed.parent, field="text")) == list(corpus)
+
+
+def test_json_lines_longer_than_a_block(tmp_path: Path) -> None:
+    long = "word " * 400_000
+    path = write_lines(tmp_path / "long.ndjson", [{"body": long}, {"body": "short text"}])
+    texts = list(bb.read_corpus(path, field="body").lines())
+    assert sum(text.count("word") for text in texts) == 400_000
+    assert texts[-1] == "short text"
+    assert max(map(len, texts)) <= 50_000
+
+
+def test_wrong_json_lines(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "posts.jsonl", [{"text": "one"}, {"body": "two"}])
+    with pytest.raises(SpecError, match="posts.jsonl: JSON lines; give field="):
+        bb.read_corpus(path)
+    with pytest.raises(DataError, match="posts.jsonl, line 1: no field 'txt'; there are 'text'"):
+        bb.read_corpus(path, field="txt")
+    with pytest.raises(DataError, match="line 2: no field 'text'; there are 'body'"):
+        list(bb.read_corpus(path, field="text"))
+    path.write_text('{"text": "fine"}\n\n{"text": }\n')
+    with pytest.raises(DataError, match=r"line 3: not JSON \(Expecting value\); expected one obj"):
+        list(bb.read_corpus(path, field="text"))
+    path.write_text("[1, 2]\n")
+    with pytest.raises(DataError, match="line 1: a JSON list; expected one object per line"):
+        bb.read_corpus(path, field="text")
+    path.write_text('{"text": 3}\n')
+    with pytest.raises(DataError, match="the field 'text' holds int; expected a text"):
+        bb.read_corpus(path, field="text")
+    with pytest.raises(SpecError, match="'field' is ''; expected the name of a field"):
+        bb.read_corpus(path, field="")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(NotFoundError, match="no files of JSON lines in the folder; .*'.jsonl'"):
+        bb.read_corpus(empty, field="text")
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-16-le", "utf-8-sig"])
+def test_encodings(tmp_path: Path, encoding: str) -> None:
+    text = "Ça va, señora Müller\nnaïve größe\n" * 2_000
+    path = tmp_path / "text.txt"
+    path.write_bytes(text.encode(encoding))
+    assert list(bb.read_corpus(path, encoding=encoding).lines()) == text.splitlines()
+
+
+def test_other_alphabets_across_blocks(tmp_path: Path) -> None:
+    text = "слова и люди\nещё слова\n" * 50
+    path = tmp_path / "text.txt"
+    for encoding in ("koi8-r", "utf-16", "utf-8"):
+        path.write_bytes(text.encode(encoding))
+        for block in (1, 7, 64):
+            chunks = text_module._chunks(path, lambda amount: None, block, encoding=encoding)
+            assert "".join(chunks) == text
+
+
+def test_wrong_encodings(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes("größe\n".encode("latin-1"))
+    with pytest.raises(DataError, match="not UTF-8; save it as UTF-8, or give its 'encoding'"):
+        bb.read_corpus(path)
+    path.write_bytes(b"abc\x81\n")
+    with pytest.raises(DataError, match="text.txt, after byte 0: not cp1252 .* give the 'enc"):
+        bb.read_corpus(path, encoding="cp1252")
+    for encoding in ("latin-11", "base64", None):
+        with pytest.raises(SpecError, match="'encoding' is .*; expected one that Python knows"):
+            bb.read_corpus(path, encoding=encoding)  # type: ignore[arg-type]

@@ -7,14 +7,19 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 import pytest
 from gensim.models import FastText, Word2Vec
+from scipy.sparse import csr_array
+from sklearn.metrics import mutual_info_score
 
 import bayesbias as bb
+from bayesbias.corpus.cooccurrences import count_pairs
+from bayesbias.corpus.glove import _start, run_epoch
+from bayesbias.corpus.pmi_vectors import positive_pmi
 from bayesbias.corpus.training import _Feed
 from bayesbias.errors import DataError, SpecError
 
@@ -75,6 +80,9 @@ import bayesbias as bb
 corpus = bb.corpus.Corpus(["she is a good nurse", "he is an old engineer", "it is what it is"] * 20)
 for method in ("word2vec", "fasttext"):
     embedding = bb.train_embedding(corpus, method, dim=8, buckets=100)
+    print(embedding.words, hashlib.sha256(embedding.vectors.tobytes()).hexdigest())
+for method in ("glove", "pmi"):
+    embedding = bb.train_embedding(corpus, method, dim=8)
     print(embedding.words, hashlib.sha256(embedding.vectors.tobytes()).hexdigest())
 """
 
@@ -171,8 +179,8 @@ def test_bad_settings(some: bb.corpus.Corpus) -> None:
     for name in ("dim", "window", "min_count", "epochs", "buckets"):
         with pytest.raises(SpecError, match=f"'{name}' is 0; expected a whole number, 1 or"):
             bb.train_embedding(some, **{name: 0})  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'method' is 'glove'; expected one of 'fasttext', 'wo"):
-        bb.train_embedding(some, "glove")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'method' is 'lsa'; expected one of 'fasttext', 'glove',"):
+        bb.train_embedding(some, "lsa")  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="which 'word2vec' does not learn; use method='fastte"):
         bb.train_embedding(some, subwords=["nurse"])
     with pytest.raises(SpecError, match="'subwords' is the string 'nurse'; expected a list"):
@@ -215,3 +223,190 @@ def test_a_corpus_that_breaks_while_training() -> None:
 
     with pytest.raises(DataError, match="the disk is gone"):
         bb.train_embedding(bb.corpus.Corpus(Breaking()), dim=2)
+
+
+# GloVe and PMI
+
+
+def pairs_by_hand(
+    documents: list[list[str]], words: list[str], window: int, weight: Any
+) -> np.ndarray:
+    counts = np.zeros((len(words), len(words)))
+    for document in documents:
+        known = [word for word in document if word in words]
+        for place, word in enumerate(known):
+            for other in range(place + 1, min(place + window, len(known) - 1) + 1):
+                i, j = words.index(word), words.index(known[other])
+                counts[i, j] += weight(other - place)
+                counts[j, i] += weight(other - place)
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("weighting", "weight"),
+    [
+        ("equal", lambda distance: 1.0),
+        ("linear", lambda distance: (4 - distance + 1) / 4),
+        ("harmonic", lambda distance: 1 / distance),
+    ],
+)
+def test_pairs_are_those_counted_by_hand(
+    some: bb.corpus.Corpus, weighting: Any, weight: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = list(some)[:30]
+    words = [word for word, _ in Counter(chain.from_iterable(documents)).most_common(60)]
+    index = {word: number for number, word in enumerate(words)}
+    expected = pairs_by_hand(documents, words, 4, weight)
+    for at_once in (20, 10_000):  # in many blocks, and in one
+        monkeypatch.setattr("bayesbias.corpus.cooccurrences._TOKENS_AT_ONCE", at_once)
+        found = count_pairs(documents, index, 4, weighting).toarray()
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def adagrad(counts: np.ndarray, pairs: np.ndarray, sides: Any, x_max: float, rate: float) -> None:
+    """Go through the pairs as the paper describes it, in plain float64."""
+    (w, b, w2, b2), (c, d, c2, d2) = sides
+    for i, j in pairs:
+        weight = min((counts[i, j] / x_max) ** 0.75, 1)
+        error = w[i] @ c[j] + b[i] + d[j] - np.log(counts[i, j])
+        # The gradient of weight · error² / 2, for each parameter.
+        of_w, of_c, of_b = weight * error * c[j], weight * error * w[i], weight * error
+        w[i] -= rate * of_w / np.sqrt(w2[i])
+        c[j] -= rate * of_c / np.sqrt(c2[j])
+        b[i] -= rate * of_b / np.sqrt(b2[i])
+        d[j] -= rate * of_b / np.sqrt(d2[j])
+        w2[i] += of_w**2
+        c2[j] += of_c**2
+        b2[i] += of_b**2
+        d2[j] += of_b**2
+
+
+def test_glove_is_adagrad_on_the_published_cost() -> None:
+    corpus = bb.corpus.Corpus(["one two three four five", "two three six one five four"] * 9)
+    ours = bb.train_embedding(
+        corpus, bb.corpus.GloVe(x_max=12, learning_rate=0.1), dim=3, epochs=6, window=3, seed=4
+    )
+    words = list(ours.words)
+    counts = pairs_by_hand(list(corpus), words, 3, lambda distance: 1 / distance)
+    cells = np.argwhere(counts)
+    rng = np.random.default_rng(4)
+    sides = []
+    for _ in range(2):
+        vectors, biases = (rng.random((6, 3)) - 0.5) / 3, (rng.random(6) - 0.5) / 3
+        sides.append((vectors, biases, np.ones((6, 3)), np.ones(6)))
+    for _ in range(6):
+        adagrad(counts, cells[rng.permutation(len(cells))], sides, 12, 0.1)
+    np.testing.assert_allclose(ours.vectors, sides[0][0] + sides[1][0], atol=1e-5)
+    assert ours.name == "corpus-glove"
+    assert ours.notes[0] == (
+        "glove (x_max 12, alpha 0.75, rate 0.1), window 3, min_count 5, 6 epochs, seed 4, "
+        "99 tokens of 'corpus'"
+    )
+
+
+def test_glove_finds_the_logarithms_of_counts() -> None:
+    # As many dimensions as words: a perfect fit exists, and many epochs come close to it.
+    rng = np.random.default_rng(3)
+    factors = rng.normal(0, 0.7, (12, 3))
+    logs = 3 + factors @ factors.T
+    pairs = csr_array(np.exp(logs))
+    word, context = (_start(12, 12, rng) for _ in range(2))
+    cells = pairs.tocoo()
+    arrays = (
+        *(cells.row.astype(np.int32), cells.col.astype(np.int32)),
+        *(np.log(cells.data).astype(np.float32), np.ones(cells.nnz, dtype=np.float32)),
+    )
+    for _ in range(1_500):
+        cost = run_epoch(arrays, rng.permutation(cells.nnz), word, context, np.float32(0.3))
+    fitted = word[0] @ context[0].T + word[1][:, None] + context[1]
+    assert np.abs(fitted - logs).max() < 0.02
+    assert cost < 1e-4
+
+
+def test_glove_is_the_same_for_a_seed(some: bb.corpus.Corpus) -> None:
+    options: dict[str, Any] = {"dim": 8, "epochs": 2, "progress": False}
+    first, second = bb.train_replicates(some, "glove", replicates=2, seed=3, **options)
+    again = bb.train_embedding(some, "GloVe", seed=3, **options)  # type: ignore[arg-type]
+    assert np.array_equal(first.vectors, again.vectors)
+    assert not np.allclose(first.vectors, second.vectors)
+    assert set(first.words) == set(some.counts(min_count=5)["word"])
+
+
+@pytest.mark.parametrize("method", [bb.corpus.GloVe(x_max=10), bb.corpus.PMI()])
+def test_other_methods_learn_context_as_well(method: Any) -> None:
+    rng = np.random.default_rng(0)
+    topics = [[f"{topic}{letter}" for letter in "abcdefgh"] for topic in ("sea", "city")]
+    documents = [list(map(str, rng.choice(topics[k % 2], 12))) for k in range(500)]
+    documents += [["seaa", "citya"]]
+    embedding = bb.train_embedding(bb.corpus.Corpus(documents), method, dim=6, progress=False)
+    vectors = embedding.vectors / np.linalg.norm(embedding.vectors, axis=1, keepdims=True)
+    sea = np.array([word.startswith("sea") for word in embedding.words])
+    together = (sea[:, None] == sea) & ~np.eye(16, dtype=bool)
+    cosines = vectors @ vectors.T
+    assert cosines[together].mean() > cosines[sea[:, None] != sea].mean() + 0.3
+
+
+def test_positive_pmi_is_that_of_the_counts() -> None:
+    counts = np.array([[0.0, 4, 1], [4, 2, 0], [1, 0, 6]])
+    plain = positive_pmi(csr_array(counts), shift=1, smoothing=1).toarray()
+    total = counts.sum()
+    for i in range(3):
+        for j in range(3):
+            joint, margins = counts[i, j] / total, counts[i].sum() * counts[:, j].sum() / total**2
+            assert plain[i, j] == pytest.approx(max(np.log(joint / margins), 0) if joint else 0)
+    # Scikit-learn's mutual information is the mean of the PMI, where none is negative.
+    block = np.array([[9.0, 0], [0, 5]])
+    values = positive_pmi(csr_array(block), shift=1, smoothing=1).toarray()
+    expected = mutual_info_score(None, None, contingency=block)
+    assert (values * block / block.sum()).sum() == pytest.approx(expected)
+    shifted = positive_pmi(csr_array(counts), shift=1.5, smoothing=1).toarray()
+    np.testing.assert_allclose(shifted, np.maximum(plain - np.log(1.5), 0))
+    smooth = positive_pmi(csr_array(counts), shift=1, smoothing=0.75).toarray()
+    contexts = counts.sum(axis=0) ** 0.75
+    expected_1 = np.log((4 / total) / (6 / total * (contexts / contexts.sum())[0]))
+    assert smooth[1, 0] == pytest.approx(expected_1)
+
+
+def test_pmi_vectors_are_the_singular_vectors(some: bb.corpus.Corpus) -> None:
+    options: dict[str, Any] = {"dim": 10, "min_count": 20, "window": 3, "progress": False}
+    ours = bb.train_embedding(some, bb.corpus.PMI(power=1), seed=1, **options)
+    words = list(ours.words)
+    index = {word: number for number, word in enumerate(words)}
+    information = positive_pmi(count_pairs(some, index, 3), shift=1, smoothing=0.75).toarray()
+    left, values, right = np.linalg.svd(information)
+    expected = (left[:, :10] * values[:10]) @ (left[:, :10] * values[:10]).T
+    found = ours.vectors.astype(float)
+    np.testing.assert_allclose(found @ found.T, expected, atol=1e-3 * expected.max())
+    assert np.linalg.norm(found, axis=0) == pytest.approx(values[:10], rel=1e-4)
+    other = bb.train_embedding(some, bb.corpus.PMI(power=1), seed=2, **options)
+    np.testing.assert_allclose(other.vectors, ours.vectors, atol=1e-4)
+    both = bb.train_embedding(some, bb.corpus.PMI(power=0, add_contexts=True), **options)
+    summed = left[:, :10] + right[:10].T
+    np.testing.assert_allclose(both.vectors @ both.vectors.T, summed @ summed.T, atol=1e-4)
+
+
+def test_bad_settings_of_glove_and_pmi(some: bb.corpus.Corpus) -> None:
+    with pytest.raises(SpecError, match="'x_max' is 0; expected a number above 0"):
+        bb.corpus.GloVe(x_max=0)
+    with pytest.raises(SpecError, match="'weighting' is 'dynamic'; expected one of 'equal'"):
+        bb.corpus.PMI(weighting="dynamic")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'power' is 2; expected a number from 0 to 1"):
+        bb.corpus.PMI(power=2)
+    with pytest.raises(SpecError, match="'skip_gram' is an option of 'word2vec' and 'fasttext'"):
+        bb.train_embedding(some, "glove", skip_gram=True)
+    with pytest.raises(SpecError, match="'epochs' is not an option of 'pmi'"):
+        bb.train_embedding(some, "pmi", epochs=3)
+    with pytest.raises(SpecError, match="'dim' is 9000, but the corpus 'some' has .* Lower 'dim'"):
+        bb.train_embedding(some, "pmi", dim=9000)
+    with pytest.raises(SpecError, match="same for every seed; give resample=True"):
+        bb.train_replicates(some, "pmi")
+    with pytest.raises(SpecError, match=r"'method' is 3; expected a name such as 'word2vec', or"):
+        bb.train_embedding(some, 3)  # type: ignore[arg-type]
+    lonely = bb.corpus.Corpus([["one"]] * 9, name="lonely")
+    with pytest.raises(DataError, match="'lonely': no two words of the vocabulary occur in one"):
+        bb.train_embedding(lonely, "glove")
+
+
+def test_pmi_of_bootstrap_samples(some: bb.corpus.Corpus) -> None:
+    first, second = bb.train_replicates(some, "pmi", replicates=2, resample=True, dim=5)
+    assert first.words != second.words
