@@ -182,8 +182,7 @@ def audit(
     ...     print(result.summary().splitlines()[0])
     ...     print(result.report.name, result.report.is_file())
     <Audit of demo on religion, in ...audit>
-    Bias: Protected words are closer to the stereotypes of their own group than to neutral words:
-    by 0.1..., with an 89% interval from 0.0... to 0.1...
+    Religion in GloVe 6B 50d (demo): 12,187 words; 15 protected words; model hierarchical
     report.html True
     """
     options = Options.of(

@@ -161,7 +161,7 @@ class BeforeAfter:
         ...     "demo", "hard_debias", "weat_7", draws=100, metrics=["weat"], residual=()
         ... )
         >>> print(result.summary().splitlines()[0][:56])
-        Effect of debiasing: demo became demo_hard_debias; chang
+        Effect of debiasing: demo became demo_hard_debias, measu
         """
         return "\n\n".join(f"{title}: {text}" for title, text in paragraphs(self).items())
 

@@ -24,6 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection, PolyCollection, QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
 from matplotlib.patches import FancyBboxPatch, Rectangle, StepPatch
 from matplotlib.testing.compare import compare_images
 from matplotlib.text import Text
@@ -134,6 +135,11 @@ def silhouettes() -> Axes:
     return ax
 
 
+def silhouette_convergence() -> Axes:
+    ax = bb.plot_silhouette_convergence(grown(["old", "new"]))
+    return ax
+
+
 def silhouette_grid() -> Axes:
     several = [grown("ab"), grown("ab", metric="mac", seed=1)]
     figure = bb.plot_silhouette_grid(several, whole_range=False)[0, 0].figure
@@ -171,6 +177,7 @@ FIGURES: dict[str, Callable[[], Axes]] = {
     "rank_probabilities": rank_probabilities,
     "ranking": ranking,
     "scores": scores,
+    "silhouette_convergence": silhouette_convergence,
     "silhouette_grid": silhouette_grid,
     "silhouettes": silhouettes,
     "word": lambda: bb.plot_word(table(), "p00", labels=0),
@@ -233,6 +240,8 @@ def move_something(ax: Axes) -> None:
             return artist.set_paths([ax.transData.inverted().transform(places)])
         if isinstance(artist, StepPatch):
             return artist.set_data(np.roll(artist.get_data().values, 2))
+        if isinstance(artist, Line2D):
+            return artist.set_ydata(np.roll(artist.get_ydata(), 2))
         if isinstance(artist, Rectangle | FancyBboxPatch):
             return artist.set_width(0.95 * artist.get_width())
     raise AssertionError("nothing to move")

@@ -255,8 +255,8 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         >>> labelled = bb.load_labelled("gender")
         >>> two = {name: labelled[name] for name in ("female", "male")}
         >>> groups = bb.wordlists.GroupClassifier(background=200).fit("demo", two)
-        >>> round(groups.macro_f1_, 2)
-        0.93
+        >>> groups.macro_f1_ > 0.85
+        True
         """
         self._check()
         embedding = as_embedding(embedding)
