@@ -92,7 +92,10 @@ def main() -> None:
         start = time.process_time()
         own = []
         for seed in range(options.seed, options.seed + options.tables):
-            one = fit_one(name, seed, options.draws)
+            try:
+                one = fit_one(name, seed, options.draws)
+            except KeyboardInterrupt:  # report what is done
+                break
             own.append(one)
             if one["problem"]:
                 print(f"  {name} seed {seed}, {one['rows']} rows: {one['problem']}", flush=True)
