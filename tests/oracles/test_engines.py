@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import SHARED
 from simulated import simulated_table
 
 import bayesbias as bb
 
 pytestmark = pytest.mark.slow
 
+THESIS = Path(__file__).resolve().parents[3] / "shared" / "data" / "thesis"
+
 
 def table_or_demo(name: str, demo: str) -> pd.DataFrame:
     """Return a table of the original authors, or our own of the same study where it is not here."""
-    path = SHARED / "thesis" / f"{name}.csv"
+    path = THESIS / f"{name}.csv"
     if path.is_file():
         return bb.read_table(path)
     return bb.distance_table(bb.load_embedding(demo), bb.load_study("religion"))
