@@ -26,6 +26,9 @@ Content = TypeVar("Content")
 
 #: The file that says what was done; a folder with it is an audit.
 RECORD = "audit.json"
+#: Where other processes record the steps that they did, until the audit takes them over.
+PARTS = ".parts"
+PART_RECORD = "{of}.json"
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,13 +20,11 @@ from bayesbias._core.files import atomic, check_folder, make_folder
 from bayesbias._core.locks import LOCK, check_free
 from bayesbias._core.toml_json import read_json
 from bayesbias._core.wording import shortened
-from bayesbias.auditing.artifacts import RECORD, REPORT_STEP
+from bayesbias.auditing.artifacts import PART_RECORD, PARTS, RECORD, REPORT_STEP
 from bayesbias.errors import BayesBiasWarning, ClusterError, DataError, SpecError
 
 _log = logging.getLogger(__name__)
 
-#: Where other processes record the steps that they did, until the audit takes them over.
-PARTS = ".parts"
 #: Of the record; raised when older versions could not read it.
 SCHEMA = 1
 # Raised when a step does something else than before, so that its old files are made again.
@@ -95,7 +93,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 def part_record(place: str) -> str:
     """Return the file that another process records the steps of a part in."""
-    return f"{PARTS}/{fingerprint(place)[:16]}.json"
+    return f"{PARTS}/{PART_RECORD.format(of=fingerprint(place)[:16])}"
 
 
 def read_part_record(path: Path, source: Path) -> dict[str, dict[str, Any]]:
@@ -225,7 +223,7 @@ class Folder:
         if force:
             shutil.rmtree(path / PARTS, ignore_errors=True)
         else:  # what they did for one that was stopped
-            for record in sorted((path / PARTS).glob("*.json")):
+            for record in sorted((path / PARTS).glob(PART_RECORD.format(of="*"))):
                 self._adopt(record)
         # Before any work, so that a folder that cannot be written to is found out.
         self._write()

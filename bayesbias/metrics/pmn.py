@@ -41,8 +41,7 @@ class PMN(Neighbourhood):
 
     References
     ----------
-    Kumar, Bhotia, Kumar (2020), Fair Embedding Engine, doi:10.18653/v1/2020.nlposs-1.5.
-    Gonen, Goldberg (2019), doi:10.18653/v1/N19-1061.
+    Kumar, Bhotia, Kumar (2020), doi:10.18653/v1/2020.nlposs-1.5.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from small_audit import FAST, QUICK, files, forest
 
 import bayesbias as bb
 from bayesbias._core.locks import locked
-from bayesbias.auditing import audit_run
+from bayesbias.auditing import audit_steps
 from bayesbias.auditing.audit_run import write_report
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError, VocabularyError
 
@@ -195,14 +195,14 @@ def test_of_two_audits_that_begin_at_once_one_is_done(
     tmp_path: Path, trees: bb.Study, sketched: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other one comes when the first has looked at the folder and loaded its embedding."""
-    out, table = tmp_path / "x", audit_run.distance_table
+    out, table = tmp_path / "x", audit_steps.distance_table
 
     def meanwhile(*args: Any, **options: Any) -> Any:
-        monkeypatch.setattr(audit_run, "distance_table", table)
+        monkeypatch.setattr(audit_steps, "distance_table", table)
         bb.audit(forest("first"), trees, out=out, **FAST)
         return table(*args, **options)
 
-    monkeypatch.setattr(audit_run, "distance_table", meanwhile)
+    monkeypatch.setattr(audit_steps, "distance_table", meanwhile)
     with pytest.raises(SpecError, match="holds the audit of first on trees"):
         bb.audit(forest("second", seed=1), trees, out=out, **FAST)
     assert bb.Audit(out).table["embedding"].unique().tolist() == ["first"]

@@ -49,6 +49,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "metrics --influence": ("metrics", "weat_7", "--influence"),
     "metrics --list": ("metrics", "--list"),
     "download": ("download",),
+    "pmi-bias": ("pmi-bias", "gender_1", "--min-count", "1"),
     "rank": ("rank", "weat_7", "demo", "demo-100d", "--draws", "50"),
     "rank --correlations": (
         *("rank", "weat_7", "demo", "demo-100d", "-m", "weat", "-m", "weat_es"),
