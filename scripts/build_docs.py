@@ -167,7 +167,7 @@ def reference(room: str, folder: Path) -> str:
     things = {public_name(room, name): getattr(module, name) for name in names}
     documented = [name for name in things if name not in DATA]
     lines = ["```{eval-rst}"]
-    for name in things.keys() - documented:
+    for name in (name for name in things if name in DATA):
         lines += [f".. py:data:: bayesbias.{name}", "", f"   {DATA[name]}", ""]
     if documented:
         lines += [".. autosummary::", "   :nosignatures:", ""]

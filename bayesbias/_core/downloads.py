@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import json
 import os
@@ -20,7 +19,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from bayesbias._core.files import atomic, make_folder, to_disk
+from bayesbias._core.files import atomic, file_sha256, make_folder, to_disk
 from bayesbias._core.locks import locked
 from bayesbias._core.progress import progress_bar
 from bayesbias.errors import DataError, SpecError
@@ -237,12 +236,6 @@ def _other_hash(remote: RemoteFile, path: Path, expected: str, actual: str) -> s
         f"{remote.name} --sha256 {actual}. Otherwise remove {path} if it is there, and download it "
         "again."
     )
-
-
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def mirrors(filename: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import shutil
@@ -22,6 +23,12 @@ def read_utf8(path: Path) -> str:
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError as err:
         raise DataError(f"{path}, byte {err.start:,}: not UTF-8; save it as UTF-8.") from err
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def is_file(path: Path) -> bool:

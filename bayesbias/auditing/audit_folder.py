@@ -16,7 +16,7 @@ from types import UnionType
 from typing import Any
 
 from bayesbias import __version__
-from bayesbias._core.files import atomic, check_folder, make_folder
+from bayesbias._core.files import atomic, check_folder, file_sha256, make_folder
 from bayesbias._core.locks import LOCK, check_free
 from bayesbias._core.toml_json import read_json
 from bayesbias._core.wording import shortened
@@ -29,7 +29,6 @@ _log = logging.getLogger(__name__)
 SCHEMA = 1
 # Raised when a step does something else than before, so that its old files are made again.
 _STEPS = 2
-_BLOCK = 1 << 20
 # What the folder itself says in the record.
 _OWN = ("schema", "bayesbias", "steps")
 # What a record must have, and what it must have to be shown.
@@ -62,14 +61,10 @@ def fingerprint(value: object) -> str:
 
 def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file; nothing if it cannot be read."""
-    digest = hashlib.sha256()
     try:
-        with path.open("rb") as stream:
-            while block := stream.read(_BLOCK):
-                digest.update(block)
+        return file_sha256(path)
     except OSError:
         return ""
-    return digest.hexdigest()
 
 
 def read_record(path: Path) -> dict[str, Any]:

@@ -296,6 +296,7 @@ def _run(
 
 def _write_paper(folder: Folder, parts: Sequence[Part]) -> None:
     """Write the tables and texts for a paper, of each part."""
+    written = Audit(folder.path).parts
     for part in parts:
         inputs = {
             "embedding": [part.embedding.name, len(part.embedding), part.embedding.dim],
@@ -306,7 +307,7 @@ def _write_paper(folder: Folder, parts: Sequence[Part]) -> None:
         }
 
         def make(*paths: Path, part: Part = part) -> None:
-            of = Audit(folder.path).parts[part.embedding.name, part.study.name]
+            of = written[part.embedding.name, part.study.name]
             PAPER_STEP.write({PAPER: paper_texts(of)}, *paths)
 
         paths = [f"{part.place}{path}" for path in PAPER_STEP.paths()]

@@ -10,6 +10,7 @@ from bayesbias import __version__
 from bayesbias._core.files import atomic, check_folder, read_utf8
 from bayesbias._core.rounded_table import rounded_table, to_markdown
 from bayesbias.auditing.audit_result import Audit, AuditPart
+from bayesbias.auditing.paper import without_words
 from bayesbias.errors import SpecError
 
 #: The heading that the Hub's template of model cards has for this.
@@ -81,11 +82,9 @@ def _lines(audit: Audit) -> Iterator[str]:
 
 
 def _contrasts(part: AuditPart) -> str:
-    table = part.contrasts[part.contrasts["level"].isin(["data set", "group"])]
-    table = table.assign(group=table["group"].where(table["level"] == "group", "all"))
     columns = ["contrast", "group", "mean", "lower", "upper", "prob_negative", "verdict"]
     titles = {"mean": f"difference, {part.prob:.0%} interval", "prob_negative": "P(closer)"}
-    return to_markdown(rounded_table(table[columns], titles=titles))
+    return to_markdown(rounded_table(without_words(part.contrasts)[columns], titles=titles))
 
 
 def _write(path: Path, section: str, audit: Audit) -> None:

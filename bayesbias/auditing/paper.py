@@ -70,6 +70,12 @@ def paper_texts(part: AuditPart) -> dict[str, str]:
     return texts
 
 
+def without_words(contrasts: pd.DataFrame) -> pd.DataFrame:
+    """Return the contrasts of the whole data set, of a group called *all*, and of each group."""
+    rows = contrasts[contrasts["level"].isin(["data set", "group"])]
+    return rows.assign(group=rows["group"].where(rows["level"] == "group", "all"))
+
+
 def _tables(part: AuditPart) -> dict[str, PaperTable]:
     about = (
         f"{part.embedding}, study {part.study.name}, "
@@ -80,8 +86,7 @@ def _tables(part: AuditPart) -> dict[str, PaperTable]:
     named = part.contrasts["group"].map(lambda g: part.study.group_label(g) if g else g)
     contrasts = part.contrasts.assign(group=named)
     shown = {"prob_negative": "P(closer)", "prob_in_rope": "P(negligible)", "rows": "n"}
-    wide = contrasts[contrasts["level"].isin(["data set", "group"])]
-    wide = wide.assign(group=wide["group"].where(wide["level"] == "group", "all"))
+    wide = without_words(contrasts)
     same = contrasts[contrasts["level"] == "same attributes"]
     numbers = ["mean", "lower", "upper", "prob_negative", "prob_in_rope", "rows"]
     by_word = contrasts[contrasts["level"] == "word"]

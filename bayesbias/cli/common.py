@@ -141,6 +141,22 @@ def corpus_options(command: F) -> F:
     return command
 
 
+def min_count_option(command: F) -> F:
+    """Add --min-count, for commands that count the words of a corpus."""
+    return click.option(
+        "--min-count",
+        type=click.IntRange(min=1),
+        default=5,
+        show_default=True,
+        help="Leave out words that occur less often.",
+    )(command)
+
+
+def corpus_source(paths: tuple[str, ...]) -> str | tuple[str, ...]:
+    """Return what was given as a corpus; one alone may also be a name."""
+    return paths[0] if len(paths) == 1 else paths
+
+
 def threshold_option(command: F) -> F:
     """Add --threshold, the share of words that may be missing."""
     return click.option(

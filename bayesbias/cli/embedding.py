@@ -9,10 +9,12 @@ import click
 from bayesbias.cli.common import (
     check_new,
     corpus_options,
+    corpus_source,
     force_option,
     format_option,
     load_embeddings,
     loading_options,
+    min_count_option,
     print_frame,
     quiet_option,
     say,
@@ -104,13 +106,7 @@ def convert(
     type=click.IntRange(min=1),
     help="How many words before and behind are context; 5 by default, 10 for glove.",
 )
-@click.option(
-    "--min-count",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="Leave out words that occur less often.",
-)
+@min_count_option
 @click.option(
     "--epochs",
     type=click.IntRange(min=1),
@@ -156,9 +152,7 @@ def train(
         raise click.UsageError(f"--x-max is an option of glove, not of {method}.")
     path = Path(target)
     check_new(force, path, vocabulary_path(path) if writable_format(path, None) == "npy" else None)
-    text = read_corpus(
-        corpus[0] if len(corpus) == 1 else corpus, unit=unit, field=field, encoding=encoding
-    )
+    text = read_corpus(corpus_source(corpus), unit=unit, field=field, encoding=encoding)
     trained = train_embedding(
         text,
         method if x_max is None else GloVe(x_max=x_max),

@@ -10,9 +10,11 @@ from bayesbias.cli.common import (
     SUFFIXES,
     check_new,
     corpus_options,
+    corpus_source,
     force_option,
     format_option,
     frame_format,
+    min_count_option,
     print_frame,
     prob_option,
     quiet_option,
@@ -35,13 +37,7 @@ from bayesbias.cli.completion import complete_queries
     show_default=True,
     help="How many words before and behind are near.",
 )
-@click.option(
-    "--min-count",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="Leave out words that occur less often.",
-)
+@min_count_option
 @click.option(
     "--smoothing",
     type=click.FloatRange(min=0),
@@ -93,8 +89,8 @@ def pmi_bias(
         frame_format(out)
         check_new(force, out)
     asked = load_query(query)
-    paths = corpus if len(corpus) > 1 else corpus[0] if corpus else "demo"
-    text = read_corpus(paths, unit=unit, field=field, encoding=encoding)
+    source = corpus_source(corpus or ("demo",))
+    text = read_corpus(source, unit=unit, field=field, encoding=encoding)
     found = measure(
         text,
         asked,

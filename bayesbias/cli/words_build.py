@@ -11,6 +11,7 @@ import click
 from bayesbias.cli.common import (
     check_new,
     corpus_options,
+    corpus_source,
     force_option,
     format_option,
     is_for_programs,
@@ -212,8 +213,7 @@ def build(
     counts: Any = None if frequencies is None else read_frequencies(frequencies)
     text = None
     if corpus:
-        paths = corpus[0] if len(corpus) == 1 else corpus
-        text = read_corpus(paths, unit=unit, field=field, encoding=encoding)
+        text = read_corpus(corpus_source(corpus), unit=unit, field=field, encoding=encoding)
     tagger = load_pipeline(pipeline) if method == "pos" else None
 
     # What may fail comes before what takes long, and what took long is written at once.

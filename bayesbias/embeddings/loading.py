@@ -316,12 +316,11 @@ def writable_format(target: Path, format: str | None = None) -> str:
     name = target.name.lower()
     compressed = name.endswith(".gz")
     suffix = Path(name.removesuffix(".gz")).suffix
-    added = added_formats.added_by_suffix(suffix)
     if format is not None:
         kind = one_of("format", format, (*_WRITERS, *added_formats.ADDED_FORMATS))
     elif suffix in _SUFFIXES:
         kind = _SUFFIXES[suffix]
-    elif added is not None:
+    elif added := added_formats.added_by_suffix(suffix):
         kind = added.name
     else:
         hint = " For gensim's own format use to_gensim().save()." if suffix == ".kv" else ""
@@ -356,8 +355,8 @@ def guess_format(path: Path) -> str:
     if path.is_dir():
         _check_model_folder(path)
         return "transformer"
-    added = added_formats.added_by_suffix(path.suffix.lower())
-    if added is not None and path.suffix.lower() not in _SUFFIXES:
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES and (added := added_formats.added_by_suffix(suffix)):
         return added.name
     with ByteStream(path) as stream:
         head = stream.read(_PEEK_BYTES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayesbias import __version__
+from bayesbias.auditing.bibliography import SOFTWARE, bibliography
 from bayesbias.auditing.report.section_blocks import SectionBlocks
 from bayesbias.html import Code, References
 
@@ -56,19 +56,4 @@ def references() -> SectionBlocks:
         "Cite the software, and the work whose method it follows, "
         "[Dobrzeniecka & Urbaniak](#ref-dobrzeniecka):"
     )
-    yield Code(
-        "@software{bayesbias,\n"
-        "  author  = {{The bayesbias developers}},\n"
-        "  title   = {bayesbias: social bias in word embeddings, measured with its uncertainty},\n"
-        f"  version = {{{__version__}}}\n"
-        "}\n"
-        "@article{dobrzeniecka2024,\n"
-        "  author  = {Dobrzeniecka, Alicja and Urbaniak, Rafal},\n"
-        "  title   = {A {Bayesian} Approach to Uncertainty in Word Embedding Bias Estimation},\n"
-        "  journal = {Computational Linguistics},\n"
-        "  volume  = {50},\n"
-        "  number  = {2},\n"
-        "  year    = {2024},\n"
-        "  doi     = {10.1162/coli_a_00507}\n"
-        "}"
-    )
+    yield Code(bibliography([SOFTWARE, "dobrzeniecka2024bayesian"]).strip())
