@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 # What a block may cost, in units of a multiplication: a few seconds. A costlier one has fewer
 # draws of its scales, each with several draws of the coefficients.
-_BUDGET = 1e10
+_BUDGET = 5e9
 _FEWEST_SCALES = 200
 _MOST_SCALES = 4000
 #: Multiplications in a second, roughly; only for the estimate of the time left.

@@ -332,11 +332,11 @@ class Block:
         columns = np.append(position[sums.slopes], d)
         keep = np.append(np.isin(sums.all_slopes, sums.slopes), True)
 
-        entries = _Entries(n_entries)
+        entries = _Entries(len(position), len(columns))
         for r in sums.records:
             entries.add(r, entry_of, keep)
         entries.add_scatter(sums.scatter.total[:, keep][:, :, keep], entry_of)
-        rows, cols, e, value = entries.finish(position, columns, eliminated)
+        rows, cols, e, value = entries.finish(position, columns)
         clusters = []
         if eliminated is not None:
             drafts = _drafts(left[~is_dense], eliminated, rows, cols, e, value, d, columns)
@@ -486,10 +486,19 @@ class Block:
             return np.concatenate([self._solved_density(one[None]) for one in at])
 
     def gradient(self, at: Array) -> tuple[Array, Array]:
-        """Return the log density of the unknowns and its gradient."""
+        """Return the log density of the unknowns and its gradient; minus infinity for none."""
         parts = [at[i : i + self.batch] for i in range(0, len(at), self.batch)]
-        values, slopes = zip(*in_threads(self._gradient, parts), strict=True)
+        values, slopes = zip(*in_threads(self._gradient_or_none, parts), strict=True)
         return np.concatenate(values), np.concatenate(slopes)
+
+    def _gradient_or_none(self, at: Array) -> tuple[Array, Array]:
+        try:
+            return self._gradient(at)
+        except np.linalg.LinAlgError:
+            if len(at) == 1:
+                return np.array([-np.inf]), np.zeros_like(at)
+            values, slopes = zip(*(self._gradient_or_none(one[None]) for one in at), strict=True)
+            return np.concatenate(values), np.concatenate(slopes)
 
     def _gradient(self, at: Array) -> tuple[Array, Array]:
         solved = self.solve(at)
@@ -898,96 +907,68 @@ def _eliminated(left: Codes, units: list[Codes]) -> Codes | None:
 
 
 class _Entries:
-    """Entries of the augmented matrix, in coordinate form."""
+    """The augmented matrix: for each entry of the precision matrices, what it is multiplied by.
 
-    def __init__(self, n_entries: int) -> None:
-        self.n_entries = n_entries
-        self.row: list[Codes] = []
-        self.column: list[Codes] = []
-        self.entry: list[Codes] = []
-        self.value: list[Array] = []
+    A record adds the product of each two of its terms and columns. The sum over the records is a
+    product of two sparse matrices, of which one knows the entry, too.
+    """
 
-    def _put(self, row: Codes, column: Codes, entry: Codes, value: Array) -> None:
-        self.row.append(row)
-        self.column.append(column)
-        self.entry.append(entry)
-        self.value.append(value)
+    def __init__(self, n_coefficients: int, n_columns: int) -> None:
+        self.size = n_coefficients + n_columns  # coefficients first, then columns
+        self.n_coefficients = n_coefficients
+        self.n_records = 0
+        self.left: list[tuple[Codes, Codes, Array]] = []  # record, entry and place, value
+        self.right: list[tuple[Codes, Codes, Array]] = []  # record, place, value
 
     def add(self, r: Records, entry_of: Codes, keep: npt.NDArray[np.bool_]) -> None:
-        """Add records; columns have the numbers -1 (the outcome), -2 (the last slope), …."""
-        if not len(r):
-            return
-        n_terms = r.terms.shape[2]
+        """Add records, with some of their columns."""
+        n, n_terms = len(r), r.terms.shape[2]
         columns = r.columns[:, :, keep]
-        n_columns = columns.shape[2]
-        for i in range(r.width):
-            for j in range(r.width):
-                entry = entry_of[r.entry[:, i, j]]
-                for t in range(n_terms):
-                    has = r.terms[:, i, t] >= 0
-                    factor = r.weight[has] * r.times[t]
-                    row = r.terms[has, i, t]
-                    for other in range(n_terms):
-                        both = r.terms[has, j, other] >= 0
-                        self._put(
-                            row[both],
-                            r.terms[has, j, other][both],
-                            entry[has][both],
-                            (factor * r.times[other])[both],
-                        )
-                    for v in range(n_columns):
-                        value = factor * columns[has, j, v]
-                        some = value != 0
-                        place = np.full(int(some.sum()), v - n_columns)
-                        self._put(row[some], place, entry[has][some], value[some])
-                        # The transpose: the entry (j, i) of a symmetric matrix is the same.
-                        mirror = entry_of[r.entry[has, j, i]]
-                        self._put(place, row[some], mirror[some], value[some])
-                for a in range(n_columns):
-                    for b in range(n_columns):
-                        value = r.weight * columns[:, i, a] * columns[:, j, b]
-                        some = value != 0
-                        n = int(some.sum())
-                        self._put(
-                            np.full(n, a - n_columns),
-                            np.full(n, b - n_columns),
-                            entry[some],
-                            value[some],
-                        )
+        of_columns = np.arange(self.n_coefficients, self.size)
+        place = np.concatenate([r.terms, np.broadcast_to(of_columns, columns.shape)], axis=2)
+        times = np.broadcast_to(r.times, (n, r.width, n_terms))
+        value = np.concatenate([np.where(r.terms >= 0, times, 0.0), columns], axis=2)
+        for i, j in np.ndindex(r.width, r.width):
+            entry = entry_of[r.entry[:, i, j]] * self.size
+            self._put(
+                (entry[:, None] + place[:, i], value[:, i] * r.weight[:, None]),
+                (place[:, j], value[:, j]),
+            )
 
     def add_scatter(self, total: Array, entry_of: Codes) -> None:
-        """Add sums of products of columns."""
-        n = total.shape[1]
-        for a in range(n):
-            for b in range(n):
-                some = np.flatnonzero((total[:, a, b] != 0) & (entry_of >= 0))
-                self._put(
-                    np.full(len(some), a - n),
-                    np.full(len(some), b - n),
-                    entry_of[some],
-                    total[some, a, b],
-                )
+        """Add sums of products of columns: entries × columns × columns."""
+        used = np.flatnonzero(entry_of >= 0)
+        of_columns = np.arange(self.n_coefficients, self.size)
+        ones = np.ones((len(used), 1))
+        for a, place in enumerate(of_columns.tolist()):
+            self._put(
+                (entry_of[used, None] * self.size + place, ones),
+                (np.broadcast_to(of_columns, (len(used), len(of_columns))), total[used, a]),
+            )
 
-    def finish(
-        self, position: Codes, columns: Codes, eliminated: Codes | None
-    ) -> tuple[Codes, Codes, Codes, Array]:
+    def _put(self, left: tuple[Codes, Array], right: tuple[Codes, Array]) -> None:
+        for side, (place, value) in ((self.left, left), (self.right, right)):
+            record, which = np.nonzero(value)
+            side.append((self.n_records + record, place[record, which], value[record, which]))
+        self.n_records += len(left[0])
+
+    def finish(self, position: Codes, columns: Codes) -> tuple[Codes, Codes, Codes, Array]:
         """Return row, column, entry and value, summed.
 
         Dense coordinates have their position; those that are eliminated -2 - coefficient.
         """
-        row, column = np.concatenate(self.row), np.concatenate(self.column)
-        entry, value = np.concatenate(self.entry), np.concatenate(self.value)
-        n = len(position)
-        # One number for everything: coefficients first, then columns.
-        n_columns = len(columns)
-        code = [np.where(x >= 0, x, n + n_columns + x) for x in (row, column)]
-        size = n + n_columns
-        key, inverse = np.unique((entry * size + code[0]) * size + code[1], return_inverse=True)
-        total: Array = np.bincount(inverse, value).astype(np.float64)
-        rest, second = np.divmod(key, size)
-        number, first = np.divmod(rest, size)
-        place = np.concatenate([np.where(position >= 0, position, -2 - np.arange(n)), columns])
-        return place[first], place[second], number, total
+        record, key, value = (np.concatenate(part) for part in zip(*self.left, strict=True))
+        keys, row = np.unique(key, return_inverse=True)
+        left = sparse.csr_matrix((value, (row, record)), shape=(len(keys), self.n_records))
+        record, place, value = (np.concatenate(part) for part in zip(*self.right, strict=True))
+        right = sparse.csr_matrix((value, (record, place)), shape=(self.n_records, self.size))
+        product = left @ right
+        product.sort_indices()
+        product = product.tocoo()
+        entry, first = np.divmod(keys[product.row], self.size)
+        n = self.n_coefficients
+        places = np.concatenate([np.where(position >= 0, position, -2 - np.arange(n)), columns])
+        return places[first], places[product.col], entry, product.data
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,8 @@ _GRID = {1: 400, 2: 96}
 _DEGREES = 12.0
 _PILOT = 2000
 _ROUNDS = 3
-_CLOSE = 0.5  # with a larger share of effective points a proposal is not adapted any further
+_HOPED = 0.6  # the share of effective points that a proposal is expected to have once adapted
+_ACCEPTED = 0.6  # of the effective points, roughly, rejection keeps this share
 _REACH = 1.356  # the 90% quantile of the t distribution
 _WIDER = 1.05
 _VAGUE = 0.25  # a log scale with a larger spread than this may be that of a scale near zero
@@ -54,7 +55,6 @@ _SEARCHES = 3
 _BETTER = 0.01
 _APART = 1.0  # modes nearer than this are one
 _MINOR = 14.0  # a mode this far below the highest does not matter
-_GRADIENTS = 64  # at a time
 _FIRST_STEPS = 12  # of a search, before the spread is looked at
 _MOST_STEPS = 200
 _LEVEL = 3e-3  # the slope at which a search ends
@@ -113,7 +113,8 @@ class Target:
     start : array
         A first guess.
     gradient : callable, optional
-        Takes points × dimensions, returns the log densities and their gradients.
+        Takes points × dimensions, returns the log densities and their gradients; infinite or not a
+        number where they cannot be computed.
     lower, upper : array, optional
         Where there is any density.
     scale : array of bool, optional
@@ -155,18 +156,8 @@ class Target:
             nearby = np.maximum(nearby, -_NOWHERE).reshape(len(which), -1)
             values[which] = nearby[:, 0]
             slopes[which] = (nearby[:, 1 : n + 1] - nearby[:, n + 1 :]) / (2 * step)
-        else:
-            for start in range(0, len(which), _GRADIENTS):
-                part = which[start : start + _GRADIENTS]
-                try:
-                    values[part], slopes[part] = self.gradient(x[part])
-                except np.linalg.LinAlgError:
-                    for one in part:  # one of them is beyond what the digits allow
-                        try:
-                            v, g = self.gradient(x[one : one + 1])
-                        except np.linalg.LinAlgError:
-                            continue
-                        values[one], slopes[one] = v[0], g[0]
+        elif which.size:
+            values[which], slopes[which] = self.gradient(x[which])
         lost = ~np.isfinite(values) | ~np.isfinite(slopes).all(axis=1)
         values[lost], slopes[lost] = -np.inf, 0.0
         self._remember(x, values, 3 * len(x))
@@ -237,7 +228,7 @@ def draw_scales(
     effort = _Effort(pilot)
     modes = find_modes(target, rng, effort.starts)
     for _ in range(_SEARCHES):
-        tried = _proposal(target, modes, rng, pilot)
+        tried = _proposal(target, modes, rng, pilot, draws)
         result = _reject(target, tried, draws, effort, rng)
         # Nothing that was seen on the way may lie far above what the search had found.
         if target.best < max(value for _, value in modes) + _BETTER:
@@ -249,11 +240,11 @@ def draw_scales(
     # Independent draws that a proposal with too light a tail cannot spoil.
     if not result.good(draws):
         arms = _with_arms(target, modes)
-        tried = _adapted(target, arms, rng, pilot, rounds=_ROUNDS + 2)
+        tried = _adapted(target, arms, rng, pilot, draws, rounds=_ROUNDS + 2)
         result = _reject(target, tried, draws, effort, rng)
         if not result.good(draws) and effort.costly:
             # With few points a proposal is rough; more of them still cost less than chains.
-            tried = _adapted(target, arms, rng, 3 * pilot)
+            tried = _adapted(target, arms, rng, 3 * pilot, draws)
             result = _reject(target, tried, draws, effort, rng)
     if not result.good(draws):
         result = _hamiltonian(
@@ -272,7 +263,11 @@ class _Tried:
 
 
 def _proposal(
-    target: Target, modes: list[tuple[Array, float]], rng: np.random.Generator, pilot: int
+    target: Target,
+    modes: list[tuple[Array, float]],
+    rng: np.random.Generator,
+    pilot: int,
+    draws: int,
 ) -> _Tried:
     n = len(target.start)
     if n in _GRID and len(modes) == 1:
@@ -281,7 +276,7 @@ def _proposal(
         return _Tried(grid, np.zeros((0, n)), np.zeros(0))
     share = np.exp([value - modes[0][1] for _, value in modes])
     parts = [_around(target, mode) for mode, _ in modes]
-    return _adapted(target, _Mixture(parts, share / share.sum()), rng, pilot)
+    return _adapted(target, _Mixture(parts, share / share.sum()), rng, pilot, draws)
 
 
 def _around(target: Target, mode: Array) -> _SplitT:
@@ -752,6 +747,7 @@ def _adapted(
     proposal: _Mixture,
     rng: np.random.Generator,
     pilot: int,
+    draws: int,
     rounds: int = _ROUNDS,
 ) -> _Tried:
     """Return a proposal with roughly the quantiles and the correlations of the density.
@@ -762,10 +758,12 @@ def _adapted(
     """
     points, values = np.zeros((0, len(proposal.parts[0].centre))), np.zeros(0)
     tried: list[_Mixture] = []
+    # Points that a proposal is adapted to are lost as draws: that must save more than it costs.
+    close = 1 / (1 / _HOPED + _ACCEPTED * pilot / draws)
     for _ in range(rounds):
         x = proposal.draw(rng, pilot)
         new = target(x)
-        if _effective(new - proposal.log_density(x)) > _CLOSE * pilot:
+        if _effective(new - proposal.log_density(x)) > close * pilot:
             return _Tried(proposal, x, new)
         points, values = np.concatenate([points, x]), np.concatenate([values, new])
         tried.append(proposal)
