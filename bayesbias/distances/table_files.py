@@ -10,12 +10,13 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from pyarrow import csv
+from pyarrow import csv, parquet
 
 from bayesbias._core.downloads import fetch
 from bayesbias._core.files import atomic, check_folder
 from bayesbias._core.remote_files import REMOTE_FILES, remote_names
 from bayesbias._core.spreadsheets import escape_formulas
+from bayesbias._core.unpacked_sizes import CheckedGzip, check_unpacked
 from bayesbias._core.validation import true_or_false
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.distances.schema import TEXT_COLUMNS, Duplicates, check_columns, check_table
@@ -198,6 +199,11 @@ def _read_file(path: Path) -> pd.DataFrame:
     suffix = _suffix(path)
     try:
         if suffix == ".parquet":
+            with parquet.ParquetFile(path) as file:
+                head = file.metadata
+                # One repeated value takes no space in the file.
+                needed = 8 * head.num_rows * head.num_columns
+                check_unpacked("the table", path.stat().st_size, needed)
             return pd.read_parquet(path)
         # Arrow reads every digit, and does not take words such as "none", "true" or "7" for
         # anything but words; only an empty cell is a gap.
@@ -207,11 +213,14 @@ def _read_file(path: Path) -> pd.DataFrame:
             null_values=[""],
             strings_can_be_null=True,
         )
-        with pa.input_stream(str(path)) as stream:
+        with path.open("rb") as raw:
+            stream = CheckedGzip(raw, "the table") if suffix == ".csv.gz" else raw
             parsing = csv.ParseOptions(newlines_in_values=True)
             read = csv.read_csv(stream, parse_options=parsing, convert_options=options)
         frame: pd.DataFrame = read.to_pandas()
         return frame
+    except DataError:
+        raise
     # Arrow and pandas raise errors of many kinds for damaged files.
     except Exception as err:
         first = str(err).splitlines()[0] if str(err) else type(err).__name__

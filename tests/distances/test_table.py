@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayesbias as bb
+from bayesbias._core import unpacked_sizes
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias.distances import COLUMNS
 from bayesbias.embeddings import Matching
@@ -197,6 +198,21 @@ def test_round_trip(tmp_path: Path, tiny: bb.Embedding, jobs: bb.Study, suffix: 
     for name in COLUMNS:
         assert again[name].tolist() == table[name].tolist()
     assert list(again["connection"].cat.categories) == list(CONNECTIONS)
+
+
+@pytest.mark.parametrize("suffix", [".csv.gz", ".parquet"])
+def test_a_table_made_to_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    monkeypatch.setattr(unpacked_sizes, "UNPACKED_ANYWAY", 1 << 16)
+    frame = pd.concat([authors(1)] * 100_000)
+    path = tmp_path / f"t{suffix}"
+    if suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path)
+    with pytest.raises(DataError, match=rf"t\{suffix}: the table: .* bytes unpack to .* never do"):
+        bb.read_table(path)
 
 
 def test_words_that_look_like_gaps(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import bayesbias as bb
+from bayesbias._core import unpacked_sizes
 from bayesbias.embeddings import Matching, guess_format
 from bayesbias.errors import (
     BayesBiasError,
@@ -163,6 +164,17 @@ def test_what_is_not_finite_in_a_mapped_matrix_is_named(
         tiny.with_vectors(np.load(tmp_path / "a.npy", mmap_mode="r")[2:4])
 
 
+def test_a_gzipped_text_that_would_fill_the_memory_is_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpacked_sizes, "UNPACKED_ANYWAY", 1 << 20)
+    with gzip.open(tmp_path / "bomb.txt.gz", "wb") as stream:
+        for number in range(200):
+            stream.write(f"w{number} 1".encode() + b" 0" * 20_000 + b"\n")
+    with pytest.raises(DataError, match=r"bomb\.txt\.gz: .* bytes unpack to .* never do"):
+        bb.load_embedding(tmp_path / "bomb.txt.gz")
+
+
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 @pytest.mark.parametrize("member", ["words", "vectors"])
 def test_an_archive_that_would_fill_the_memory_is_not_unpacked(
@@ -179,7 +191,7 @@ def test_an_archive_that_would_fill_the_memory_is_not_unpacked(
             stream.write(members[f"{member}.npy"][:128])
             for _ in range(270):
                 stream.write(bytes(1 << 20))
-    with pytest.raises(DataError, match=f"bomb.npz: {member!r} unpacks from .* to 28"):
+    with pytest.raises(DataError, match=f"bomb.npz: {member!r}: .* bytes unpack to 28"):
         bb.load_embedding(tmp_path / "bomb.npz")
 
 

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from bayesbias._core.files import read_utf8
 from bayesbias._core.progress import progress_bar
+from bayesbias._core.unpacked_sizes import check_unpacked
 from bayesbias._core.wording import quoted, shortened
 from bayesbias.embeddings.formats.streams import Rows, Wanted, check_separable
 from bayesbias.errors import DataError
@@ -50,9 +51,6 @@ _DAMAGE = (
     struct.error,
     tokenize.TokenError,
 )
-# Vectors hardly get smaller when they are compressed; what does is made to fill the memory.
-_UNPACKED_ANYWAY = 1 << 28
-_LARGEST_RATIO = 100
 
 
 def read_npz(path: Path, wanted: Wanted) -> Rows:
@@ -120,11 +118,7 @@ def _open_member(path: Path, archive: zipfile.ZipFile, name: str) -> IO[bytes]:
     """Open an array of an archive, unless its sizes show that it is made to fill the memory."""
     member = archive.getinfo(name)
     unpacked, packed = member.file_size, member.compress_size
-    if unpacked > max(_UNPACKED_ANYWAY, _LARGEST_RATIO * packed):
-        raise DataError(
-            f"{path}: {name.removesuffix('.npy')!r} unpacks from {packed:,} to {unpacked:,} bytes, "
-            "which word vectors never do; the file is damaged or malicious."
-        )
+    check_unpacked(f"{path}: {name.removesuffix('.npy')!r}", packed, unpacked)
     with archive.open(name) as stream:
         shape, _, dtype = _read_header(stream)
     if dtype.hasobject:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.progress import progress_bar
+from bayesbias._core.unpacked_sizes import check_unpacked
 from bayesbias._core.wording import quoted, shortened
 from bayesbias.embeddings.formats.json_lines import WORD_NAMES, choose_by_name
 from bayesbias.embeddings.formats.streams import RowCollector, Rows, Wanted
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
 _BATCH_VALUES = 1 << 22
 _BLOCK_ROWS = 8_192
-# Vectors hardly get smaller when they are compressed; what does is made to fill the memory.
-_UNPACKED_ANYWAY = 1 << 28
-_LARGEST_RATIO = 100
 _MOST_DIMENSIONS = 1_000_000
 
 
@@ -150,10 +148,10 @@ def _check_size(path: Path, file: Any, word_column: str, value_columns: list[str
     size = path.stat().st_size
     # Repeated values are kept as one in the file, so both sizes are looked at.
     needed = max(unpacked, 4 * rows * dim, rows)
-    if needed > max(_UNPACKED_ANYWAY, _LARGEST_RATIO * size) or dim > _MOST_DIMENSIONS:
+    check_unpacked(str(path), size, needed)
+    if dim > _MOST_DIMENSIONS:
         raise DataError(
-            f"{path}: {size:,} bytes unpack to {needed:,}, which word vectors never do; the file "
-            "is damaged or malicious."
+            f"{path}: rows of {dim:,} numbers, which word vectors never have; the file is damaged."
         )
     return dim
 

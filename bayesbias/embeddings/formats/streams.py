@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.progress import progress_bar
+from bayesbias._core.unpacked_sizes import CheckedGzip
 from bayesbias._core.wording import counted, quoted
 from bayesbias.errors import DataError
 
@@ -133,7 +134,7 @@ class ByteStream:
         self._raw.seek(0)
         self._stream: IO[bytes] = self._raw
         if self.compressed:
-            self._stream = self._stack.enter_context(gzip.GzipFile(fileobj=self._raw))  # type: ignore[arg-type]
+            self._stream = self._stack.enter_context(CheckedGzip(self._raw, str(self.path)))
         self._advance: Callable[[float], None] = self._stack.enter_context(
             progress_bar(f"Reading {self.path.name}", total=self.size, show=self._progress)
         )
