@@ -11,7 +11,7 @@ ifneq ($(wildcard $(ORACLE)),)
 export BAYESBIAS_WEFE_MODEL ?= $(ORACLE)
 endif
 
-.PHONY: help demo test lint test-all test-lowest models oracle pages calibration docs notebooks benchmarks dist clean
+.PHONY: help demo test lint test-all test-lowest models oracle pages calibration docs notebooks benchmarks vulnerabilities dist clean
 
 help:
 	@echo "make demo         install into $(VENV), and audit the demo embedding"
@@ -26,6 +26,7 @@ help:
 	@echo "make docs         build the documentation into site/; a warning is an error"
 	@echo "make notebooks    run the notebooks, and keep what they show"
 	@echo "make dist         build wheel and source distribution into build/dist, and check them"
+	@echo "make vulnerabilities  look the installed packages up in a database of known ones"
 	@echo "make benchmarks   speed beside gensim, PyMC, WEFE and the bare computation"
 
 $(BIN)/python:
@@ -97,6 +98,14 @@ docs: $(VENV)/.installed-docs
 
 notebooks: $(VENV)/.installed-test
 	$(BIN)/python scripts/run_notebooks.py
+
+.venv-audit/.installed:
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	@touch $@
+
+vulnerabilities: $(VENV)/.installed-test .venv-audit/.installed
+	$(BIN)/python scripts/audit_dependencies.py .venv-audit/bin/pip-audit
 
 .venv-wefe/.installed:
 	$(PYTHON) -m venv .venv-wefe

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -90,3 +91,42 @@ def test_image_copies_what_the_wheel_is_built_from() -> None:
     }
     assert {"bayesbias", "models", "pyproject.toml", "README.md", "LICENSE"} <= kept
     assert all((ROOT / name).exists() for name in kept)
+
+
+@pytest.mark.parametrize(
+    ("known", "code", "said"),
+    [
+        ([], 0, "Audited 1 of 2 packages: 0 known vulnerabilities."),
+        (
+            [{"id": "PYSEC-1", "fix_versions": ["1.1"]}],
+            1,
+            "old 1.0: PYSEC-1, fixed in 1.1\nAudited 1 of 2 packages: 1 known vulnerabilities.",
+        ),
+    ],
+)
+def test_known_vulnerabilities_are_named(
+    tmp_path: Path, known: list[dict[str, object]], code: int, said: str
+) -> None:
+    packages = [
+        {"name": "old", "version": "1.0", "vulns": known},
+        {"name": "odd", "skip_reason": "not found"},
+    ]
+    answer = tmp_path / "pip-audit"
+    printed = json.dumps({"dependencies": packages})
+    answer.write_text(f"#!{sys.executable}\nprint({printed!r})\n", "utf-8")
+    answer.chmod(0o755)
+    script = ROOT / "scripts" / "audit_dependencies.py"
+    done = subprocess.run([sys.executable, script, answer], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (code, said)
+
+
+def test_an_audit_without_an_answer_fails_nothing(tmp_path: Path) -> None:
+    answer = tmp_path / "pip-audit"
+    answer.write_text(f"#!{sys.executable}\nraise SystemExit('no network')\n", "utf-8")
+    answer.chmod(0o755)
+    script = ROOT / "scripts" / "audit_dependencies.py"
+    done = subprocess.run([sys.executable, script, answer], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (
+        0,
+        "The packages could not be audited: no network",
+    )
