@@ -34,7 +34,7 @@ class CheckedGzip(gzip.GzipFile):
     """A gzip file that is checked while it is unpacked."""
 
     def __init__(self, raw: IO[bytes], what: str) -> None:
-        super().__init__(fileobj=raw, mode="rb")  # type: ignore[arg-type]
+        super().__init__(fileobj=raw, mode="rb")
         self._raw = raw
         self._what = what
 

@@ -132,7 +132,7 @@ class ByteStream:
         self._raw: IO[bytes] = self._stack.enter_context(self.path.open("rb"))
         self.compressed = self._raw.read(2) == GZIP_MAGIC
         self._raw.seek(0)
-        self._stream: IO[bytes] = self._raw
+        self._stream: IO[bytes] | CheckedGzip = self._raw
         if self.compressed:
             self._stream = self._stack.enter_context(CheckedGzip(self._raw, str(self.path)))
         self._advance: Callable[[float], None] = self._stack.enter_context(

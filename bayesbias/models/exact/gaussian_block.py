@@ -67,11 +67,13 @@ class Linear:
         self._backward = self._forward.T if small else sparse.csr_matrix(matrix)
         self._small = small
 
-    def __call__(self, entries: Array) -> Array:
-        """Return draws × the width of the map."""
+    def __call__(self, entries: Array, places: Codes | None = None) -> Array:
+        """Return draws × the width of the map, or some of its places."""
         if self._small:
-            return np.asarray(entries @ self._forward)
-        return np.ascontiguousarray((self._forward @ entries.T).T)
+            forward = self._forward if places is None else self._forward[:, places]
+            return np.asarray(entries @ forward)
+        forward = self._forward if places is None else self._forward[places]
+        return np.ascontiguousarray((forward @ entries.T).T)
 
     def pull_back(self, gradient: Array) -> Array:
         """Return the gradient by the entries."""
@@ -165,9 +167,11 @@ class _Deviations:
         """Units, size, columns."""
         return (*self.coefficients.shape, len(self.columns))
 
-    def ties(self, entries: Array) -> Array:
-        """Return draws × units × size × columns."""
-        return self.linear(entries).reshape(len(entries), *self.shape)
+    def ties(self, entries: Array, units: Codes | None = None) -> Array:
+        """Return draws × units, or some of them, × size × columns."""
+        _, k, v = self.shape
+        places = None if units is None else (units[:, None] * k * v + np.arange(k * v)).ravel()
+        return self.linear(entries, places).reshape(len(entries), -1, k, v)
 
 
 @dataclass(frozen=True)
@@ -210,6 +214,11 @@ class Solution:
     def mean(self) -> Array:
         """Draws × dense."""
         return _solve_upper(self.cholesky, self.half)
+
+    @cached_property
+    def inverse_root(self) -> Array:
+        """The inverse of the Cholesky factor, for many questions about the same draws."""
+        return np.linalg.inv(self.cholesky)
 
 
 @dataclass(frozen=True)
@@ -712,16 +721,21 @@ class Block:
             of_units = left[:, deviation.coefficients.ravel()].reshape(n_sums, n, k)
             if not of_units.any():
                 continue
+            total = of_units.sum(axis=1)
             left[:, deviation.coefficients.ravel()] = 0
-            left[:, deviation.coefficients[0]] = of_units.sum(axis=1)
-            of_units = of_units - of_units.mean(axis=1, keepdims=True)
+            left[:, deviation.coefficients[0]] = total
             some = np.flatnonzero(of_units.any(axis=(0, 2)))
-            scaled = of_units[:, some] @ root.transpose(0, 2, 1)[:, None]
-            flat = scaled.reshape(draws, n_sums, -1)
+            upper = root.transpose(0, 2, 1)
+            flat = (of_units[:, some].reshape(-1, k) @ upper).reshape(draws, n_sums, -1)
+            of_mean = total @ upper
+            # Deviations from the mean of all units, most of which do not occur here.
             covariance += flat @ flat.transpose(0, 2, 1)
-            ties = root[:, None] @ deviation.ties(at.entries)[:, some]
+            covariance -= of_mean @ of_mean.transpose(0, 2, 1) / n
+            # The linear parts of all units add up to zero, so their mean is not missing.
+            ties = deviation.ties(at.entries, some).transpose(0, 2, 1, 3).reshape(draws, k, -1)
+            by_unit = (root @ ties).reshape(draws, k, len(some), -1).transpose(0, 2, 1, 3)
             on_dense[:, :, deviation.columns] += _signed(
-                flat @ ties.reshape(draws, -1, ties.shape[3])
+                flat @ by_unit.reshape(draws, len(some) * k, -1)
             )
         for cluster, root, half in zip(self.clusters, at.roots, at.halves, strict=True):
             n, k, _ = cluster.shape
@@ -737,9 +751,9 @@ class Block:
             on_dense[:, :, cluster.support] += _signed(flat @ tied)[:, :, cluster.column]
         on_dense[:, :, :d] += left[:, self.dense]
         onto = on_dense[:, :, :d].transpose(0, 2, 1)
-        half = _solve_lower(at.cholesky, onto)
+        half = at.inverse_root @ onto
         covariance += half.transpose(0, 2, 1) @ half
-        mean = on_dense[:, :, d] + np.einsum("sd,sdn->sn", at.mean, onto) + weights @ self.shift
+        mean = on_dense[:, :, d] + (at.mean[:, None] @ onto)[:, 0] + weights @ self.shift
         return mean, covariance
 
     def variance(self, at: Array, weights: Array) -> Array:
@@ -816,14 +830,14 @@ def _inverse(cholesky: Array) -> Array:
 
 
 def _solve_lower(cholesky: Array, b: Array) -> Array:
-    """Solve L x = b for each draw; b is draws × size, or draws × size × columns."""
+    """Solve L x = b for each draw; b is draws × size."""
     if b.shape[1] > _SMALL:
         return _solve_one_by_one(cholesky, b, trans=1)
     x = b.copy()
     for i in range(b.shape[1]):
         if i:
-            x[:, i] -= np.einsum("sj,sj...->s...", cholesky[:, i, :i], x[:, :i])
-        x[:, i] = (x[:, i].T / cholesky[:, i, i]).T
+            x[:, i] -= np.einsum("sj,sj->s", cholesky[:, i, :i], x[:, :i])
+        x[:, i] /= cholesky[:, i, i]
     return x
 
 

@@ -11,11 +11,13 @@ so that nothing needs to be fitted again.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias.models.exact.compiled_model import Compiled
+from bayesbias._core.threads import in_threads, single_threaded_algebra
+from bayesbias.models.exact.compiled_model import Compiled, Residuals
 from bayesbias.models.exact.gaussian_block import Block, Solution
 from bayesbias.models.model_data import ModelData
 
@@ -41,6 +43,15 @@ def log_density_left_out(
         How many levels there are.
     """
     result = np.zeros((len(at), n_levels))
+    with single_threaded_algebra():
+        _add_blocks(result, compiled, data, at, level)
+    return result
+
+
+def _add_blocks(
+    result: Array, compiled: Compiled, data: ModelData, at: Array, level: Codes
+) -> None:
+    """Add the log densities of each block's rows."""
     y = data.y - compiled.centre
     n_coefficients = compiled.layout.n_coefficients
     for block in compiled.blocks:
@@ -56,11 +67,9 @@ def log_density_left_out(
         for start in range(0, len(at), step):
             part = slice(start, start + step)
             solved = block.solve(at[part][:, block.scales])
-            for equal in groups:
-                residual = compiled.residuals.covariance(at[part], equal.rows[0])
-                density = _density(block, solved, equal, residual, y)
+            densities = partial(_density, block, solved, compiled.residuals, at[part], y)
+            for equal, density in zip(groups, in_threads(densities, groups), strict=True):
                 result[part, equal.levels] += density
-    return result
 
 
 @dataclass(frozen=True)
@@ -138,8 +147,16 @@ def _draws_at_once(block: Block, equal: _EqualLevels) -> int:
     return max(1, min(block.batch, _BUDGET // size))
 
 
-def _density(block: Block, at: Solution, equal: _EqualLevels, residual: Array, y: Array) -> Array:
+def _density(
+    block: Block,
+    at: Solution,
+    residuals: Residuals,
+    unknowns: Array,
+    y: Array,
+    equal: _EqualLevels,
+) -> Array:
     """Return draws × levels."""
+    residual = residuals.covariance(unknowns, equal.rows[0])
     mean, covariance = block.predict(at, equal.weights)
     # The outcomes are centred, and so is what they are expected to be.
     mean -= equal.weights @ block.shift

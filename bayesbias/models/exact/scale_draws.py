@@ -34,6 +34,8 @@ _PILOT = 2000
 _ROUNDS = 3
 _HOPED = 0.6  # the share of effective points that a proposal is expected to have once adapted
 _ACCEPTED = 0.6  # of the effective points, roughly, rejection keeps this share
+_CLOSE = 0.4  # with a smaller share of effective points a proposal is adapted in any case
+_LIGHT = 0.4  # and with a larger Pareto k of their weights
 _REACH = 1.356  # the 90% quantile of the t distribution
 _WIDER = 1.05
 _VAGUE = 0.25  # a log scale with a larger spread than this may be that of a scale near zero
@@ -242,7 +244,7 @@ def draw_scales(
         arms = _with_arms(target, modes)
         tried = _adapted(target, arms, rng, pilot, draws, rounds=_ROUNDS + 2)
         result = _reject(target, tried, draws, effort, rng)
-        if not result.good(draws) and effort.costly:
+        if not result.good(draws):
             # With few points a proposal is rough; more of them still cost less than chains.
             tried = _adapted(target, arms, rng, 3 * pilot, draws)
             result = _reject(target, tried, draws, effort, rng)
@@ -759,11 +761,12 @@ def _adapted(
     points, values = np.zeros((0, len(proposal.parts[0].centre))), np.zeros(0)
     tried: list[_Mixture] = []
     # Points that a proposal is adapted to are lost as draws: that must save more than it costs.
-    close = 1 / (1 / _HOPED + _ACCEPTED * pilot / draws)
+    close = max(_CLOSE, 1 / (1 / _HOPED + _ACCEPTED * pilot / draws))
     for _ in range(rounds):
         x = proposal.draw(rng, pilot)
         new = target(x)
-        if _effective(new - proposal.log_density(x)) > close * pilot:
+        log_weight = new - proposal.log_density(x)
+        if _effective(log_weight) > close * pilot and pareto_k(log_weight) < _LIGHT:
             return _Tried(proposal, x, new)
         points, values = np.concatenate([points, x]), np.concatenate([values, new])
         tried.append(proposal)
