@@ -11,11 +11,12 @@ ifneq ($(wildcard $(ORACLE)),)
 export BAYESBIAS_WEFE_MODEL ?= $(ORACLE)
 endif
 
-.PHONY: help demo test lint test-all test-lowest models oracle pages calibration docs notebooks benchmarks vulnerabilities dist clean
+.PHONY: help demo test test-slow lint test-all test-lowest models oracle pages calibration docs notebooks benchmarks vulnerabilities dist clean
 
 help:
 	@echo "make demo         install into $(VENV), and audit the demo embedding"
 	@echo "make test         install into $(VENV) and run the tests"
+	@echo "make test-slow    those that take longer: sampling, pages, notebooks, the browser"
 	@echo "make lint         ruff and mypy"
 	@echo "make test-all     the tests on every Python of pyenv that is supported"
 	@echo "make test-lowest  the tests on the oldest supported versions of everything"
@@ -47,7 +48,10 @@ demo: $(VENV)/.installed
 
 # One thread each: as many processes as cores run already.
 test: $(VENV)/.installed-test
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m "not slow" $(PYTEST_ARGS)
+
+test-slow: $(VENV)/.installed-test
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m slow $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -7,6 +7,27 @@ from collections.abc import Iterator
 
 import pytest
 
+#: Examples of docstrings that take more than a few seconds.
+SLOW_EXAMPLES = frozenset(
+    {
+        "bayesbias.auditing.audit_run.audit",
+        "bayesbias.debias_effects.before_after.BeforeAfter",
+        "bayesbias.debias_effects.before_after.BeforeAfter.summary",
+        "bayesbias.debias_effects.before_after.before_after",
+        "bayesbias.models.calibration.Calibration",
+        "bayesbias.models.calibration.calibrate",
+        "bayesbias.models.paired.fit_paired",
+        "bayesbias.plots.calibration_plot.plot_calibration",
+    }
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the slow examples as what they are."""
+    for item in items:
+        if item.name in SLOW_EXAMPLES:
+            item.add_marker("slow")
+
 
 @pytest.fixture(autouse=True)
 def close_figures() -> Iterator[None]:

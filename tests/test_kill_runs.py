@@ -15,7 +15,7 @@ SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "kill_runs.py"
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the script begins runs by fork")
 @pytest.mark.parametrize(
-    ("job", "kills"), [("debias .npy", 6), ("debias .txt", 4), ("silhouettes", 6), ("calibrate", 4)]
+    ("job", "kills"), [("debias .npy", 4), ("debias .txt", 2), ("silhouettes", 3), ("calibrate", 2)]
 )
 def test_killed_runs_go_on(job: str, kills: int) -> None:
     options = ["--kills", str(kills), "--rounds", "2", "--job", job]

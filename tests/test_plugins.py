@@ -41,6 +41,7 @@ def run(code: str, environment: dict[str, str]) -> subprocess.CompletedProcess[s
     return done
 
 
+@pytest.mark.slow
 def test_in_python(installed: dict[str, str], tmp_path: Path) -> None:
     code = f"""
 import json
@@ -79,6 +80,7 @@ print(json.dumps({{
     ) in done.stderr.replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_on_the_command_line(installed: dict[str, str], tmp_path: Path) -> None:
     def bayesbias(*arguments: str) -> str:
         call = f"from bayesbias.cli import main; main({list(arguments)!r})"

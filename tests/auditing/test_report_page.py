@@ -129,6 +129,7 @@ def test_metrics_and_methods_are_referenced(made: Path) -> None:
     assert bb.metrics.Metric.reference is None
 
 
+@pytest.mark.slow
 def test_labels_are_for_readers_and_not_for_data(
     wood: bb.Embedding, trees: bb.Study, tmp_path: Path
 ) -> None:

@@ -28,6 +28,7 @@ def test_a_second_call_does_nothing(
     assert times(folder) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "again"),
     [

@@ -72,6 +72,7 @@ def test_several_in_one_report(several: bb.Audit) -> None:
         assert f'data-name="{embedding} on {study}"' in page
 
 
+@pytest.mark.slow
 def test_one_more_embedding_takes_over_what_is_done(
     folder: Path,
     wood: bb.Embedding,

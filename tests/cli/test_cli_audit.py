@@ -26,6 +26,7 @@ def test_help(run, command: str) -> None:
     assert "Example: bayesbias" in result.out
 
 
+@pytest.mark.slow
 def test_audit_prints_the_summary_and_the_report(run, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     arguments = ("audit", "small=demo", "--study", "weat_7", "--out", folder, *QUICK)
@@ -45,6 +46,7 @@ def test_audit_prints_the_summary_and_the_report(run, tmp_path: Path) -> None:
     assert (again.code, again.out, again.err) == (0, result.out, "")
 
 
+@pytest.mark.slow
 def test_the_gate(run, tmp_path: Path, sketched: None) -> None:
     folder, junit = tmp_path / "out", tmp_path / "junit.xml"
     holds = "associated - neutral < 0.5 with P > 0.5"

@@ -90,6 +90,7 @@ def test_list_of_methods(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(line.endswith(".") for line in lines)
 
 
+@pytest.mark.slow
 def test_before_after(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], demo: bb.Embedding
 ) -> None:

@@ -69,7 +69,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "embedding info": ("embedding", "info", "demo"),
 }
 #: A command is run once in each format, and these take seconds.
-SLOW = ("before-after", "words build", "fit --show parameters")
+SLOW = ("before-after", "words build", "fit --show parameters", "pmi-bias")
 
 
 @pytest.fixture(scope="module")

@@ -326,6 +326,7 @@ def test_connections_that_did_not_move(demo: bb.Embedding, small: bb.Study) -> N
 # Options
 
 
+@pytest.mark.slow
 def test_same_seed_same_result(demo: bb.Embedding, small: bb.Study) -> None:
     def run(seed: int) -> pd.DataFrame:
         return bb.before_after(
@@ -338,6 +339,7 @@ def test_same_seed_same_result(demo: bb.Embedding, small: bb.Study) -> None:
     assert not first.equals(run(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "expected"), [(None, 5), (0, 0), (3, 3)])
 def test_the_seed_of_a_metric_counts_unless_one_is_given(
     demo: bb.Embedding,
@@ -541,6 +543,7 @@ def test_relatedness_is_said_as_the_verdict_has_it(
     assert told in related_sentence(row)
 
 
+@pytest.mark.slow
 def test_names(demo: bb.Embedding) -> None:
     """An embedding, a method and a study by their names; the method learns what fits the study."""
     options: dict[str, Any] = {
@@ -552,6 +555,7 @@ def test_names(demo: bb.Embedding) -> None:
     assert bb.before_after(demo, bb.debias.HardDebias, study, **options).table.equals(expected)
 
 
+@pytest.mark.slow
 def test_a_vocabulary_with_prefixes(demo: bb.Embedding, small: bb.Study) -> None:
     """Everything is found by the matching that is bound to an embedding, or given."""
     options: dict[str, Any] = {"draws": 30, "metrics": "mac", "residual": ()}
@@ -566,6 +570,7 @@ def test_a_vocabulary_with_prefixes(demo: bb.Embedding, small: bb.Study) -> None
         pd.testing.assert_frame_equal(found.table, expected.table)
 
 
+@pytest.mark.slow
 def test_a_generator_as_the_seed(demo: bb.Embedding, small: bb.Study) -> None:
     options: dict[str, Any] = {
         "draws": 30, "metrics": "mac", "residual": (), "similarity": (), "analogies": (),

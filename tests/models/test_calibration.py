@@ -136,6 +136,7 @@ def test_a_wrong_model_is_found() -> None:
     )
 
 
+@pytest.mark.slow
 def test_new_attributes_are_drawn_and_protected_words_kept(table: pd.DataFrame) -> None:
     found = bb.calibrate("crossed", table, truth="posterior", simulations=8, draws=50, seed=3)
     fit = bb.fit(table, "crossed", engine="exact", draws=500, seed=3)

@@ -128,6 +128,7 @@ def test_what_attribute_groups_are_for() -> None:
         alone.contrasts("associated - different", by="attribute_group")
 
 
+@pytest.mark.slow
 def test_contrasts_at_equal_covariates() -> None:
     fit = bb.fit(religion(covariates=True), covariates=["log_frequency"], draws=300, seed=1)
     found = fit.contrasts("associated - none")

@@ -232,6 +232,7 @@ def test_loo_of_a_conjugate_model() -> None:
     np.testing.assert_allclose(fit.loo().pointwise, expected, atol=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*cells have one row")
 @pytest.mark.parametrize("by", ["protected_word", "word_to_compare"])
 @pytest.mark.parametrize("name", ["hierarchical", "crossed"])

@@ -41,6 +41,7 @@ def test_a_bar_if_the_work_is_long_or_gets_long(
     assert bool(steps) == bool(shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["hierarchical", "interaction"])
 def test_the_draws_do_not_depend_on_the_number_of_threads(model: str) -> None:
     spec = bb.load_model(model)

@@ -39,6 +39,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.99])
 def test_a_full_disk_is_one_line_and_the_old_file_is_kept(

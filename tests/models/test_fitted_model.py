@@ -419,6 +419,7 @@ def test_a_column_of_the_user_can_be_a_factor(table: pd.DataFrame) -> None:
     assert list(fit.posterior["corpus"].to_numpy()) == ["even", "odd"]
 
 
+@pytest.mark.slow
 def test_several_embeddings() -> None:
     table = pd.concat(
         [
@@ -499,6 +500,7 @@ def test_pymc_model_is_readable(table: pd.DataFrame) -> None:
     assert "distance_observed" in model.named_vars
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", ["baseline", "connection", "separate", "hierarchical", "crossed", "interaction"]
 )

@@ -204,6 +204,7 @@ def test_plots(az: Any, crossed: bb.models.Fit, paired: bb.models.PairedFit) -> 
         plt.close("all")
 
 
+@pytest.mark.slow
 def test_nuts_fits(az: Any, table: pd.DataFrame) -> None:
     fit = bb.fit(table, "separate", engine="nuts", draws=100, tune=100, chains=2, progress=False)
     assert groups(fit.idata) == GROUPS

@@ -43,6 +43,7 @@ def problem_of(name: str, seed: int, draws: int, **size: int) -> str:
     return "" if problem.startswith("slow") else problem
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
 @pytest.mark.parametrize(("name", "seed"), KNOWN)
 def test_tables_that_once_failed(name: str, seed: int) -> None:

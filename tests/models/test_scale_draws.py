@@ -197,6 +197,7 @@ def test_chains_follow_the_density(distribution, n: int, monkeypatch: pytest.Mon
         assert stats.kstest(smallest, lambda x: 1 - distribution.sf(x) ** n).pvalue > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offers", [0, 3])
 def test_chains_follow_a_density_that_the_proposal_does_not(
     offers: int, monkeypatch: pytest.MonkeyPatch
@@ -219,6 +220,7 @@ def test_chains_follow_a_density_that_the_proposal_does_not(
     assert_follows(some[:, 2], stats.norm())
 
 
+@pytest.mark.slow
 def test_tails_that_no_proposal_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draws that miss a part of the density are not passed off as a sample: chains go on."""
     monkeypatch.setattr(scale_draws, "_HMC_LONGEST", 100)

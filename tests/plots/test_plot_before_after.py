@@ -90,6 +90,7 @@ def test_groups(paired: bb.models.PairedFit) -> None:
     np.testing.assert_allclose(after[:, 0], effects["after"])
 
 
+@pytest.mark.slow
 def test_given_axes_and_a_whole_result(paired: bb.models.PairedFit, demo: bb.Embedding) -> None:
     _, ax = plt.subplots()
     assert bb.plot_before_after(paired, ax=ax) is ax
@@ -107,6 +108,7 @@ def test_given_axes_and_a_whole_result(paired: bb.models.PairedFit, demo: bb.Emb
         bb.plot_before_after(paired, by="word")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [7, 50])
 def test_labels_do_not_overlap(words: int) -> None:
     ax = bb.plot_before_after(fitted(words, draws=30))

@@ -171,6 +171,7 @@ def test_runs_that_all_agree(found: bb.silhouette_analysis.Silhouettes) -> None:
     assert low < 0.5 < high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2, 6, 9])
 def test_embeddings_can_be_told_apart(number: int) -> None:
     names = [f"a long name of embedding {i}" for i in range(number)]

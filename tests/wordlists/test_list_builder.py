@@ -389,6 +389,7 @@ def test_pairs_of_one_part_of_speech(
     assert (pairs["red"] == pairs["green"]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [True, False])
 def test_words_without_a_direction_are_left_out(
     world: bb.Embedding, unit: bool, tmp_path: Path
@@ -446,6 +447,7 @@ def test_moving_centroids_are_told(
     assert "free centroids" in built.word_sets["male"].source
 
 
+@pytest.mark.slow
 def test_lists_from_labelled_words_of_the_demo(demo: bb.Embedding) -> None:
     built = bb.build_lists(demo, "gender", size=60, attributes=[CAREER, FAMILY], method=PAIRED)
     # Pronouns are stop words too, but labelled ones stay.

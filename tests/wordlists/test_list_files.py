@@ -57,6 +57,7 @@ def test_wrong_files(tmp_path: Path) -> None:
         bb.word_sets(empty)
 
 
+@pytest.mark.slow
 def test_tables_of_attributes_on_the_command_line(tmp_path: Path) -> None:
     weat = bb.word_sets("weat")
     path, out = tmp_path / "attributes.csv", tmp_path / "lists.toml"
