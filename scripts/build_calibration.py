@@ -1,7 +1,7 @@
 """Run the checks of calibration, and fill the tables and the figure of the page about them.
 
     python scripts/build_calibration.py                    # all of it; a stopped run is continued
-    python scripts/build_calibration.py --only design      # one of: sbc, nuts, wrong, design
+    python scripts/build_calibration.py --only design      # sbc, embeddings, nuts, wrong or design
     python scripts/build_calibration.py --quick            # a few tables of each, to try it
 
 Finished simulations are kept in ``build/calibration``. After a change of an engine or a model start
@@ -31,7 +31,7 @@ import coverage_by_design
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "concepts" / "calibration.md"
 PICTURE = ROOT / "docs" / "calibration.png"
-PARTS = ("sbc", "nuts", "wrong", "design")
+PARTS = ("sbc", "embeddings", "nuts", "wrong", "design")
 #: The model that reports lead with, where the catalogue has it.
 LEAD = next(name for name in ("interaction", "crossed") if name in bb.models.MODELS)
 #: These need several embeddings, or pairs of them.
@@ -55,6 +55,14 @@ def layout(study: str, neutral: int | None = None) -> pd.DataFrame:
     return table[(table["connection"] != "none") | table["word_to_compare"].isin(words)]
 
 
+def two_embeddings() -> pd.DataFrame:
+    """Return a table of both demo embeddings, with few neutral controls: each fit takes seconds."""
+    names, study = ("demo", "demo-100d"), bb.load_study("religion")
+    tables = [bb.distance_table(bb.load_embedding(name), study) for name in names]
+    words = layout("religion", neutral=20)["word_to_compare"].unique()
+    return pd.concat([table[table["word_to_compare"].isin(words)] for table in tables])
+
+
 def markdown(frame: pd.DataFrame) -> str:
     """Return a table of a page."""
     rows = [frame.columns.to_list(), ["---"] * frame.shape[1], *frame.to_numpy().tolist()]
@@ -72,10 +80,14 @@ def fill(name: str, text: str) -> None:
 
 
 def calibrated(
-    models: Iterable[str], engine: str, simulations: int, folder: Path, jobs: int
+    models: Iterable[str],
+    engine: str,
+    simulations: int,
+    folder: Path,
+    jobs: int,
+    table: pd.DataFrame,
 ) -> str:
     """Return what simulation-based calibration says of each model."""
-    table = layout("religion", neutral=40)
     rows = []
     for model in models:
         found = bb.calibrate(
@@ -228,10 +240,14 @@ def main() -> None:
     with_contrasts = [m for m in models if "connection" in bb.load_model(m).factors]
     choice = dict.fromkeys(["hierarchical", "crossed", LEAD])
     out, jobs = given.out, given.jobs
+    table = layout("religion", neutral=40)
     if "sbc" in given.only:
-        fill("sbc", calibrated(models, "exact", simulations, out, jobs))
+        fill("sbc", calibrated(models, "exact", simulations, out, jobs, table))
+    if "embeddings" in given.only:
+        joint = min(simulations, 200)
+        fill("embeddings", calibrated(["embeddings"], "exact", joint, out, jobs, two_embeddings()))
     if "nuts" in given.only:
-        fill("nuts", calibrated(models, "nuts", nuts, out, jobs))
+        fill("nuts", calibrated(models, "nuts", nuts, out, jobs, table))
     if "wrong" in given.only:
         fill("wrong", misspecified(with_contrasts, min(simulations, 200), out, jobs))
     if "design" in given.only:
