@@ -39,6 +39,8 @@ _GLOVE_ARCHIVES = (
         "c06db255e65095393609f19a4cfca20bf3a71e20cc53e892aafa490347e3849f",
     ),
 )
+# Languages whose vectors of fastText have a name: English, and those that there are lists in.
+_CRAWLED = ("en", "de", "es", "fr", "hr", "it", "ru", "tr")
 # The tables of the original authors: our name; commit and path of theirs; the hash.
 _AUTHORS_TABLES = (
     (
@@ -163,13 +165,16 @@ def _other_embeddings() -> list[RemoteFile]:
             "5bfffffbabdab299d4c9165c47275e8f982807a6eaca37ee1f71d3a79ddb544d",
             "crawl-300d-2M.vec",
         ),
-        RemoteFile(
-            "fasttext-cc-en-300d",
-            "embedding",
-            "cc.en.300.vec.gz",
-            (f"{fasttext}/vectors-crawl/cc.en.300.vec.gz",),
-            "CC BY-SA 3.0",
-            "Grave, Bojanowski, Gupta, Joulin, Mikolov (2018), https://fasttext.cc",
+        *(
+            RemoteFile(
+                f"fasttext-cc-{language}-300d",
+                "embedding",
+                f"cc.{language}.300.vec.gz",
+                (f"{fasttext}/vectors-crawl/cc.{language}.300.vec.gz",),
+                "CC BY-SA 3.0",
+                "Grave, Bojanowski, Gupta, Joulin, Mikolov (2018), https://fasttext.cc",
+            )
+            for language in _CRAWLED
         ),
         RemoteFile(
             "numberbatch-en-19.08",
