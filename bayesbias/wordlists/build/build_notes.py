@@ -120,7 +120,9 @@ def of_purity(
         share, lower, upper = expected_purity(
             pool.classifier, name, number, pool.n_judged, threshold
         )
-        parts.append(f"{text} {share:.2f} (89% interval {lower:.2f} to {upper:.2f})")
+        # Where errors may account for all of the words, the middle of the interval means nothing.
+        middle = f"{share:.2f}" if lower > 0 else "not known"
+        parts.append(f"{text} {middle} (89% interval {lower:.2f} to {upper:.2f})")
     if not parts:
         return []
     return [f"Expected to be right among classified words: {', '.join(parts)}; look through them."]

@@ -87,7 +87,7 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         Whether vectors are scaled to length one first, so that only directions count.
     threshold : float, default 0.8
         A word whose most probable group is less probable than this is called ``unsure``. Of words
-        that are not, at least this share is expected to be right; see `build_lists`.
+        that are not, fewer may be right than their probabilities say; see `build_lists`.
     seed : int, Generator or None, default 0
         The seed of the choice of held-out words, the folds and the forest. A NumPy generator, or
         None, gives another one with each `fit`.
