@@ -58,6 +58,8 @@ from .plots import plot_model as plot_model
 from .plots import plot_null_distribution as plot_null_distribution
 from .plots import plot_predictive_check as plot_predictive_check
 from .plots import plot_priors as plot_priors
+from .plots import plot_projection_distribution as plot_projection_distribution
+from .plots import plot_projection_extremes as plot_projection_extremes
 from .plots import plot_projections as plot_projections
 from .plots import plot_rank_correlations as plot_rank_correlations
 from .plots import plot_rank_probabilities as plot_rank_probabilities

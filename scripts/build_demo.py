@@ -32,7 +32,7 @@ from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias._core.files import atomic
 from bayesbias.embeddings.formats.array_files import write_npz
 from bayesbias.embeddings.matching import candidates
-from bayesbias.wordlists.catalogue import COLLECTIONS, QUERY_SETS, STUDIES
+from bayesbias.wordlists.catalogue import QUERY_SETS, STUDIES, collections_in
 
 MOST_FREQUENT = 5_000
 DATA = Path(bb.__file__).parent / "embeddings" / "data"
@@ -67,14 +67,15 @@ def main() -> None:
 
 
 def list_words() -> Iterator[str]:
-    """Yield every word of every list, query and study that the package holds."""
-    for collection in COLLECTIONS:
+    """Yield every word of every English list, query and study that the package holds."""
+    for collection in collections_in("en"):
         for words in bb.word_sets(collection).values():
             yield from words
         for tuples in bb.word_tuples(collection).values():
             for words_together in tuples:
                 yield from words_together
-    for query in (query for name in QUERY_SETS for query in bb.query_set(name)):
+    queries = (query for name in QUERY_SETS for query in bb.query_set(name))
+    for query in (query for query in queries if query.language == "en"):
         for words in query.word_sets().values():
             yield from words
     for study in STUDIES:

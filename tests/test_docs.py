@@ -219,11 +219,17 @@ def test_numbers_of_the_comparison_with_wefe() -> None:
     assert "every metric except two" in rows["interval of a value"]
     assert rows["Models of distances"].startswith("eight")
     assert len(list((ROOT / "models").glob("*.toml"))) == 8
-    ready = "WEAT 1–10, the 25 of WEFE's case study, 3 of silhouettes, five studies"
+    ready = (
+        "WEAT 1–10, six of them in seven other languages, the 25 of WEFE's case study, 3 of "
+        "silhouettes, five studies"
+    )
     assert rows["ready queries"] == ready
-    other = ("weat", "silhouettes")
+    translated = [name for name in QUERY_SETS if bb.query_set(name)[0].language != "en"]
+    assert {len(bb.query_set(name)) for name in translated} == {6}
+    other = ("weat", "silhouettes", *translated)
     case_study = [q for name in QUERY_SETS if name not in other for q in bb.query_set(name)]
-    assert (len(bb.query_set("weat")), len(case_study), len(STUDIES)) == (10, 25, 5)
+    assert (len(bb.query_set("weat")), len(translated)) == (10, 7)
+    assert (len(case_study), len(STUDIES)) == (25, 5)
 
 
 def test_the_study_of_the_page_is_one(tmp_path: Path) -> None:

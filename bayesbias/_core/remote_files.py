@@ -39,6 +39,20 @@ _GLOVE_ARCHIVES = (
         "c06db255e65095393609f19a4cfca20bf3a71e20cc53e892aafa490347e3849f",
     ),
 )
+# Languages whose vectors of fastText have a name: English, and those that there are lists in.
+_CRAWLED = ("en", "de", "es", "fr", "hr", "it", "ru", "tr")
+# Judgements of similarity that Faruqui & Dyer (2014) distribute in one format: our name, their
+# file, and who published them.
+_GATHERED = (
+    ("wordsim_353_similarity", "EN-WS-353-SIM", "Agirre et al. (2009), aclanthology.org/N09-1003"),
+    ("wordsim_353_relatedness", "EN-WS-353-REL", "Agirre et al. (2009), aclanthology.org/N09-1003"),
+    ("rare_words", "EN-RW-STANFORD", "Luong, Socher, Manning (2013), aclanthology.org/W13-3512"),
+    ("simverb_3500", "EN-SimVerb-3500", "Gerz et al. (2016), doi:10.18653/v1/D16-1235"),
+    ("mturk_287", "EN-MTurk-287", "Radinsky et al. (2011), WWW 2011, 337–346"),
+    ("mturk_771", "EN-MTurk-771", "Halawi et al. (2012), KDD 2012, 1406–1414"),
+    ("yp_130", "EN-YP-130", "Yang, Powers (2006), verb similarity on the taxonomy of WordNet"),
+    ("verb_143", "EN-VERB-143", "Baker, Reichart, Korhonen (2014), doi:10.3115/v1/D14-1034"),
+)
 # The tables of the original authors: our name; commit and path of theirs; the hash.
 _AUTHORS_TABLES = (
     (
@@ -163,13 +177,16 @@ def _other_embeddings() -> list[RemoteFile]:
             "5bfffffbabdab299d4c9165c47275e8f982807a6eaca37ee1f71d3a79ddb544d",
             "crawl-300d-2M.vec",
         ),
-        RemoteFile(
-            "fasttext-cc-en-300d",
-            "embedding",
-            "cc.en.300.vec.gz",
-            (f"{fasttext}/vectors-crawl/cc.en.300.vec.gz",),
-            "CC BY-SA 3.0",
-            "Grave, Bojanowski, Gupta, Joulin, Mikolov (2018), https://fasttext.cc",
+        *(
+            RemoteFile(
+                f"fasttext-cc-{language}-300d",
+                "embedding",
+                f"cc.{language}.300.vec.gz",
+                (f"{fasttext}/vectors-crawl/cc.{language}.300.vec.gz",),
+                "CC BY-SA 3.0",
+                "Grave, Bojanowski, Gupta, Joulin, Mikolov (2018), https://fasttext.cc",
+            )
+            for language in _CRAWLED
         ),
         RemoteFile(
             "numberbatch-en-19.08",
@@ -203,8 +220,24 @@ def _tables() -> list[RemoteFile]:
     return files
 
 
+def _gathered() -> list[RemoteFile]:
+    folder = "https://raw.githubusercontent.com/mfaruqui/eval-word-vectors/master/data/word-sim"
+    return [
+        RemoteFile(
+            name,
+            "similarity",
+            f"{file}.txt",
+            (f"{folder}/{file}.txt",),
+            "see the source",
+            f"{source}; as distributed by Faruqui, Dyer (2014), doi:10.3115/v1/P14-5004",
+        )
+        for name, file, source in _GATHERED
+    ]
+
+
 def _benchmarks() -> list[RemoteFile]:
     return [
+        *_gathered(),
         RemoteFile(
             "wordsim_353",
             "similarity",

@@ -28,11 +28,11 @@ def _studies() -> Iterable[str]:
 
 
 def _queries() -> Iterable[str]:
-    from bayesbias.wordlists import QUERY_SETS, query_set
+    from bayesbias.wordlists import QUERY_SETS, query_names
 
     for name in QUERY_SETS:
         yield name
-        yield from (f"{name}_{number}" for number in range(1, len(query_set(name)) + 1))
+        yield from query_names(name)
 
 
 def _lists() -> Iterable[str]:

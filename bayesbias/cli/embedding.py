@@ -1,4 +1,4 @@
-"""The commands `bayesbias embedding info`, `convert` and `train`."""
+"""The commands `bayesbias embedding info`, `similarity`, `convert` and `train`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from bayesbias.cli.common import (
     loading_options,
     min_count_option,
     print_frame,
+    prob_option,
     quiet_option,
     say,
     seed_option,
@@ -45,6 +46,48 @@ def info(source: str, limit: int | None, trust: bool, output: str, quiet: bool) 
     kind = guess_format(path) if source not in NAMED and path.exists() else "named"
     facts = {"format": kind, **describe(loaded)}
     print_frame(pd.DataFrame(facts.items(), columns=["what", "value"]), output)
+
+
+@embedding.command(epilog="Example: bayesbias embedding similarity demo -b rg_65 -b simlex_999")
+@click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
+@click.option(
+    "-b",
+    "--benchmark",
+    "benchmarks",
+    multiple=True,
+    default=("rg_65", "wordsim_353", "simlex_999"),
+    show_default=True,
+    metavar="NAME",
+    help="A name of `bayesbias download`, or a file; may be given several times.",
+)
+@prob_option
+@seed_option
+@loading_options
+@format_option
+@quiet_option
+def similarity(
+    embeddings: tuple[str, ...],
+    benchmarks: tuple[str, ...],
+    prob: float,
+    seed: int,
+    limit: int | None,
+    trust: bool,
+    output: str,
+    quiet: bool,
+) -> None:
+    """Compare the cosines of pairs of words with how similar people find them.
+
+    Printed are Spearman's correlation with its interval, and the share of the pairs that all
+    EMBEDDINGs have; of several, also the change from the first.
+    """
+    from bayesbias.debias_effects import word_similarity
+
+    loaded = load_embeddings(embeddings or ("demo",), limit=limit, trust=trust, quiet=quiet)
+    table = word_similarity(loaded, benchmarks, prob=prob, seed=seed)
+    if len(loaded) == 1:
+        table = table.loc[:, :"upper"]
+    caption = f"Spearman's correlation of cosines with judged similarity, {prob:.0%} intervals."
+    print_frame(table, output, caption=caption)
 
 
 @embedding.command(epilog="Example: bayesbias embedding convert glove.6B.300d.txt glove.npy")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from bayesbias._core.wording import same_name
+from bayesbias._core.wording import quoted, same_name
 from bayesbias.cli.common import (
     corpus_options,
     fallback_option,
@@ -23,6 +23,7 @@ from bayesbias.cli.common import (
 from bayesbias.cli.completion import complete_lists
 from bayesbias.cli.word_check import check_out, print_check, write_check
 from bayesbias.cli.words_build import build
+from bayesbias.errors import NotFoundError
 
 
 @click.group()
@@ -35,49 +36,50 @@ words.add_command(build)
 
 @words.command("list", epilog="Example: bayesbias words list weat")
 @click.argument("collection", required=False)
+@click.option(
+    "--language",
+    metavar="CODE",
+    help="Only what is in this language, such as en or de (ISO 639-1).",
+)
 @format_option
 @quiet_option
-def list_(collection: str | None, output: str, quiet: bool) -> None:
+def list_(collection: str | None, language: str | None, output: str, quiet: bool) -> None:
     """List the collections, queries and studies, or the word lists of one COLLECTION."""
     from bayesbias import wordlists
 
-    if collection is not None:
-        collection = wordlists.collection_name(collection)
-        about = wordlists.describe_collection(collection)
-        sizes: dict[str, Any] = {
-            **wordlists.word_sets(collection),
-            **wordlists.word_tuples(collection),
-        }
-        rows = [
-            {"list": f"{collection}:{name}", "entries": len(sizes[name]), "about": text}
-            for name, text in about["sets"].items()
-        ]
-        if output == "text" and not quiet:
-            click.echo(f"{about['title']}\n{about['source']}\n{about['licence']}\n")
-        print_rows(rows, output, caption=str(about["title"]))
+    if language is not None:
+        language = wordlists.check_language(language)
+    if collection is None:
+        rows = wordlists.list_rows(language)
+        if not rows:
+            raise NotFoundError(
+                f"no published list is in {wordlists.LANGUAGES[str(language)]} ({language}); "
+                f"there are {quoted(wordlists.listed_languages())}."
+            )
+        print_rows(rows, output)
         return
-    rows = []
-    for name in wordlists.COLLECTIONS:
-        about = wordlists.describe_collection(name)
-        rows.append(
-            {"kind": "lists", "name": name, "entries": len(about["sets"]), "about": about["title"]}
+    collection = wordlists.collection_name(collection)
+    about = wordlists.describe_collection(collection)
+    if language is not None and about["language"] != language:
+        raise NotFoundError(
+            f"the lists of {collection!r} are in {about['language']!r}, not in {language!r}."
         )
-    for name in wordlists.QUERY_SETS:
-        queries = wordlists.query_set(name)
-        label = f"{name}_1 … {name}_{len(queries)}"
-        text = f"{queries[0].name}, …"
-        rows.append({"kind": "queries", "name": label, "entries": len(queries), "about": text})
-    for name in wordlists.STUDIES:
-        study = wordlists.load_study(name)
-        text = f"groups {', '.join(study.groups)}"
-        count = len(study.protected_words)
-        rows.append({"kind": "study", "name": name, "entries": count, "about": text})
-    for name in wordlists.LABELLED:
-        groups = wordlists.load_labelled(name)
-        text = f"for words build: {', '.join(groups)}"
-        count = sum(map(len, groups.values()))
-        rows.append({"kind": "labelled", "name": name, "entries": count, "about": text})
-    print_rows(rows, output)
+    sizes: dict[str, Any] = {
+        **wordlists.word_sets(collection),
+        **wordlists.word_tuples(collection),
+    }
+    rows = [
+        {
+            "list": f"{collection}:{name}",
+            "language": about["language"],
+            "entries": len(sizes[name]),
+            "about": text,
+        }
+        for name, text in about["sets"].items()
+    ]
+    if output == "text" and not quiet:
+        click.echo(f"{about['title']}\n{about['source']}\n{about['licence']}\n")
+    print_rows(rows, output, caption=str(about["title"]))
 
 
 @words.command(epilog="Example: bayesbias words show weat:career")

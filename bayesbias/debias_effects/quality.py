@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from os import PathLike
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ from bayesbias._core.validation import at_least, word_list
 from bayesbias._core.wording import enumerated, quoted
 from bayesbias.debias_effects.benchmarks import (
     Benchmark,
+    Pair,
     Question,
     analogy_questions,
     similarity_pairs,
@@ -31,7 +33,7 @@ from bayesbias.embeddings import (
     nearest,
     unit_vectors,
 )
-from bayesbias.errors import VocabularyError, warn
+from bayesbias.errors import SpecError, VocabularyError, warn
 from bayesbias.numerics.intervals import Kind, check_interval, interval
 from bayesbias.numerics.weighted import correlation, ranks
 
@@ -45,7 +47,7 @@ _ALL = "all sections"
 
 def word_similarity(
     embeddings: EmbeddingLike | Iterable[EmbeddingLike],
-    benchmark: Benchmark = "rg_65",
+    benchmark: Benchmark | Sequence[Benchmark] = "rg_65",
     *,
     draws: int = 2000,
     prob: float = 0.89,
@@ -63,10 +65,12 @@ def word_similarity(
     embeddings : Embedding, str, path-like or list of them
         Where to measure, by themselves or by name; their names must differ. Pairs that one of them
         lacks are left out for all, so that they can be compared.
-    benchmark : str or path-like, default "rg_65"
-        ``"rg_65"`` (Rubenstein & Goodenough 1965), ``"mc_30"`` (Miller & Charles 1991),
-        ``"wordsim_353"``, ``"simlex_999"``, ``"men"`` (downloaded when it is first used), or a file
-        with two words and a score in each line, as these benchmarks and MTurk are distributed.
+    benchmark : str, path-like or list of them, default "rg_65"
+        ``"rg_65"`` (Rubenstein & Goodenough 1965) and ``"mc_30"`` (Miller & Charles 1991) come with
+        the package, ``"wordsim_353"`` and ``"simlex_999"`` with gensim; downloaded when first used
+        are ``"men"``, ``"wordsim_353_similarity"`` and ``"wordsim_353_relatedness"``,
+        ``"rare_words"``, ``"simverb_3500"``, ``"mturk_287"``, ``"mturk_771"``, ``"yp_130"`` and
+        ``"verb_143"``. Or a file with two words and a score in each line.
     draws : int, default 2000
         The number of draws of the bootstrap.
     prob : float, default 0.89
@@ -81,9 +85,10 @@ def word_similarity(
     Returns
     -------
     DataFrame
-        One row per embedding: ``embedding``, ``benchmark``, ``n_pairs`` used, ``n_lost``,
-        ``spearman`` with ``lower`` and ``upper``; and the ``change`` from the first embedding, with
-        ``change_lower``, ``change_upper`` and ``prob_change_negative`` from the same resamples.
+        One row per benchmark and embedding: ``embedding``, ``benchmark``, ``n_pairs`` used,
+        ``n_lost``, ``coverage`` (the share of the pairs that is used), ``spearman`` with ``lower``
+        and ``upper``; and the ``change`` from the first embedding, with ``change_lower``,
+        ``change_upper`` and ``prob_change_negative`` from the same resamples.
 
     Raises
     ------
@@ -92,7 +97,12 @@ def word_similarity(
     DataError
         If a line of the file is not a pair; the message has its number.
     VocabularyError
-        If fewer than five pairs are left.
+        If fewer than five pairs are left, of every benchmark.
+
+    Warns
+    -----
+    BayesBiasWarning
+        If fewer than five pairs are left of one of several benchmarks; its row has no value.
 
     Examples
     --------
@@ -102,12 +112,78 @@ def word_similarity(
        embedding  n_pairs  n_lost  spearman  lower  upper
     0       demo       15      50      0.57   0.23   0.82
     1  demo-100d       15      50      0.74   0.50   0.92
+
+    Several benchmarks at once:
+
+    >>> result = bb.debias_effects.word_similarity("demo", ["rg_65", "simlex_999"])
+    >>> result[["benchmark", "n_pairs", "coverage", "spearman", "lower", "upper"]].round(2)
+        benchmark  n_pairs  coverage  spearman  lower  upper
+    0       rg_65       15      0.23      0.57   0.23   0.82
+    1  simlex_999      574      0.57      0.28   0.21   0.35
     """
     several = as_embeddings(embeddings)
     at_least("draws", draws, 2)
-    rng = np.random.default_rng(as_seed(seed))
     check_interval(prob, kind)
-    name, pairs = similarity_pairs(benchmark)
+    asked: list[Benchmark]
+    if isinstance(benchmark, str | PathLike) or not isinstance(benchmark, Sequence):
+        asked = [benchmark]
+    else:
+        asked = list(benchmark)
+    if not asked:
+        raise SpecError("'benchmark' is empty; name at least one benchmark of similarity.")
+    # What cannot be found is told before anything is computed.
+    read = [similarity_pairs(each) for each in asked]
+    one_seed = as_seed(seed)
+    frames = []
+    for name, pairs in read:
+        rng = np.random.default_rng(one_seed)
+        try:
+            frames.append(_similarity(several, name, pairs, (draws, prob, kind), matching, rng))
+        except VocabularyError as err:
+            if len(asked) == 1:
+                raise
+            warn(str(err))
+            frames.append(_no_similarity(several, name, pairs, matching))
+    if all(frame["spearman"].isna().all() for frame in frames):
+        raise VocabularyError(
+            f"{_names(several)} have too few pairs of every benchmark: "
+            f"{quoted([name for name, _ in read])}."
+        )
+    return pd.concat(frames, ignore_index=True)
+
+
+def _no_similarity(
+    several: Sequence[Embedding], name: str, pairs: Sequence[Pair], matching: Matching | None
+) -> pd.DataFrame:
+    """Return the rows of a benchmark of which too few pairs are left."""
+    _, in_all = _common_rows(several, [[pair.first, pair.second] for pair in pairs], matching)
+    missing = [np.array([np.nan, np.nan])] * len(several)
+    return pd.DataFrame(
+        {
+            "embedding": embedding.name,
+            "benchmark": name,
+            **_coverage(in_all),
+            **_compared("spearman", [np.nan] * len(several), missing, i, 0.89, "eti"),
+        }
+        for i, embedding in enumerate(several)
+    )
+
+
+def _coverage(in_all: npt.NDArray[np.bool_]) -> dict[str, float]:
+    number = int(in_all.sum())
+    return {"n_pairs": number, "n_lost": len(in_all) - number, "coverage": number / len(in_all)}
+
+
+def _similarity(
+    several: Sequence[Embedding],
+    name: str,
+    pairs: Sequence[Pair],
+    how: tuple[int, float, Kind],
+    matching: Matching | None,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Return the rows of one benchmark; `how` are the draws, the probability and the kind."""
+    draws, prob, kind = how
     words = [[pair.first, pair.second] for pair in pairs]
     rows, in_all = _common_rows(several, words, matching)
     number = int(in_all.sum())
@@ -131,8 +207,7 @@ def word_similarity(
         {
             "embedding": embedding.name,
             "benchmark": name,
-            "n_pairs": number,
-            "n_lost": len(pairs) - number,
+            **_coverage(in_all),
             **_compared("spearman", values, drawn, i, prob, kind),
         }
         for i, embedding in enumerate(several)

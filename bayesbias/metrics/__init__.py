@@ -25,6 +25,7 @@ from bayesbias.metrics.permutations import Test as Test
 from bayesbias.metrics.pmi_bias import PMIBias, pmi_bias
 from bayesbias.metrics.pmn import PMN
 from bayesbias.metrics.preaveraged_test import preaveraged_t_test
+from bayesbias.metrics.projection_extremes import ProjectionExtremes, extreme_projections
 from bayesbias.metrics.proximity import GIPE, ProximityBias
 from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.query_vectors import as_query as as_query
@@ -70,6 +71,7 @@ __all__ = [
     "Neighbourhood",
     "NestedSubsets",
     "PMIBias",
+    "ProjectionExtremes",
     "ProximityBias",
     "RNSBGroups",
     "Score",
@@ -79,6 +81,7 @@ __all__ = [
     "WordVectors",
     "analogies",
     "complete_analogy",
+    "extreme_projections",
     "factual_association",
     "load_occupations",
     "map_biased_words",

@@ -127,8 +127,8 @@ def _direction(
         vector = _vectors(embedding, argument, [axis])[0]
         label = axis
     else:
-        pairs = _pairs(argument, axis)
-        label = " − ".join(pairs[0]) + (f" and {len(pairs) - 1} more" if len(pairs) > 1 else "")
+        pairs = axis_pairs(argument, axis)
+        label = axis_label(axis)
         vector = _of_pairs(embedding, argument, pairs, normalize)
     length = float(np.linalg.norm(vector))
     if length < _SAME:
@@ -139,7 +139,17 @@ def _direction(
     return (vector / length if normalize else vector), label
 
 
-def _pairs(argument: str, axis: Sequence[str] | Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+def axis_label(axis: ProjectionAxis) -> str:
+    """Return what to call an axis."""
+    if isinstance(axis, str):
+        return axis
+    pairs = axis_pairs("axis", axis)
+    return " − ".join(pairs[0]) + (f" and {len(pairs) - 1} more" if len(pairs) > 1 else "")
+
+
+def axis_pairs(
+    argument: str, axis: Sequence[str] | Sequence[Sequence[str]]
+) -> list[tuple[str, ...]]:
     """Return the pairs of an axis, also of one that is a single pair."""
     given = list(axis)
     words = tuple(word for word in given if isinstance(word, str))
@@ -157,16 +167,27 @@ def _of_pairs(
     embedding: Embedding, argument: str, pairs: Sequence[tuple[str, ...]], normalize: bool
 ) -> Array:
     """Return the difference of a pair, or the first principal component of several."""
-    both = _vectors(embedding, argument, [word for pair in pairs for word in pair])
-    if normalize or len(pairs) > 1:
-        both = unit_rows(both, [word for pair in pairs for word in pair], embedding.name)
-    differences = both[::2] - both[1::2]
+    if len(pairs) == 1 and not normalize:
+        first, second = _vectors(embedding, argument, list(pairs[0]))
+        plain: Array = first - second
+        return plain
+    differences = pair_differences(embedding, argument, pairs)
     if len(pairs) == 1:
         one: Array = differences[0]
         return one
     # Each pair about its own centre: half the difference and its opposite, of the mean zero.
     component: Array = np.linalg.svd(differences, full_matrices=False)[2][0]
     return component if (differences @ component).sum() >= 0 else -component
+
+
+def pair_differences(
+    embedding: Embedding, argument: str, pairs: Sequence[tuple[str, ...]]
+) -> Array:
+    """Return the difference of each pair, of vectors of length one."""
+    words = [word for pair in pairs for word in pair]
+    both = unit_rows(_vectors(embedding, argument, words), words, embedding.name)
+    differences: Array = both[::2] - both[1::2]
+    return differences
 
 
 def _vectors(embedding: Embedding, argument: str, words: list[str]) -> Array:

@@ -10,6 +10,7 @@ from bayesbias.plots.densities_plot import plot_densities
 from bayesbias.plots.dimensionality_plot import plot_dimensionality
 from bayesbias.plots.distances_plot import plot_distances
 from bayesbias.plots.embeddings_plot import plot_embeddings as plot_embeddings
+from bayesbias.plots.extremes_plot import plot_projection_distribution, plot_projection_extremes
 from bayesbias.plots.heat_maps import plot_rank_correlations, plot_rank_probabilities
 from bayesbias.plots.influence_plot import plot_influence
 from bayesbias.plots.interval_rows import relabel as relabel
@@ -45,6 +46,8 @@ __all__ = [
     "plot_null_distribution",
     "plot_predictive_check",
     "plot_priors",
+    "plot_projection_distribution",
+    "plot_projection_extremes",
     "plot_projections",
     "plot_rank_correlations",
     "plot_rank_probabilities",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from bayesbias._core.wording import counted, quoted
 from bayesbias.embeddings import Embedding, Matching, as_matching
 from bayesbias.errors import SpecError, VocabularyError
 from bayesbias.metrics import Metric, gather
-from bayesbias.wordlists import Query, WordSet
+from bayesbias.wordlists import Query
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ def common_words(
             "other fallbacks by 'matching'."
         )
     sets = [
-        WordSet(words.name, np.array(words.words)[is_common], words.source, words.note)
+        replace(words, words=tuple(compress(words, is_common)))
         for words, is_common in zip(lists.values(), kept, strict=True)
     ]
     n_targets = len(query.target_sets)

@@ -451,6 +451,7 @@ def _words(
         pool=pool,
         frequencies=frequencies,
         matching=matching,
+        language=measurement.query.language,
     )
     rng = _generator(measurement, "words")
     chosen = candidates.draw(draws, rng)

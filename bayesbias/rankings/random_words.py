@@ -70,15 +70,17 @@ def random_words(
     pool: str | Iterable[str] | None,
     frequencies: Frequencies,
     matching: Matching | None,
+    language: str = "en",
 ) -> RandomWords:
     """Return what the words of some lists may be replaced by.
 
     `used` are the rows of all words of the query, which are no candidates; `nearest` is how many
-    words, the nearest in frequency, each may be replaced by, None for any word.
+    words, the nearest in frequency, each may be replaced by, None for any word; `language` is that
+    of the query, whose published lists are no candidates either.
     """
     words = [word for words in listed for word in words.words]
     rows = np.concatenate([words.rows for words in listed])
-    candidates, names = _candidates(embedding, set(used), pool, matching)
+    candidates, names = _candidates(embedding, set(used), pool, matching, language)
     if nearest is None:
         frequency = wanted = None
     else:
@@ -124,10 +126,11 @@ def _candidates(
     used: set[int],
     pool: str | Iterable[str] | None,
     matching: Matching | None,
+    language: str,
 ) -> tuple[Codes, list[str]]:
     """Return the rows and words of the pool, or of the vocabulary without published lists."""
     if pool is None:
-        listed = listed_words()
+        listed = listed_words(language)
         pairs = [
             (row, word)
             for row, word in enumerate(embedding.words)

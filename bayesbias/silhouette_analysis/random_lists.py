@@ -160,6 +160,7 @@ def _drawn(growing: Growing, embedding: Embedding, how: Comparison, number: int)
         pool=None,
         frequencies=how.frequencies,
         matching=how.matching,
+        language=measurement.query.language,
     )
     _check_vocabulary(embedding, len(candidates.rows), sum(lengths))
     words = [word for each in replaced for word in each.words]

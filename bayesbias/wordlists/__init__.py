@@ -23,6 +23,7 @@ __all__ = [
     "load_labelled",
     "load_query",
     "load_study",
+    "published_lists",
     "query_set",
     "word_sets",
     "word_tuples",

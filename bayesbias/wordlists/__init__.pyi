@@ -14,6 +14,7 @@ from .catalogue import STUDIES as STUDIES
 from .catalogue import Concept as Concept
 from .catalogue import as_study as as_study
 from .catalogue import collection_name as collection_name
+from .catalogue import collections_in as collections_in
 from .catalogue import describe_collection as describe_collection
 from .catalogue import load_concept as load_concept
 from .catalogue import load_labelled as load_labelled
@@ -21,6 +22,7 @@ from .catalogue import load_lists as load_lists
 from .catalogue import load_query as load_query
 from .catalogue import load_question as load_question
 from .catalogue import load_study as load_study
+from .catalogue import query_names as query_names
 from .catalogue import query_set as query_set
 from .catalogue import resolve as resolve
 from .catalogue import word_sets as word_sets
@@ -33,6 +35,11 @@ from .frequencies import FrequencySource as FrequencySource
 from .frequencies import Unknown as Unknown
 from .frequencies import frequency_source as frequency_source
 from .frequencies import log_frequencies as log_frequencies
+from .languages import LANGUAGES as LANGUAGES
+from .languages import check_language as check_language
+from .list_overview import list_rows as list_rows
+from .list_overview import listed_languages as listed_languages
+from .list_overview import published_lists as published_lists
 from .matched_controls import MatchedStudy as MatchedStudy
 from .matched_controls import given_pool as given_pool
 from .matched_controls import has_direction as has_direction

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from os import PathLike
 from pathlib import Path
@@ -13,6 +14,7 @@ from bayesbias._core.files import is_file
 from bayesbias._core.toml_json import read_json, read_toml
 from bayesbias._core.wording import did_you_mean, quoted, same_name
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError
+from bayesbias.wordlists.languages import ENGLISH, check_language, from_entry
 from bayesbias.wordlists.list_files import LIST_SUFFIXES, read_lists
 from bayesbias.wordlists.query import Query
 from bayesbias.wordlists.study import Study
@@ -20,6 +22,9 @@ from bayesbias.wordlists.wordset import WordSet
 
 _DATA = Path(__file__).parent / "data"
 _T = TypeVar("_T")
+
+# The tests of WEAT that the translated lists have, by number; the others are of American names.
+_TRANSLATED_TESTS = (1, 2, 6, 7, 8, 9)
 
 #: Collections of published word lists.
 COLLECTIONS = (
@@ -31,13 +36,33 @@ COLLECTIONS = (
     "controls",
     "silhouettes",
     "bad_seeds",
+    "xweat_de",
+    "xweat_es",
+    "xweat_hr",
+    "xweat_it",
+    "xweat_ru",
+    "xweat_tr",
+    "weathub_fr",
 )
 #: Studies that come with the package.
 STUDIES = ("religion", "gender", "race", "weat_1", "weat_7")
 #: Labelled words that come with the package.
 LABELLED = ("gender", "religion", "ethnicity")
 #: Sets of queries that come with the package.
-QUERY_SETS = ("weat", "gender", "ethnicity", "religion", "silhouettes")
+QUERY_SETS = (
+    "weat",
+    "gender",
+    "ethnicity",
+    "religion",
+    "silhouettes",
+    "xweat_de",
+    "xweat_es",
+    "xweat_hr",
+    "xweat_it",
+    "xweat_ru",
+    "xweat_tr",
+    "weathub_fr",
+)
 #: Concepts that several published lists are for.
 CONCEPTS = ("gender", "ethnicity", "religion", "age", "sentiment")
 
@@ -59,7 +84,9 @@ def word_sets(collection: str | PathLike[str]) -> dict[str, WordSet]:
         The source: ``weat`` (Caliskan et al. 2017), ``garg`` (Garg et al. 2018), ``bolukbasi``
         (Bolukbasi et al. 2016), ``manzini`` (Manzini et al. 2019), ``bing_liu`` (Hu & Liu 2004),
         ``controls`` (Dobrzeniecka 2021), ``silhouettes`` (Spliethöver & Wachsmuth 2021), or
-        ``bad_seeds`` (lists of six other papers, gathered by Antoniak & Mimno 2021); or a
+        ``bad_seeds`` (lists of other papers, gathered by Antoniak & Mimno 2021); in other
+        languages ``xweat_de``, ``xweat_es``, ``xweat_hr``, ``xweat_it``, ``xweat_ru`` and
+        ``xweat_tr`` (Lauscher & Glavaš 2019) and ``weathub_fr`` (Mukherjee et al. 2023); or a
         ``.toml`` or ``.json`` file of lists, such as `BuiltLists.save` writes, a query, a study
         or labelled words; a ``.txt`` file with one word per line (lines that begin with # are
         skipped); or a ``.csv`` or ``.tsv`` table with one column per list, or with the columns
@@ -135,9 +162,10 @@ def load_query(source: str | PathLike[str]) -> Query:
         ``weat_1`` to ``weat_10``; a query of the WEFE case study, ``gender_1`` to ``gender_7``,
         ``ethnicity_1`` to ``ethnicity_9``, ``religion_1`` to ``religion_9``; one of the bias
         silhouette analysis, ``silhouettes_ethnicity``, ``silhouettes_gender`` or
-        ``silhouettes_religion``; or a ``.toml`` or ``.json`` file with the tables ``target_sets``
-        and ``attribute_sets``, whose words are lists or the names of built-in lists such as
-        ``"weat:flowers"``.
+        ``silhouettes_religion``; WEAT 1, 2 and 6 to 9 in another language, such as
+        ``xweat_de_6`` or ``weathub_fr_7``; or a ``.toml`` or ``.json`` file with the tables
+        ``target_sets`` and ``attribute_sets``, whose words are lists or the names of built-in
+        lists such as ``"weat:flowers"``, and ``language``, if it is not English.
 
     Returns
     -------
@@ -154,6 +182,8 @@ def load_query(source: str | PathLike[str]) -> Query:
     >>> import bayesbias as bb
     >>> bb.load_query("weat_6").target_names
     ('Male names', 'Female names')
+    >>> bb.load_query("xweat_de_7").attribute_sets[0]
+    WordSet('Male terms', 8 words in de: männlich, Mann, Junge, …)
     """
     name = _built_in(source, _query_entries())
     if name is not None:
@@ -166,9 +196,12 @@ def query_set(name: str) -> list[Query]:
 
     Parameters
     ----------
-    name : {"gender", "ethnicity", "religion", "weat", "silhouettes"}
-        The 7, 9 and 9 queries of the WEFE case study (Badilla 2020), WEAT 1 to 10, or the three of
-        the bias silhouette analysis (Spliethöver & Wachsmuth 2021).
+    name : str
+        ``gender``, ``ethnicity`` or ``religion``, the 7, 9 and 9 queries of the WEFE case study
+        (Badilla 2020); ``weat``, WEAT 1 to 10; ``silhouettes``, the three of the bias silhouette
+        analysis (Spliethöver & Wachsmuth 2021); or WEAT 1, 2 and 6 to 9 in another language:
+        ``xweat_de``, ``xweat_es``, ``xweat_hr``, ``xweat_it``, ``xweat_ru``, ``xweat_tr``
+        (Lauscher & Glavaš 2019) or ``weathub_fr`` (Mukherjee et al. 2023).
 
     Returns
     -------
@@ -192,7 +225,7 @@ def query_set(name: str) -> list[Query]:
             f"no set of queries {name!r}; there are {quoted(QUERY_SETS)}."
             f"{did_you_mean(name, QUERY_SETS)}"
         )
-    return [_query(entry) for entry in _queries()[same]]
+    return [_query(entry) for entry in _entries(same)]
 
 
 def load_concept(name: str) -> Concept:
@@ -207,12 +240,11 @@ def load_concept(name: str) -> Concept:
     for entry in data["lists"]:
         sets = [resolve(reference) for reference in entry["sets"]]
         first, second = (
-            WordSet(group, words, words.source, words.note)
-            for group, words in zip(entry["groups"], sets, strict=True)
+            replace(words, name=group) for group, words in zip(entry["groups"], sets, strict=True)
         )
         pairs[entry["name"]] = (first, second)
     first, second = (
-        WordSet(label, words, words.source, words.note)
+        replace(words, name=label)
         for label, words in zip(
             data["attribute_names"], map(resolve, data["attributes"]), strict=True
         )
@@ -241,7 +273,8 @@ def load_study(source: str | PathLike[str]) -> Study:
         ``religion``, ``gender``, ``race``, ``weat_1`` or ``weat_7``; or a ``.toml`` or ``.json``
         file with the tables ``groups``, ``stereotypes`` and ``controls``, whose words are lists or
         the names of built-in lists such as ``"controls:neutral"``. The tables ``labels.groups`` and
-        ``labels.words`` say how figures and reports name them. Of a file with ``target_sets`` and
+        ``labels.words`` say how figures and reports name them, and ``language`` is the code of the
+        language, if it is not English. Of a file with ``target_sets`` and
         ``attribute_sets``, such as `BuiltLists.save` writes, the target sets are the groups and
         each attribute set holds the stereotypes of the group at the same place.
 
@@ -279,7 +312,8 @@ def load_labelled(source: str | PathLike[str]) -> dict[str, WordSet]:
         ``gender``: words of women, of men and of neither; ``religion``: words for Judaism,
         Christianity and Islam; ``ethnicity``: surnames; or a ``.toml`` or ``.json`` file with the
         table ``groups``, whose words are lists or the names of built-in lists such as
-        ``"garg:female_terms"``, and, if you like, ``title``, ``source``, ``licence`` and ``notes``.
+        ``"garg:female_terms"``, and, if you like, ``title``, ``source``, ``licence``, ``notes`` and
+        ``language``.
 
     Returns
     -------
@@ -331,9 +365,10 @@ def load_question(source: str) -> Study | Query:
 
 
 def describe_collection(collection: str) -> dict[str, Any]:
-    """Return title, source, licence and notes of a collection, and the description of its sets."""
+    """Return title, source, licence, notes and language of a collection, and what its sets are."""
     data = _collection(collection)
     about = {key: value for key, value in data.items() if key not in ("sets", "tuples")}
+    about.setdefault("language", ENGLISH)
     entries = {**data["sets"], **data.get("tuples", {})}
     return {
         **about,
@@ -352,6 +387,21 @@ def collection_name(name: str) -> str:
     return same
 
 
+def query_names(name: str | None = None) -> tuple[str, ...]:
+    """Return the names of all queries, or of those of one set."""
+    return tuple(
+        entry["id"] for each in QUERY_SETS if name in (None, each) for entry in _entries(each)
+    )
+
+
+def collections_in(language: str | None = None) -> tuple[str, ...]:
+    """Return the names of the collections that are in a language; of all, if it is None."""
+    if language is None:
+        return COLLECTIONS
+    code = check_language(language)
+    return tuple(n for n in COLLECTIONS if _collection(n).get("language", ENGLISH) == code)
+
+
 @cache
 def _collection(name: str) -> dict[str, Any]:
     name = collection_name(name)
@@ -365,7 +415,27 @@ def _queries() -> dict[str, Any]:
 
 @cache
 def _query_entries() -> dict[str, Any]:
-    return {entry["id"]: entry for name in QUERY_SETS for entry in _queries()[name]}
+    return {entry["id"]: entry for name in QUERY_SETS for entry in _entries(name)}
+
+
+def _entries(name: str) -> list[dict[str, Any]]:
+    """Return the entries of a set of queries; translated ones are those of WEAT, with its names."""
+    if name in _queries():
+        return list(_queries()[name])
+    return [
+        {
+            **_queries()["weat"][number - 1],
+            "id": f"{name}_{number}",
+            **{
+                side: [
+                    f"{name}:{reference.partition(':')[2]}"
+                    for reference in _queries()["weat"][number - 1][side]
+                ]
+                for side in ("targets", "attributes")
+            },
+        }
+        for number in _TRANSLATED_TESTS
+    ]
 
 
 def _query(entry: Mapping[str, Any]) -> Query:
@@ -383,7 +453,7 @@ def _query_of(data: Mapping[str, Any]) -> Query:
     query = Query.from_dict(words)
     source = str(data.get("source", ""))
     targets, attributes = (
-        [WordSet(s.name, s, s.source or source, s.note) for s in side]
+        [replace(s, source=s.source or source) for s in side]
         for side in (query.target_sets, query.attribute_sets)
     )
     return Query(targets, attributes)
@@ -407,19 +477,25 @@ def _study_of_lists(data: Mapping[str, Any]) -> Study:
 def _sets_of(data: Mapping[str, Any]) -> dict[str, WordSet]:
     """Return every list of a file by its name."""
     source = str(data.get("source", ""))
+    parts = {
+        name: part
+        for name, part in data.items()
+        if isinstance(part, Mapping) and name not in ("labels", "language")
+    }
+    codes = from_entry(data.get("language", ENGLISH), parts)
     sets: dict[str, WordSet] = {}
-    for part in data.values():
-        for name, words in part.items() if isinstance(part, Mapping) else ():
+    for part, lists in parts.items():
+        for name, words in lists.items():
             if name in sets:
                 raise SpecError(f"two lists are called {name!r}; give them different names.")
-            sets[name] = WordSet(name, words, getattr(words, "source", "") or source)
+            sets[name] = _of_file(name, words, source, codes[part][name])
     if not sets:
         raise SpecError("no lists; expected a table such as [target_sets] with names and words.")
     return sets
 
 
 def _labelled(data: Mapping[str, Any]) -> dict[str, WordSet]:
-    keys = ("groups", "title", "source", "licence", "notes")
+    keys = ("groups", "title", "source", "licence", "notes", "language")
     for key in data:
         if key not in keys:
             raise SpecError(
@@ -429,10 +505,15 @@ def _labelled(data: Mapping[str, Any]) -> dict[str, WordSet]:
     if not isinstance(groups, Mapping) or not groups:
         raise SpecError("labelled words need 'groups', a table of names and their words.")
     source = str(data.get("source", ""))
-    return {
-        name: WordSet(name, words, getattr(words, "source", source))
-        for name, words in groups.items()
-    }
+    codes = from_entry(data.get("language", ENGLISH), {"groups": groups})["groups"]
+    return {name: _of_file(name, words, source, codes[name]) for name, words in groups.items()}
+
+
+def _of_file(name: str, words: Iterable[str], source: str, language: str) -> WordSet:
+    """Return a list of a file; one that is built in keeps its source, note and language."""
+    if isinstance(words, WordSet):
+        return replace(words, name=name, source=words.source or source)
+    return WordSet(name, words, source, language=language)
 
 
 def resolve(reference: str) -> WordSet:
@@ -451,7 +532,8 @@ def _word_set(collection: str, name: str) -> WordSet:
     data = _collection(collection)
     entry = data["sets"][name]
     source = entry.get("source", data["source"])
-    return WordSet(name, entry["words"], source, entry.get("notes", ""))
+    language = data.get("language", ENGLISH)
+    return WordSet(name, entry["words"], source, entry.get("notes", ""), language)
 
 
 def _build(
@@ -462,7 +544,7 @@ def _build(
     """Put built-in lists in place of their names, and build; a fault is told with its file."""
     try:
         for name, part in data.items():
-            if isinstance(part, dict) and name != "labels":
+            if isinstance(part, dict) and name not in ("labels", "language"):
                 part.update({k: resolve(v) for k, v in part.items() if _is_reference(v)})
         return build(data)
     except BayesBiasError as err:

@@ -24,13 +24,14 @@ from bayesbias.embeddings import (
     one_vector_matching,
 )
 from bayesbias.errors import DataError, SpecError, VocabularyError, warn
-from bayesbias.wordlists.catalogue import COLLECTIONS, resolve, word_sets
+from bayesbias.wordlists.catalogue import COLLECTIONS, collections_in, resolve, word_sets
 from bayesbias.wordlists.frequencies import (
     Frequencies,
     FrequencySource,
     frequency_source,
     log_frequencies,
 )
+from bayesbias.wordlists.languages import ENGLISH
 from bayesbias.wordlists.study import Study
 from bayesbias.wordlists.wordset import WordSet
 
@@ -242,11 +243,13 @@ def match_controls(
     balance = _balance(wanted, before, candidates.value[chosen])
     words = [candidates.words[i] for i in np.sort(chosen)]
     where = f"on {on} in the embedding {embedding.name}"
+    language = next(iter(study.stereotypes.values())).language
+    controls = WordSet("neutral", words, note=f"matched {where}", language=language)
     new = Study(
         name or f"{study.name}_matched",
         study.groups,
         study.stereotypes,
-        {**study.controls, "neutral": WordSet("neutral", words, note=f"matched {where}")},
+        {**study.controls, "neutral": controls},
         study.source,
         (
             *study.notes,
@@ -319,7 +322,7 @@ def _candidates(
     neutral = embedding.match(study.controls.get("neutral", ()), how).distinct()
     used = set(embedding.match(sorted(taken), how).rows.tolist())
     if pool is None:
-        listed = listed_words()
+        listed = listed_words(study.language)
         others = [
             (word, row)
             for row, word in enumerate(embedding.words)
@@ -350,11 +353,15 @@ def _candidates(
     )
 
 
-def listed_words() -> set[str]:
-    """Return the words of all published lists: opinions, people, professions, … are not neutral."""
+def listed_words(language: str = ENGLISH) -> set[str]:
+    """Return the words of the published lists in a language, or in several, as ``de+en``.
+
+    Opinions, people, professions and the like are not neutral.
+    """
     return {
         word
-        for collection in COLLECTIONS
+        for code in language.split("+")
+        for collection in collections_in(code)
         if collection not in _SAME_CONCEPTS
         for name, words in word_sets(collection).items()
         if not name.startswith("neutral")

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
 
 from bayesbias._core.wording import did_you_mean, enumerated, quoted
 from bayesbias.errors import SpecError
+from bayesbias.wordlists.languages import ENGLISH, from_entry, joined, to_entry
 from bayesbias.wordlists.wordset import WordSet
 
 #: How many target and attribute sets a metric takes; "n" stands for any number.
 Template = tuple[int | Literal["n"], int | Literal["n"]]
+
+_SIDES = ("target_sets", "attribute_sets")
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -28,11 +31,15 @@ class Query:
         The words of the concepts they are compared by; may be empty for metrics without them.
     target_names, attribute_names : iterable of str, optional
         The names of the sets. By default those of the WordSets, else ``Target set 0`` and so on.
+    language : str, default "en"
+        The language of sets that are plain lists, by its code of ISO 639-1; a WordSet keeps its
+        own.
 
     Raises
     ------
     SpecError
-        If there is no target set, a set is empty, or names do not fit the sets or repeat.
+        If there is no target set, a set is empty, names do not fit the sets or repeat, or the
+        language has no such code.
 
     Examples
     --------
@@ -53,13 +60,16 @@ class Query:
         attribute_sets: Iterable[Iterable[str]],
         target_names: Iterable[str] | None = None,
         attribute_names: Iterable[str] | None = None,
+        language: str = ENGLISH,
     ) -> None:
-        targets = as_sets("target", target_sets, target_names)
+        targets = as_sets("target", target_sets, target_names, language)
         if not targets:
             raise SpecError("a query needs at least one target set.")
         object.__setattr__(self, "target_sets", targets)
         object.__setattr__(
-            self, "attribute_sets", as_sets("attribute", attribute_sets, attribute_names)
+            self,
+            "attribute_sets",
+            as_sets("attribute", attribute_sets, attribute_names, language),
         )
 
     @property
@@ -79,11 +89,19 @@ class Query:
 
     @property
     def name(self) -> str:
-        """The query in words, as WEFE writes it: ``T1 and T2 wrt A1 and A2``."""
-        targets = enumerated(self.target_names)
-        if not self.attribute_sets:
-            return targets
-        return f"{targets} wrt {enumerated(self.attribute_names)}"
+        """The query in words, as WEFE writes it: ``T1 and T2 wrt A1 and A2``.
+
+        A language other than English is added: ``T1 and T2 wrt A1 and A2 (de)``.
+        """
+        text = enumerated(self.target_names)
+        if self.attribute_sets:
+            text += f" wrt {enumerated(self.attribute_names)}"
+        return text if self.language == ENGLISH else f"{text} ({self.language})"
+
+    @property
+    def language(self) -> str:
+        """The language of the sets, by its code; of a bilingual query both, as ``de+en``."""
+        return joined(words.language for side in self._sides() for words in side)
 
     def subqueries(self, template: Template) -> list[Query]:
         """Return the queries of a smaller template that this one holds.
@@ -135,18 +153,27 @@ class Query:
         sides = (("target", self.target_sets), ("attribute", self.attribute_sets))
         return {f"{side}: {words.name}": words for side, sets in sides for words in sets}
 
-    def to_dict(self) -> dict[str, dict[str, list[str]]]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the query as plain dictionaries, for JSON and TOML.
 
         Returns
         -------
         dict
-            ``target_sets`` and ``attribute_sets``, each a dictionary of names and words.
+            ``target_sets`` and ``attribute_sets``, each a dictionary of names and words; and
+            ``language`` if a set is not in English, one code or a table of codes.
         """
-        return {
-            "target_sets": {words.name: list(words) for words in self.target_sets},
-            "attribute_sets": {words.name: list(words) for words in self.attribute_sets},
+        sides = dict(zip(_SIDES, self._sides(), strict=True))
+        data: dict[str, Any] = {
+            side: {words.name: list(words) for words in sets} for side, sets in sides.items()
         }
+        if self.language != ENGLISH:
+            data["language"] = to_entry(
+                {
+                    side: {words.name: words.language for words in sets}
+                    for side, sets in sides.items()
+                }
+            )
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Query:
@@ -155,14 +182,15 @@ class Query:
         Parameters
         ----------
         data : mapping
-            ``target_sets`` and ``attribute_sets``, each a mapping of names to words.
+            ``target_sets`` and ``attribute_sets``, each a mapping of names to words;
+            ``language`` may be left out.
 
         Returns
         -------
         Query
             The query.
         """
-        keys = ("target_sets", "attribute_sets")
+        keys = (*_SIDES, "language")
         if not isinstance(data, Mapping):
             raise SpecError(f"a query is a table with {quoted(keys)}; this is {data!r}.")
         for key in data:
@@ -170,11 +198,20 @@ class Query:
                 raise SpecError(
                     f"a query has no {key!r}; expected {quoted(keys)}.{did_you_mean(key, keys)}"
                 )
-        for key in keys:
+        for key in _SIDES:
             if not isinstance(data.get(key), Mapping):
                 raise SpecError(f"a query needs {key!r}, a table of names and their words.")
-        sides = [[WordSet(name, words) for name, words in data[key].items()] for key in keys]
-        return cls(sides[0], sides[1])
+        codes = from_entry(data.get("language", ENGLISH), {side: data[side] for side in _SIDES})
+        targets, attributes = (
+            [
+                replace(words, name=name)
+                if isinstance(words, WordSet)
+                else WordSet(name, words, language=codes[side][name])
+                for name, words in data[side].items()
+            ]
+            for side in _SIDES
+        )
+        return cls(targets, attributes)
 
     def __repr__(self) -> str:
         sides = ["+".join(str(len(s)) for s in side) or "0" for side in self._sides()]
@@ -198,7 +235,10 @@ class Query:
 
 
 def as_sets(
-    side: str, sets: Iterable[Iterable[str]], names: Iterable[str] | None
+    side: str,
+    sets: Iterable[Iterable[str]],
+    names: Iterable[str] | None,
+    language: str = ENGLISH,
 ) -> tuple[WordSet, ...]:
     """Return the sets of one side, ``target`` or ``attribute``, each with a name of its own."""
     if isinstance(sets, str | WordSet | Mapping) or not isinstance(sets, Iterable):
@@ -221,8 +261,8 @@ def as_sets(
             "give them different names."
         )
     return tuple(
-        WordSet(label, item, item.source, item.note)
+        replace(item, name=label)
         if isinstance(item, WordSet)
-        else WordSet(label, item)
+        else WordSet(label, item, language=language)
         for label, item in zip(labels, given, strict=True)
     )

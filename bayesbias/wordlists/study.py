@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from bayesbias._core.validation import word_list
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.errors import SpecError
 from bayesbias.wordlists import toml_text
+from bayesbias.wordlists.languages import ENGLISH, from_entry, joined, to_entry
 from bayesbias.wordlists.wordset import WordSet
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from bayesbias.wordlists.matched_controls import MatchedStudy
 
 _PARTS = ("groups", "stereotypes", "controls")
-_KEYS = ("name", "source", "notes", "labels", *_PARTS)
+_KEYS = ("name", "source", "notes", "labels", "language", *_PARTS)
 # What can have a label: the study itself, its groups, and its words.
 _LABELLED = ("study", "groups", "words")
 
@@ -65,12 +66,16 @@ class Study:
     labels : mapping, optional
         How figures and reports name things: ``{"study": "Religion", "groups": {"jew": "Judaism"},
         "words": {"quran": "Qur'an"}}``. Tables of data keep the names of the lists.
+    language : str, default "en"
+        The language of sets that are plain lists, by its code of ISO 639-1; a WordSet keeps its
+        own.
 
     Raises
     ------
     SpecError
         If a group is empty, groups overlap, an attribute is in two groups, a word has two roles,
-        the keys of groups and stereotypes do not fit, or a label is of nothing in the study.
+        the keys of groups and stereotypes do not fit, a label is of nothing in the study, or the
+        language has no such code.
 
     Examples
     --------
@@ -104,11 +109,12 @@ class Study:
         source: str = "",
         notes: Iterable[str] = (),
         labels: Mapping[str, Any] | None = None,
+        language: str = ENGLISH,
     ) -> None:
         set_field = object.__setattr__
         set_field(self, "name", str(name))
         for part, given in zip(_PARTS, (groups, stereotypes, controls or {}), strict=True):
-            set_field(self, part, MappingProxyType(_as_sets(name, part, given, source)))
+            set_field(self, part, MappingProxyType(_as_sets(name, part, given, source, language)))
         set_field(self, "source", str(source))
         set_field(self, "notes", word_list("notes", [notes] if isinstance(notes, str) else notes))
         self._check()
@@ -150,6 +156,11 @@ class Study:
     def label(self) -> str:
         """The study as figures and reports name it."""
         return str(self.labels.get("study", self.name))
+
+    @property
+    def language(self) -> str:
+        """The language of the sets, by its code; of several all, as ``de+en``."""
+        return joined(words.language for words in self.word_sets().values())
 
     def group_label(self, group: str) -> str:
         """Return a group as figures and reports name it.
@@ -368,8 +379,8 @@ class Study:
         Returns
         -------
         dict
-            ``name``, ``source``, ``notes``, ``groups``, ``stereotypes``, ``controls``, and
-            ``labels`` if there are any.
+            ``name``, ``source``, ``notes``, ``groups``, ``stereotypes``, ``controls``;
+            ``labels`` if there are any, and ``language`` if a set is not in English.
         """
         words = {
             part: {key: list(words) for key, words in getattr(self, part).items()}
@@ -381,6 +392,13 @@ class Study:
                 part: dict(given) if isinstance(given, Mapping) else given
                 for part, given in self.labels.items()
             }
+        if self.language != ENGLISH:
+            data["language"] = to_entry(
+                {
+                    part: {key: words.language for key, words in getattr(self, part).items()}
+                    for part in _PARTS
+                }
+            )
         return data
 
     @classmethod
@@ -390,8 +408,8 @@ class Study:
         Parameters
         ----------
         data : mapping
-            ``name``, ``groups`` and ``stereotypes``; ``controls``, ``source``, ``notes`` and
-            ``labels`` may be left out.
+            ``name``, ``groups`` and ``stereotypes``; ``controls``, ``source``, ``notes``,
+            ``labels`` and ``language`` may be left out.
 
         Returns
         -------
@@ -406,14 +424,26 @@ class Study:
         for key in ("name", "groups", "stereotypes"):
             if key not in data:
                 raise SpecError(f"the study has no {key!r}; it needs {quoted(_KEYS)}.")
+        language = data.get("language", ENGLISH)
+        parts = {part: data.get(part) or {} for part in _PARTS}
+        if isinstance(language, Mapping):
+            codes = from_entry(language, parts)
+            parts = {
+                part: {
+                    key: _in_language(key, words, codes[part][key]) for key, words in sets.items()
+                }
+                for part, sets in parts.items()
+            }
+            language = ENGLISH
         return cls(
             data["name"],
-            data["groups"],
-            data["stereotypes"],
-            data.get("controls"),
+            parts["groups"],
+            parts["stereotypes"],
+            parts["controls"],
             data.get("source", ""),
             data.get("notes", ()),
             data.get("labels"),
+            language,
         )
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -474,7 +504,7 @@ class Study:
 
 
 def _as_sets(
-    study: str, part: str, given: Mapping[str, Iterable[str]], source: str
+    study: str, part: str, given: Mapping[str, Iterable[str]], source: str, language: str
 ) -> dict[str, WordSet]:
     if not isinstance(given, Mapping):
         raise SpecError(
@@ -487,11 +517,17 @@ def _as_sets(
             raise SpecError(
                 f"study {study!r}: {part} {key!r} is empty; give it words or leave it out."
             )
-        # A published list keeps its own source and note.
-        word_set = given_words if isinstance(given_words, WordSet) else None
-        origin, note = (word_set.source or source, word_set.note) if word_set else (source, "")
-        sets[str(key)] = WordSet(str(key), words, origin, note)
+        # A published list keeps its own source, note and language.
+        sets[str(key)] = (
+            replace(given_words, name=str(key), source=given_words.source or source)
+            if isinstance(given_words, WordSet)
+            else WordSet(str(key), words, source, language=language)
+        )
     return sets
+
+
+def _in_language(key: str, words: Iterable[str], language: str) -> WordSet:
+    return words if isinstance(words, WordSet) else WordSet(str(key), words, language=language)
 
 
 def _label(where: str, name: str, text: object) -> str:
@@ -507,8 +543,14 @@ def _count(sets: Mapping[str, WordSet]) -> int:
 def _toml(data: Mapping[str, Any]) -> str:
     lines = [f"{key} = {toml_text.quote(data[key])}" for key in ("name", "source")]
     lines.append(f"notes = {toml_text.array(data['notes'])}")
+    language = data.get("language", ENGLISH)
+    if isinstance(language, str) and language != ENGLISH:
+        lines.append(f"language = {toml_text.quote(language)}")
     for part in _PARTS:
         lines += toml_text.table(part, data[part])
+    for part, codes in language.items() if isinstance(language, Mapping) else ():
+        lines += ["", f"[language.{part}]"]
+        lines += [f"{toml_text.quote(k)} = {toml_text.quote(code)}" for k, code in codes.items()]
     labels = data.get("labels", {})
     if "study" in labels:
         lines += ["", "[labels]", f"study = {toml_text.quote(labels['study'])}"]

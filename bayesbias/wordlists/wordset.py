@@ -9,6 +9,7 @@ from typing import overload
 from bayesbias._core.validation import word_list
 from bayesbias._core.wording import counted, quoted
 from bayesbias.errors import SpecError, warn
+from bayesbias.wordlists.languages import ENGLISH, check_language
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -16,7 +17,7 @@ class WordSet(Sequence[str]):
     """A named list of words without repetition, with its source.
 
     It is a sequence of strings, so it goes wherever a list of words goes. Two sets are equal if
-    their names and words are; source and note do not count.
+    their names and words are; source, note and language do not count.
 
     Parameters
     ----------
@@ -28,11 +29,13 @@ class WordSet(Sequence[str]):
         Where the list was published.
     note : str, optional
         A known slip of the list, or a correction.
+    language : str, default "en"
+        The language of the words, by its code of ISO 639-1.
 
     Raises
     ------
     SpecError
-        If there is no word, or something that is not a word.
+        If there is no word, or something that is not a word, or the language has no such code.
 
     Warns
     -----
@@ -49,14 +52,24 @@ class WordSet(Sequence[str]):
     True
     >>> bb.WordSet("pronouns", ["he", "she"])[1]
     'she'
+    >>> bb.WordSet("Pronomen", ["er", "sie"], language="de")
+    WordSet('Pronomen', 2 words in de: er, sie)
     """
 
     name: str
     words: tuple[str, ...]
     source: str = field(compare=False)
     note: str = field(compare=False)
+    language: str = field(compare=False)
 
-    def __init__(self, name: str, words: Iterable[str], source: str = "", note: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        words: Iterable[str],
+        source: str = "",
+        note: str = "",
+        language: str = ENGLISH,
+    ) -> None:
         given = word_list(name, words)
         if not given:
             raise SpecError(f"the word set {name!r} is empty; give it at least one word.")
@@ -72,6 +85,7 @@ class WordSet(Sequence[str]):
             ("words", unique),
             ("source", source),
             ("note", note),
+            ("language", check_language(language)),
         ):
             object.__setattr__(self, key, value)
 
@@ -93,6 +107,8 @@ class WordSet(Sequence[str]):
 
     def __repr__(self) -> str:
         count = counted(len(self), "word")
+        if self.language != ENGLISH:
+            count += f" in {self.language}"
         return f"WordSet({self.name!r}, {count}: {self.preview(3)})"
 
     def preview(self, limit: int = 12) -> str:

@@ -67,6 +67,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "words check": ("words", "check", "weat_7", "--samples", "10"),
     "words build": ("words", "build", "--size", "8"),
     "embedding info": ("embedding", "info", "demo"),
+    "embedding similarity": ("embedding", "similarity", "demo", "demo-100d", "-b", "rg_65"),
 }
 #: A command is run once in each format, and these take seconds.
 SLOW = ("before-after", "words build", "fit --show parameters", "pmi-bias")

@@ -15,6 +15,7 @@ from scipy.stats import spearmanr
 
 import bayesbias as bb
 from bayesbias._core.blocks import blocks
+from bayesbias._core.remote_files import REMOTE_FILES
 from bayesbias.debias_effects.benchmarks import (
     ANALOGIES,
     SIMILARITIES,
@@ -75,6 +76,57 @@ def test_mc_30_agrees_with_rg_65() -> None:
     assert len(second) == 30
     both = [(first[pair], score) for pair, score in second.items()]
     assert np.corrcoef(np.array(both).T)[0, 1] == pytest.approx(0.97, abs=0.005)
+
+
+def test_several_benchmarks_at_once(demo: bb.Embedding, tmp_path: Path) -> None:
+    """Each row is that of the benchmark alone, and its value SciPy's."""
+    few = tmp_path / "few.tsv"
+    few.write_text("man\twoman\t8\nxyzzy\tplugh\t2\n", "utf-8")
+    names = ["simlex_999", "rg_65", few]
+    with pytest.warns(BayesBiasWarning, match="1 of the 2 pairs of 'few'"):
+        both = bb.debias_effects.word_similarity(demo, names, draws=50)
+    assert both["benchmark"].tolist() == ["simlex_999", "rg_65", "few"]
+    for name in ("simlex_999", "rg_65"):
+        alone = bb.debias_effects.word_similarity(demo, name, draws=50)
+        row = both[both["benchmark"] == name].reset_index(drop=True)
+        assert row.equals(alone)
+        pairs = [p for p in similarity_pairs(name)[1] if not demo.match(p[:2]).missing]
+        assert row["n_pairs"].item() == len(pairs)
+        assert row["coverage"].item() == len(pairs) / len(similarity_pairs(name)[1])
+        vectors = [demo.vectors[demo.match(p[:2]).rows].astype(float) for p in pairs]
+        cosines = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in vectors]
+        expected = spearmanr(cosines, [p.score for p in pairs]).statistic
+        assert row["spearman"].item() == pytest.approx(expected, abs=1e-6)
+    last = both.iloc[-1]
+    assert (last["n_pairs"], last["n_lost"], last["coverage"]) == (1, 1, 0.5)
+    assert np.isnan([last["spearman"], last["lower"], last["upper"]]).all()
+    with (
+        pytest.warns(BayesBiasWarning, match="few"),
+        pytest.raises(VocabularyError, match="every benchmark"),
+    ):
+        bb.debias_effects.word_similarity(demo, [few, few])
+    with pytest.raises(SpecError, match="empty"):
+        bb.debias_effects.word_similarity(demo, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "word"),
+    [
+        ("simverb_3500", "refrain\tabstain\t8.8\napprove\tchange\t1\n", "refrain"),
+        ("mturk_771", "mouth\ttrap\t2.333333333\noak\ttree\t4.576923077\n", "mouth"),
+        ("rare_words", "reviles\tabuse\t5.86\narchery\tsport\t7.00\n", "reviles"),
+    ],
+)
+def test_benchmarks_by_name(
+    name: str, line: str, word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines of the published files, from a folder in place of the network."""
+    (tmp_path / "shelf").mkdir()
+    (tmp_path / "shelf" / REMOTE_FILES[name].filename).write_text(line, "utf-8")
+    monkeypatch.setenv("BAYESBIAS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("BAYESBIAS_MIRROR", (tmp_path / "shelf").as_uri())
+    found, pairs = similarity_pairs(name)
+    assert (found, pairs[0].first, len(pairs)) == (name, word, 2)
 
 
 def test_the_demo_knows_all_analogies(demo: bb.Embedding) -> None:

@@ -118,6 +118,29 @@ def projections() -> Axes:
     return bb.plot_projections(frame)
 
 
+def extremes() -> bb.metrics.ProjectionExtremes:
+    """Forty words of two lists on an axis, and two of each end."""
+    values = pd.DataFrame(
+        {"word": [f"word {i}" for i in range(40)], "word_set": ["a", "b"] * 20,
+         "projection": np.sin(np.arange(40.0)) / 2}
+    )  # fmt: skip
+    order = values["projection"].argsort().to_numpy()
+    table = values.iloc[[order[-1], order[-2], order[0], order[1]]].reset_index(drop=True)
+    table.insert(0, "side", ["he", "he", "she", "she"])
+    table["lower"], table["upper"] = table["projection"] - 0.2, table["projection"] + 0.1
+    table["prob_extreme"] = 0.9
+    label, ends = "he − she and 3 more", ("he", "she")
+    return bb.metrics.ProjectionExtremes("old", label, ends, 4, values, table, 0.89)
+
+
+def projection_extremes() -> Axes:
+    return bb.plot_projection_extremes(extremes())
+
+
+def projection_distribution() -> Axes:
+    return bb.plot_projection_distribution(extremes(), labels=1)
+
+
 def scores() -> Axes:
     value = np.array([0.9, 0.4, -0.3, 0.1, 1.4, np.nan])
     frame = pd.DataFrame(
@@ -173,6 +196,8 @@ FIGURES: dict[str, Callable[[], Axes]] = {
     "predictive_check": lambda: bb.plot_predictive_check(handmade(table()), draws=50),
     "priors": lambda: bb.plot_priors("connection")[1],
     "projections": projections,
+    "projection_extremes": projection_extremes,
+    "projection_distribution": projection_distribution,
     "rank_correlations": rank_correlations,
     "rank_probabilities": rank_probabilities,
     "ranking": ranking,

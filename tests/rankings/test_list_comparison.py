@@ -138,6 +138,21 @@ def test_gathered_lists_are_those_of_the_file() -> None:
     assert sizes["hoyle_male_plural"] == sizes["hoyle_female_plural"] == 22
     assert sizes["zhao_male"] == sizes["zhao_female"] == 22
     assert sizes["zhao_male_stereotypes"] == sizes["zhao_female_stereotypes"] == 20
+    assert len(sizes) == 71
+    # 222 pairs, as Kumar et al. (2020) count them; 21 and 15 words are in several pairs.
+    assert (sizes["zhao_female_definition"], sizes["zhao_male_definition"]) == (201, 207)
+    # 50 occupations and 50 names (Caliskan et al. 2017); the seven topics of Kozlowski et al.
+    # have 57 of the 59 words of the survey.
+    assert sizes["caliskan_occupations"] == sizes["caliskan_androgynous_names"] == 50
+    topics = ("occupations", "clothing", "sports", "music", "vehicles", "food", "first_names")
+    assert sum(sizes[f"kozlowski_{topic}"] for topic in topics) == 57
+    # 310 identities (Joseph et al. 2017), ten of them split; 14 parts repeat other words.
+    assert sizes["joseph_identities"] == 310 + 10 - 14
+    assert sizes["knoche_intellectual"] == len(bb.word_sets("garg")["adjectives_intelligence"]) + 10
+    assert {sizes[f"bhatia_{trait}"] for trait in ("morality", "warmth", "competence")} == {8}
+    for corpus, size in (("ptb", 15), ("wikitext", 46), ("cnn", 28)):
+        assert sizes[f"bordia_male_{corpus}"] == size
+    assert sizes["kaneko_neutral"] == 1031
     weat = bb.word_sets("weat")
     both = bb.word_sets("bad_seeds")
     # Knoche's lists are unions of Caliskan's, which the file and the paper both say.

@@ -10,8 +10,10 @@ import numpy as np
 from bayesbias._core.wording import counted, quoted
 from bayesbias.embeddings import Embedding
 from bayesbias.wordlists.build.balanced_choice import shares
+from bayesbias.wordlists.build.candidate_pool import Pool
 from bayesbias.wordlists.build.clusters import Clusters
 from bayesbias.wordlists.build.group_classifier import GroupClassifier
+from bayesbias.wordlists.build.list_purity import expected_purity
 from bayesbias.wordlists.build.parts_of_speech import PARTS_OF_SPEECH
 from bayesbias.wordlists.check.word_usage import in_order
 
@@ -101,14 +103,26 @@ def of_parts_of_speech(chosen: pd.DataFrame, groups: Sequence[str]) -> list[str]
     return notes
 
 
-def of_purity(chosen: pd.DataFrame, groups: Sequence[str]) -> list[str]:
+def of_purity(
+    chosen: pd.DataFrame, groups: Sequence[str], pool: Pool, threshold: float
+) -> list[str]:
     """Report which share of the words can be expected to be in their group."""
     parts = []
     for name in groups:
         mine = chosen[(chosen["group"] == name) & (chosen["how"] == "classified")]
-        if len(mine):
-            share = mine["probability"].mean()
-            parts.append(f"{share:.2f} of {counted(len(mine), 'word')} for {name!r}")
+        if not len(mine):
+            continue
+        number = pool.n_classified[name]
+        text = f"{name!r} ({counted(number, 'word')}, {len(mine)} of them in the list)"
+        if pool.classifier.prior == "equal":  # how many words there are of other groups is unknown
+            parts.append(f"{text} {mine['probability'].mean():.2f} by their probabilities")
+            continue
+        share, lower, upper = expected_purity(
+            pool.classifier, name, number, pool.n_judged, threshold
+        )
+        # Where errors may account for all of the words, the middle of the interval means nothing.
+        middle = f"{share:.2f}" if lower > 0 else "not known"
+        parts.append(f"{text} {middle} (89% interval {lower:.2f} to {upper:.2f})")
     if not parts:
         return []
     return [f"Expected to be right among classified words: {', '.join(parts)}; look through them."]

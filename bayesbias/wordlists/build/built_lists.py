@@ -286,7 +286,7 @@ class BuiltLists:
                 raise SpecError(f"no word is left for the group {name!r}; keep at least one.")
             changed = kept != list(given)
             source = f"{given.source}; {why.replace('removed', 'words removed')}" if changed else ""
-            sets[name] = WordSet(name, kept, source or given.source, given.note)
+            sets[name] = replace(given, name=name, words=tuple(kept), source=source or given.source)
         out = gone[["word", "group", "probability"]].assign(why=why)
         left_out = pd.concat([self.left_out.astype({"why": object}), out], ignore_index=True)
         return replace(

@@ -41,11 +41,14 @@ class Pool:
     def __init__(self, embedding: Embedding, classifier: GroupClassifier) -> None:
         self.embedding = embedding
         self.names = tuple(classifier.classes_)
-        self._classifier = classifier
+        self.classifier = classifier
         n = len(embedding)
         self._why: npt.NDArray[np.object_] = np.full(n, "", dtype=object)
         self._group: Codes = np.full(n, -1, dtype=np.intp)
         self._probability: npt.NDArray[np.float32] = np.full(n, np.nan, dtype=np.float32)
+        #: How many words without a label were classified, and how many got into each group.
+        self.n_judged = 0
+        self.n_classified: dict[str, int] = {}
         # The group of each labelled word, -1 for others.
         self.label: Codes = np.full(n, -1, dtype=np.intp)
         labelled = embedding.match(classifier.labelled_["word"], Matching(("exact",)))
@@ -77,12 +80,17 @@ class Pool:
     def classify(self, threshold: float, wanted: Sequence[str], progress: bool) -> None:
         """Classify the words, and take away those of no group or an unwanted one."""
         rows = self.left()
-        probabilities = self._classifier.probabilities(self.embedding, rows, progress=progress)
+        probabilities = self.classifier.probabilities(self.embedding, rows, progress=progress)
         best, certain = most_probable(probabilities)
         label = self.label[rows]
         self._group[rows] = np.where(label < 0, best, label)
         self._probability[rows] = probabilities[np.arange(len(rows)), self._group[rows]]
-        self.drop(rows[(label < 0) & (certain < threshold)], "unsure")
+        sure = (label < 0) & (certain >= threshold)
+        self.n_judged = int((label < 0).sum())
+        self.n_classified = {
+            name: int((sure & (best == code)).sum()) for code, name in enumerate(self.names)
+        }
+        self.drop(rows[(label < 0) & ~sure], "unsure")
         for code, name in enumerate(self.names):
             if name not in wanted:
                 self.drop(rows[self._group[rows] == code], left_for(name))

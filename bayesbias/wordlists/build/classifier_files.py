@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from bayesbias.wordlists.build.group_classifier import GroupClassifier
 
 #: The version of the format, which a file states.
-_FORMAT = 1
+_FORMAT = 2
 _ABOUT = "about"
-_FRAMES = ("evaluation_", "confusion_", "labelled_", "search_")
+_FRAMES = ("evaluation_", "confusion_", "labelled_", "unseen_", "search_")
 _NUMBERS = ("macro_f1_", "brier_", "calibration_error_", "chosen_", "prevalence_")
 _TUPLES = ("macro_f1_interval_", "missing_", "two_labels_", "background_")
 _SETTINGS = ("method", "unit", "threshold", "n_jobs", "background", "prior")

@@ -87,7 +87,7 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         Whether vectors are scaled to length one first, so that only directions count.
     threshold : float, default 0.8
         A word whose most probable group is less probable than this is called ``unsure``. Of words
-        that are not, at least this share is expected to be right; see `build_lists`.
+        that are not, fewer may be right than their probabilities say; see `build_lists`.
     seed : int, Generator or None, default 0
         The seed of the choice of held-out words, the folds and the forest. A NumPy generator, or
         None, gives another one with each `fit`.
@@ -124,6 +124,10 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
     labelled_ : DataFrame
         The words learnt from: ``word``, ``group``, ``lemma``, and ``part``, which is ``training``
         or ``held out``.
+    unseen_ : DataFrame
+        Every word learnt from, as classifiers judge it that have not learnt from it, by
+        cross-validation: ``word``, ``group``, the most probable group as ``predicted``, and its
+        ``probability`` by `prevalence_`. Words far from their label may be labelled wrongly.
     search_ : DataFrame
         What cross-validation says of each method and setting, the best first: ``method``,
         ``options``, ``macro_f1``, ``sd``.
@@ -205,6 +209,7 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
     calibration_error_: float = field(init=False)
     confusion_: pd.DataFrame = field(init=False)
     labelled_: pd.DataFrame = field(init=False)
+    unseen_: pd.DataFrame = field(init=False)
     search_: pd.DataFrame = field(init=False)
     chosen_: str = field(init=False)
     prevalence_: dict[str, float] = field(init=False)
@@ -286,7 +291,7 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         material = _Material.of(groups, words, word_lemmas, vectors, held)
         with threadpool_limits(1, user_api="blas"):  # the products are small
             material = self._with_background(material, embedding, sample, rngs[1], seed)
-            ranking, probabilities = self._learn(material, rngs[1], rngs[2], seed)
+            ranking, probabilities, unseen = self._learn(material, rngs[1], rngs[2], seed)
         self.classes_ = np.array(material.names, dtype=object)
         self._embedding: Embedding | None = embedding
         self._dim = embedding.dim
@@ -294,6 +299,7 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         self.background_ = material.words[len(words.words) :]
         with threadpool_limits(1, user_api="blas"):
             self.prevalence_ = self._prevalence(embedding, sample.others)
+        self._keep_unseen(material, unseen)
         testing = material.tested()
         self._keep_evaluation(
             evaluate(
@@ -617,8 +623,12 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         fold_rng: np.random.Generator,
         final_rng: np.random.Generator,
         seed: int,
-    ) -> tuple[list[Choice], Array]:
-        """Find the setting, and learn twice: to be tested on held-out words, and for use."""
+    ) -> tuple[list[Choice], Array, Array]:
+        """Find the setting, and learn twice: to be tested on held-out words, and for use.
+
+        Returned are the settings, the probabilities of held-out words, and those of all words by
+        classifiers that have not learnt from them.
+        """
         training, testing = material.training(), material.tested()
         vectors, codes, lemmas = material.vectors, material.codes, material.lemmas
         seen_lemmas = [lemmas[i] for i in training]
@@ -630,7 +640,8 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         tested = learn(ranking[0], seen, seen_codes, scores, seed)
         final_scores = unseen_scores(ranking[0], vectors, codes, final_folds, seed)
         self._model: Calibrated = learn(ranking[0], vectors, codes, final_scores, seed)
-        return ranking, tested.probabilities(vectors[testing])
+        unseen = self._model.calibration.probabilities(final_scores)
+        return ranking, tested.probabilities(vectors[testing]), unseen
 
     def _prevalence(self, embedding: Embedding, others: Codes) -> dict[str, float]:
         """Return the shares of the groups: given, equal, or those in the vocabulary."""
@@ -662,6 +673,19 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
             }
         )
         self.missing_, self.two_labels_ = words.missing, words.two_labels
+
+    def _keep_unseen(self, material: _Material, probabilities: Array) -> None:
+        import pandas as pd
+
+        best, certain = most_probable(self._adjusted(probabilities))
+        self.unseen_ = pd.DataFrame(
+            {
+                "word": material.words,
+                "group": self.classes_[material.codes],
+                "predicted": self.classes_[best],
+                "probability": certain,
+            }
+        )
 
     def _keep_evaluation(self, result: Evaluation, ranking: list[Choice]) -> None:
         import pandas as pd

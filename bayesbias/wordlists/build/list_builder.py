@@ -200,7 +200,8 @@ def build_lists(
     for text in too_short:
         warn(text)
     notes += chosen.notes + too_short + build_notes.of_frequencies(chosen.words, names)
-    notes += build_notes.of_purity(chosen.words, names) + build_notes.of_background(fitted)
+    notes += build_notes.of_purity(chosen.words, names, pool, least)
+    notes += build_notes.of_background(fitted)
     notes += build_notes.of_classifier(fitted, names)
     settings = [f"method {how.name}", f"classifier {fitted.chosen_}", f"threshold {least:g}"]
     source = ", ".join([*settings, *how.settings()])
