@@ -17,9 +17,11 @@ from bayesbias._core.random import Seed
 from bayesbias.auditing.artifacts import (
     COMPARISON_STEP,
     EFFECTS_STEP,
+    EMBEDDINGS_STEP,
     PAPER,
     PAPER_STEP,
     REPORT,
+    REPORT_STEP,
     RESULTS,
     RESULTS_STEP,
     SCORES_STEP,
@@ -240,6 +242,7 @@ def audit(
             )
             for (emb, lists), (table, warned) in zip(pairs, tables, strict=True)
         ]
+        folder.announce(_doing(parts, studies))
         if in_other_processes(options, parts):
             run_parts(folder, parts, given, studies, how, force=force)
         _run(folder, parts, studies, conditions)
@@ -273,6 +276,23 @@ def _folder_path(out: str | PathLike[str]) -> Path:
     path = Path(out)
     check_out(path)
     return path
+
+
+def _doing(parts: Sequence[Part], studies: Sequence[Study]) -> dict[str, str]:
+    """Return what is done in each step, by its name in the record and in the order of `_run`."""
+    several = len(parts) > 1
+    titles = [f"{part.embedding.name} on {part.study.name}" if several else "" for part in parts]
+    doing = {
+        f"{part.place}{step.label(of)}": step.described(of, title)
+        for part, title in zip(parts, titles, strict=True)
+        for step, of in part.planned()
+    }
+    if len(parts) > len(studies):
+        names = [study.name for study in studies]
+        doing |= {EMBEDDINGS_STEP.label(name): EMBEDDINGS_STEP.described(name) for name in names}
+    for part, title in zip(parts, titles, strict=True):
+        doing[f"{part.place}{PAPER_STEP.label()}"] = PAPER_STEP.described(part=title)
+    return doing | {step.label(): step.described() for step in (RESULTS_STEP, REPORT_STEP)}
 
 
 def _run(

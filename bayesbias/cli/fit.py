@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -22,7 +22,7 @@ from bayesbias.cli.completion import complete_models
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesbias.models import Fit
+    from bayesbias.models import Fit, ModelSpec
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -253,8 +253,7 @@ def compare(
             raise click.UsageError("two of the fits have the same file name.")
     elif len(sources) == 1:
         rows = _rows(sources[0], options)
-        specs = [load_model(model) for model in models]
-        fits = {spec.name: _fit_table(rows, spec, options, quiet) for spec in specs}
+        fits = _fit_models(rows, [load_model(model) for model in models], options, quiet)
     else:
         raise click.UsageError("give one table, or fits (.nc) only.")
     frame = compare_fits(fits, criterion, by=by)  # type: ignore[arg-type]
@@ -265,6 +264,24 @@ def compare(
         caption=f"Models compared by {criterion.upper()} (deviance scale: lower is better).",
         decimals={**dict.fromkeys(map(str, frame.columns), 1), "weight": 2},
     )
+
+
+def _fit_models(
+    rows: pd.DataFrame, specs: Sequence[ModelSpec], options: dict[str, Any], quiet: bool
+) -> dict[str, Fit]:
+    """Fit several models, and say which of them is being fitted."""
+    from bayesbias._core.wording import waiting_time
+    from bayesbias.models import seconds_to_fit
+
+    fits = {}
+    for number, spec in enumerate(specs, 1):
+        seconds = None
+        if options["engine"] != "nuts":
+            seconds = seconds_to_fit(rows, spec, options["draws"] * options["chains"])
+        time = f", about {waiting_time(seconds)}" if seconds is not None and seconds >= 1 else ""
+        say(f"step {number} of {len(specs)}: fitting the model {spec.name}{time}", quiet)
+        fits[spec.name] = _fit_table(rows, spec, options, quiet)
+    return fits
 
 
 def _rows(path: str, options: dict[str, Any]) -> pd.DataFrame:
