@@ -88,6 +88,15 @@ def enumerated(items: Sequence[str], conjunction: str = "and") -> str:
     return f"{', '.join(items[:-1])} {conjunction} {items[-1]}"
 
 
+def capitalized(text: str) -> str:
+    """Return a text as it begins a line.
+
+    >>> capitalized("direct bias"), capitalized("SemAxis")
+    ('Direct bias', 'SemAxis')
+    """
+    return text[:1].upper() + text[1:]
+
+
 def p_value_text(value: float) -> str:
     """Return a p-value as it is written in a sentence, never as 0.
 

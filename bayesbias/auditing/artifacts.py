@@ -193,7 +193,7 @@ def _json(name: str, file: str) -> Artifact[dict[str, Any]]:
 
 # The types of what a gate says of each condition.
 _GATE: dict[str, Any] = {
-    **dict.fromkeys(("condition", "embedding", "study", "level"), str),
+    **dict.fromkeys(("condition", "embedding", "study", "level", "doubt"), str),
     **dict.fromkeys(("probability", "threshold"), float | int),
     "failed": bool,
 }

@@ -13,9 +13,11 @@ import pandas as pd
 
 from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER
 from bayesbias._core.locks import locked
+from bayesbias._core.plugins import title_of
 from bayesbias._core.random import Seed
 from bayesbias.auditing.artifacts import (
     COMPARISON_STEP,
+    DEBIASING_STEP,
     EFFECTS_STEP,
     EMBEDDINGS_STEP,
     PAPER,
@@ -54,7 +56,7 @@ from bayesbias.auditing.paper import paper_texts
 from bayesbias.auditing.part_tasks import in_other_processes, run_parts
 from bayesbias.auditing.report.report_page import report_page
 from bayesbias.auditing.results_content import RESULTS_VERSION, results_content
-from bayesbias.debias import Method, method_for
+from bayesbias.debias import DEBIASERS, Method, method_for
 from bayesbias.debias_effects import CLASSICAL
 from bayesbias.embeddings import Embedding, Matching, check_matching, described
 from bayesbias.errors import BayesBiasError, DataError, SpecError
@@ -283,7 +285,9 @@ def _doing(parts: Sequence[Part], studies: Sequence[Study]) -> dict[str, str]:
     several = len(parts) > 1
     titles = [f"{part.embedding.name} on {part.study.name}" if several else "" for part in parts]
     doing = {
-        f"{part.place}{step.label(of)}": step.described(of, title)
+        f"{part.place}{step.label(of)}": step.described(
+            title_of(of, DEBIASERS) if step is DEBIASING_STEP else of, title
+        )
         for part, title in zip(parts, titles, strict=True)
         for step, of in part.planned()
     }

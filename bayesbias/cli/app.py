@@ -74,7 +74,7 @@ def _complete_in_shell() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit 0 on success, 2 on bad input, 130 when interrupted.
 
-    `audit` exits 1 if a condition of ``--fail-if`` holds.
+    `audit` exits 1 if a condition of ``--fail-if`` holds, or if nothing can be told of it.
 
     Parameters
     ----------

@@ -118,9 +118,9 @@ _WIDTH = 100
     "fail_if",
     multiple=True,
     metavar="CONDITION",
-    help="Exit with code 1 if this holds, such as 'associated - different < -0.05 with P > 0.95'; "
-    "neutral is another name of none. 'for any group', 'for any word', 'for group NAME' or 'for "
-    "word NAME' may follow. May be given several times.",
+    help="Exit with code 1 if this holds, such as 'associated - different < -0.05 with P > 0.95', "
+    "or if the draws are too bad to tell; neutral is another name of none. 'for any group', 'for "
+    "any word', 'for group NAME' or 'for word NAME' may follow. May be given several times.",
 )
 @click.option(
     "--junit",
@@ -217,7 +217,7 @@ def _is_own_junit(path: Path) -> bool:
 
 
 def _close_gate(gate: Check, junit: str | None) -> None:
-    """Write and print what the conditions gave, and exit with code 1 if one of them holds."""
+    """Write and print what the conditions gave, and exit with code 1 unless all is well."""
     from bayesbias._core.files import atomic
 
     if junit is not None:
@@ -225,6 +225,8 @@ def _close_gate(gate: Check, junit: str | None) -> None:
             temporary.write_text(gate.to_junit(), "utf-8", newline="\n")
     for line in gate.failures():
         click.echo(f"Failed: {line}", err=True)
+    for line in gate.doubts:
+        click.echo(f"Cannot tell: {line}", err=True)
     if not gate.passed:
         click.get_current_context().exit(1)
 

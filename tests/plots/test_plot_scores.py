@@ -109,7 +109,7 @@ def test_one_metric_a_figure() -> None:
         bb.plot_scores(frame)
     with pytest.raises(SpecError, match="'metric' is 'etc'.*Did you mean 'ect'?"):
         bb.plot_scores(frame, metric="etc")
-    assert bb.plot_scores(frame, metric="ect").get_xlabel().startswith("ect")
+    assert bb.plot_scores(frame, metric="ect").get_xlabel().startswith("ECT")
 
 
 def test_errors() -> None:
