@@ -9,6 +9,7 @@ import click
 from bayesbias._core.wording import same_name
 from bayesbias.cli.common import (
     corpus_options,
+    corpus_source,
     fallback_option,
     force_option,
     format_option,
@@ -182,7 +183,9 @@ def check(
     study = load_lists(lists)
     counts = None if frequencies is None else read_frequencies(frequencies)
     # What may fail comes before what takes long.
-    text = read_corpus(corpus, unit=unit, field=field, encoding=encoding) if corpus else None
+    text = None
+    if corpus:
+        text = read_corpus(corpus_source(corpus), unit=unit, field=field, encoding=encoding)
     tagger = load_pipeline(pipeline) if pipeline is not None else None
     loaded = load_embeddings(embeddings or ("demo",), limit=limit, trust=trust, quiet=quiet)
     tags = None

@@ -244,7 +244,7 @@ def test_grid(several: list[bb.silhouette_analysis.Silhouettes]) -> None:
         assert ax.get_ylim()[0] < low < high < ax.get_ylim()[1]
         assert ax.get_title(loc="left") == ""
     assert [ax.yaxis.label.get_visible() for ax in axes.ravel()] == [True, False] * 3
-    assert axes[1, 0].get_ylabel() == "mac (1: no bias)"
+    assert axes[1, 0].get_ylabel() == "MAC (1: no bias)"
     assert axes[2, 1].get_xlabel() == "number of attribute words (16 in all)"
     above, below = figure.legends
     assert written(above) == ["demo", "demo-100d"]
