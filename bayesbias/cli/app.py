@@ -34,7 +34,7 @@ _COMPLETE = "_BAYESBIAS_COMPLETE"
     epilog="Example: bayesbias table demo --study religion --out table.csv",
 )
 @click.version_option(__version__, prog_name="bayesbias")
-@click.option("-v", "--verbose", count=True, help="Say what is done; -vv also shows tracebacks.")
+@click.option("-v", "--verbose", count=True, help="Show what is done; -vv also shows tracebacks.")
 def app(verbose: int) -> None:
     """Measure social bias in word embeddings, with its uncertainty."""
     level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]

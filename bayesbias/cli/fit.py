@@ -77,7 +77,10 @@ def fitting_options(command: F) -> F:
     return command
 
 
-@click.command(epilog="Example: bayesbias fit table.csv --by protected_group --out religion.nc")
+@click.command(
+    short_help="Fit a model, and print contrasts.",
+    epilog="Example: bayesbias fit table.csv --by protected_group --out religion.nc",
+)
 @click.argument("table", metavar="TABLE")
 @click.option(
     "--model",
@@ -163,7 +166,7 @@ def fit(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Fit a model to a table of distances, and print what it says.
+    """Fit a model to a table of distances, and print its contrasts.
 
     TABLE is a file written by `bayesbias table`, or a fit (.nc) to look at again.
     """
@@ -207,7 +210,10 @@ def fit(
     say(str(result.diagnostics()), quiet)
 
 
-@click.command(epilog="Example: bayesbias compare table.csv --model crossed --model interaction")
+@click.command(
+    short_help="Compare models by their accuracy.",
+    epilog="Example: bayesbias compare table.csv --model crossed --model interaction",
+)
 @click.argument("sources", nargs=-1, required=True, metavar="TABLE | FIT...")
 @click.option(
     "--model",
@@ -223,7 +229,7 @@ def fit(
     type=click.Choice(["waic", "loo"], case_sensitive=False),
     default="waic",
     show_default=True,
-    help="By what to compare.",
+    help="Criterion of the comparison.",
 )
 @click.option("--by", help="Leave out whole levels of this column (loo): word_to_compare.")
 @fitting_options

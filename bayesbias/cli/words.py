@@ -26,7 +26,7 @@ from bayesbias.cli.word_check import check_out, print_check, write_check
 from bayesbias.cli.words_build import build
 
 
-@click.group()
+@click.group(short_help="Show, check and build word lists.")
 def words() -> None:
     """Look at word lists, queries and studies, and build lists from data."""
 
@@ -34,7 +34,11 @@ def words() -> None:
 words.add_command(build)
 
 
-@words.command("list", epilog="Example: bayesbias words list weat")
+@words.command(
+    "list",
+    short_help="List collections, queries and studies.",
+    epilog="Example: bayesbias words list weat",
+)
 @click.argument("collection", required=False)
 @format_option
 @quiet_option
@@ -81,7 +85,9 @@ def list_(collection: str | None, output: str, quiet: bool) -> None:
     print_rows(rows, output)
 
 
-@words.command(epilog="Example: bayesbias words show weat:career")
+@words.command(
+    short_help="Print the words of a list.", epilog="Example: bayesbias words show weat:career"
+)
 @click.argument("name", shell_complete=complete_lists)
 @quiet_option
 def show(name: str, quiet: bool) -> None:
@@ -114,7 +120,10 @@ def show(name: str, quiet: bool) -> None:
         click.echo(click.wrap_text(f"Note: {note}", 96, subsequent_indent="  "))
 
 
-@words.command(epilog="Example: bayesbias words check religion demo demo-100d")
+@words.command(
+    short_help="Find problems of word lists.",
+    epilog="Example: bayesbias words check religion demo demo-100d",
+)
 @click.argument("lists", shell_complete=complete_lists)
 @click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
 @click.option(
@@ -124,7 +133,7 @@ def show(name: str, quiet: bool) -> None:
     "--corpus",
     multiple=True,
     metavar="PATH",
-    help="Count words in this text file or folder; may be given several times.",
+    help="Count words in this text file or folder, or demo; may be given several times.",
 )
 @corpus_options
 @click.option(
