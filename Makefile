@@ -11,7 +11,7 @@ ifneq ($(wildcard $(ORACLE)),)
 export BAYESBIAS_WEFE_MODEL ?= $(ORACLE)
 endif
 
-.PHONY: help demo test test-slow lint test-all test-lowest models oracle pages calibration docs notebooks benchmarks vulnerabilities dist clean
+.PHONY: help demo test test-slow lint test-all test-lowest models oracle pages calibration docs links notebooks benchmarks vulnerabilities dist clean
 
 help:
 	@echo "make demo         install into $(VENV), and audit the demo embedding"
@@ -25,6 +25,7 @@ help:
 	@echo "make pages        run the code of the documentation, and write down what it prints"
 	@echo "make calibration  check the coverage of all models (hours), and fill the page about it"
 	@echo "make docs         build the documentation into site/; a warning is an error"
+	@echo "make links        ask for every page on other sites that we link to (needs a network)"
 	@echo "make notebooks    run the notebooks, and keep what they show"
 	@echo "make dist         build wheel and source distribution into build/dist, and check them"
 	@echo "make vulnerabilities  look the installed packages up in a database of known ones"
@@ -99,6 +100,9 @@ $(VENV)/.installed-docs: $(VENV)/.installed pyproject.toml
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python scripts/build_docs.py
+
+links: $(VENV)/.installed
+	$(BIN)/python scripts/check_links.py
 
 notebooks: $(VENV)/.installed-test
 	$(BIN)/python scripts/run_notebooks.py

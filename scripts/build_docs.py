@@ -1,5 +1,8 @@
 """Build the documentation site into ``site/``: ``python scripts/build_docs.py``.
 
+``--release FOLDER`` also puts it into a folder of this version within FOLDER, beside those of
+earlier versions, and has the front page of FOLDER lead to the newest.
+
 Sphinx reads a copy of ``docs/`` in ``build/docs``. Pages that stand elsewhere in the repository,
 such as the cards of the models, are copied to their places beside the others, with links that
 lead there. Notebooks become pages with what they show. The references of commands are written where
@@ -9,6 +12,7 @@ looked over at the end.
 
 from __future__ import annotations
 
+import argparse
 import base64
 import importlib
 import json
@@ -23,6 +27,7 @@ from types import ModuleType
 from typing import Any
 
 import click
+from packaging.version import Version
 
 import bayesbias as bb
 
@@ -50,6 +55,15 @@ DATA = {
     "__version__": "The version of the package.",
 }
 
+#: The page that leads to the versions of the site.
+FRONT = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>bayesbias</title>
+<meta http-equiv="refresh" content="0; url={first}/index.html">
+<link rel="canonical" href="{first}/index.html"></head>
+<body><h1>bayesbias</h1><p>Documentation of each version:</p><ul>{items}</ul></body></html>
+"""
+VERSION = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc|\.dev|\.post)\d+)*")
+
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?(\))")
 PRINTED = re.compile(r"^```text\n(.*?)^```\n", re.S | re.M)
 NAMES = re.compile(r"<!-- names: (\S+) -->")
@@ -60,6 +74,16 @@ NOTEBOOKS = "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
 
 
 def main() -> None:
+    """Stage the pages, build the site, look it over, and put it where it belongs."""
+    parser = argparse.ArgumentParser(description="Build the documentation site into site/.")
+    parser.add_argument("--release", type=Path, metavar="FOLDER", help="Where the versions are.")
+    options = parser.parse_args()
+    build()
+    if options.release is not None:
+        print(f"released: {release(SITE, options.release, bb.__version__)}")
+
+
+def build() -> None:
     """Stage the pages, build the site, look it over."""
     stage(STAGED)
     shutil.rmtree(SITE, ignore_errors=True)
@@ -72,6 +96,30 @@ def main() -> None:
     if faults:
         sys.exit("\n".join(faults))
     print(f"{len(list(SITE.rglob('*.html')))} pages: {SITE / 'index.html'}")
+
+
+def release(site: Path, folder: Path, version: str) -> Path:
+    """Copy a site to the folder of its version; return the front page of all versions.
+
+    The folder of the version is replaced, others stay. The front page lists all of them, the newest
+    first, and leads to the newest that is not a pre-release by itself.
+    """
+    target = folder / version
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(site, target)
+    (folder / ".nojekyll").touch()  # or GitHub leaves out folders that begin with _
+    released = {
+        Version(path.name): path.name
+        for path in folder.iterdir()
+        if path.is_dir() and VERSION.fullmatch(path.name)
+    }
+    names = [released[number] for number in sorted(released, reverse=True)]
+    stable = [released[number] for number in sorted(released) if not number.is_prerelease]
+    first = stable[-1] if stable else names[0]
+    items = "".join(f'<li><a href="{name}/index.html">{name}</a></li>' for name in names)
+    front = folder / "index.html"
+    front.write_text(FRONT.format(first=first, items=items), "utf-8")
+    return front
 
 
 def pages() -> dict[Path, str]:
@@ -99,6 +147,8 @@ def stage(folder: Path) -> None:
             text = notebook_page(path, folder / place)
         else:
             text = path.read_text("utf-8")
+        if place == "changelog.md":
+            text = text.replace("# Changelog", "# Release notes", 1)
         text = relinked(path, text, places, folder)
         text = NAMES.sub(lambda found: reference(found[1], folder), text)
         text = text.replace(COMMANDS, "\n".join(commands()))

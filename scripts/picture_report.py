@@ -26,7 +26,7 @@ PARTS = (
     ("#words table thead", 0),
     ("#words table tbody tr", 0),
 )
-WIDTH, HEIGHT = 1180, 2560
+WIDTH, HEIGHT = 1280, 2560
 MARK = """
 const box = arguments[0].getBoundingClientRect();
 const left = document.querySelector("#summary").getBoundingClientRect().left;

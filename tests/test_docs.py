@@ -256,3 +256,27 @@ def test_modules_that_contributors_are_sent_to_exist() -> None:
     for name in re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.py)`", text):
         places = (ROOT, ROOT / "bayesbias", ROOT / "bayesbias" / "wordlists" / "build")
         assert any((place / name).is_file() for place in places), name
+
+
+def test_versions_stand_beside_each_other(build: ModuleType, tmp_path: Path) -> None:
+    site, folder = tmp_path / "site", tmp_path / "pages"
+    site.mkdir()
+    (folder / "assets").mkdir(parents=True)
+    for version in ("0.9.0", "0.10.0", "0.10.1rc1", "0.2.0"):
+        (site / "index.html").write_text(f"This is {version}.")
+        front = build.release(site, folder, version)
+    text = front.read_text("utf-8")
+    assert front == folder / "index.html"
+    # By their numbers, not by their letters; the pre-release is listed, and not led to.
+    assert re.findall(r">(0[\w.]+)</a>", text) == ["0.10.1rc1", "0.10.0", "0.9.0", "0.2.0"]
+    assert 'url=0.10.0/index.html"' in text
+    assert (folder / "0.9.0" / "index.html").read_text() == "This is 0.9.0."
+    (site / "index.html").write_text("This is better.")
+    build.release(site, folder, "0.9.0")
+    assert (folder / "0.9.0" / "index.html").read_text() == "This is better."
+    assert (folder / "0.10.0" / "index.html").read_text() == "This is 0.10.0."
+
+
+def test_release_notes_are_in_the_navigation(staged: Path) -> None:
+    assert "Release notes <changelog>" in (staged / "index.md").read_text("utf-8")
+    assert (staged / "changelog.md").read_text("utf-8").startswith("# Release notes")

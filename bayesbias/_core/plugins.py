@@ -82,6 +82,17 @@ class Registry(MutableMapping[str, Added], Generic[Added]):
         self._entries[name] = added
 
 
+def title_of(name: str, registry: Mapping[str, type]) -> str:
+    """Return a metric or a method as people read it; what is not registered stays as it is.
+
+    A subclass that has a name of its own does not inherit the title of another class.
+    """
+    for kind in registry[name].__mro__ if name in registry else ():
+        if "name" in vars(kind):
+            return str(vars(kind).get("title") or name)
+    return name
+
+
 def subclass_check(base: type[Added]) -> Callable[[object], tuple[str, type[Added]]]:
     """Return a check for classes that derive from `base` and have a `name`."""
 

@@ -22,9 +22,9 @@ _LONG_KEY = re.compile(
 )
 
 
-def read_json(path: Path) -> Any:
-    """Return the data of a JSON file."""
-    return _read(path, "JSON")
+def read_json(path: Path, *, most_bytes: int = _MOST_BYTES) -> Any:
+    """Return the data of a JSON file that is not larger than anyone would write it."""
+    return _read(path, "JSON", most_bytes)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -33,9 +33,12 @@ def read_toml(path: Path) -> dict[str, Any]:
     return data
 
 
-def _read(path: Path, language: str) -> Any:
-    if path.stat().st_size > _MOST_BYTES:
-        raise DataError(f"{path}: {path.stat().st_size:,} bytes are too many for {language}.")
+def _read(path: Path, language: str, most_bytes: int = _MOST_BYTES) -> Any:
+    size = path.stat().st_size
+    if size > most_bytes:
+        raise DataError(
+            f"{path}: {size:,} bytes are too many for {language}; at most {most_bytes:,} are read."
+        )
     text = read_utf8(path)
     if language == "TOML" and (key := _LONG_KEY.search(text)):
         line = text.count("\n", 0, key.start()) + 1

@@ -88,6 +88,15 @@ def enumerated(items: Sequence[str], conjunction: str = "and") -> str:
     return f"{', '.join(items[:-1])} {conjunction} {items[-1]}"
 
 
+def capitalized(text: str) -> str:
+    """Return a text as it begins a line.
+
+    >>> capitalized("direct bias"), capitalized("SemAxis")
+    ('Direct bias', 'SemAxis')
+    """
+    return text[:1].upper() + text[1:]
+
+
 def p_value_text(value: float) -> str:
     """Return a p-value as it is written in a sentence, never as 0.
 
@@ -95,6 +104,18 @@ def p_value_text(value: float) -> str:
     ('p = 0.12', 'p < 0.0001')
     """
     return f"p = {value:.2g}" if value >= 1e-4 else "p < 0.0001"
+
+
+def waiting_time(seconds: float) -> str:
+    """Return a time to wait in the unit that people would say it in.
+
+    >>> waiting_time(1.2), waiting_time(20.4), waiting_time(200), waiting_time(100_000)
+    ('1 second', '20 seconds', '3.3 minutes', '28 hours')
+    """
+    for unit, name in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds > 1.5 * unit:
+            return f"{seconds / unit:.2g} {name}"
+    return counted(round(seconds), "second")
 
 
 def with_article(words: str) -> str:

@@ -80,10 +80,17 @@ class Step:
 
     name: str
     artifacts: tuple[Artifact[Any], ...]
+    #: What a person who waits is told; ``{of}`` as in the files.
+    doing: str
 
     def label(self, of: str = "") -> str:
         """Return what the record calls it, for one model, method, figure or study."""
         return f"{self.name} {of}" if of else self.name
+
+    def described(self, of: str = "", part: str = "") -> str:
+        """Return what is done, for one model, method, figure or study, in one part of several."""
+        text = self.doing.format(of=of)
+        return f"{text} ({part})" if part else text
 
     def paths(self, of: str = "") -> list[str]:
         """Return the files of all artefacts, relative to the folder."""
@@ -186,7 +193,7 @@ def _json(name: str, file: str) -> Artifact[dict[str, Any]]:
 
 # The types of what a gate says of each condition.
 _GATE: dict[str, Any] = {
-    **dict.fromkeys(("condition", "embedding", "study", "level"), str),
+    **dict.fromkeys(("condition", "embedding", "study", "level", "doubt"), str),
     **dict.fromkeys(("probability", "threshold"), float | int),
     "failed": bool,
 }
@@ -417,20 +424,38 @@ RESULTS: Artifact[dict[str, Any]] = Artifact(
 REPORT: Artifact[Path] = Artifact("report", ("report.html",), write_page, Path)
 
 # The steps, in their order. Those of a model, a method, a figure or a study are named after it.
-TABLE_STEP = Step("table", (TABLE,))
-LISTS_STEP = Step("lists", (LISTS, LIST_PAIRS, LIST_WARNINGS))
-FIT_STEP = Step("fit", (FIT,))
-COMPARISON_STEP = Step("comparison", (COMPARISON, COMPARISON_LOO, DIAGNOSTICS))
-CONFIRMATION_STEP = Step("confirmation", (CONFIRMATION_DRAWS, CONFIRMATION_DENSITY, CONFIRMATION))
-EFFECTS_STEP = Step("effects", (CONTRASTS, MEANS, COEFFICIENTS, OVERVIEW))
-SCORES_STEP = Step("scores", (SCORES, SKIPPED))
-SILHOUETTES_STEP = Step("silhouettes", (SILHOUETTES, ROBUSTNESS, VERDICTS, SILHOUETTES_FIGURE))
-DEBIASING_STEP = Step("debias", (BEFORE_AFTER, DEBIASING_TEXT, DEBIASING_FIGURE))
-FIGURE_STEP = Step("figure", (FIGURE,))
-PAPER_STEP = Step("paper", (PAPER,))
-EMBEDDINGS_STEP = Step("embeddings", (BETWEEN, RANKING, BETWEEN_FIGURE))
-RESULTS_STEP = Step("results", (RESULTS,))
-REPORT_STEP = Step("report", (REPORT,))
+TABLE_STEP = Step("table", (TABLE,), "writing the distances")
+LISTS_STEP = Step("lists", (LISTS, LIST_PAIRS, LIST_WARNINGS), "checking the word lists")
+FIT_STEP = Step("fit", (FIT,), "fitting the model {of}")
+COMPARISON_STEP = Step(
+    "comparison", (COMPARISON, COMPARISON_LOO, DIAGNOSTICS), "comparing the models"
+)
+CONFIRMATION_STEP = Step(
+    "confirmation",
+    (CONFIRMATION_DRAWS, CONFIRMATION_DENSITY, CONFIRMATION),
+    "checking the draws of the lead model",
+)
+EFFECTS_STEP = Step(
+    "effects", (CONTRASTS, MEANS, COEFFICIENTS, OVERVIEW), "estimating means and contrasts"
+)
+SCORES_STEP = Step("scores", (SCORES, SKIPPED), "measuring the classical metrics")
+SILHOUETTES_STEP = Step(
+    "silhouettes",
+    (SILHOUETTES, ROBUSTNESS, VERDICTS, SILHOUETTES_FIGURE),
+    "measuring random parts of the word lists",
+)
+DEBIASING_STEP = Step(
+    "debias",
+    (BEFORE_AFTER, DEBIASING_TEXT, DEBIASING_FIGURE),
+    "debiasing with {of} and measuring again",
+)
+FIGURE_STEP = Step("figure", (FIGURE,), "drawing the figure {of}")
+PAPER_STEP = Step("paper", (PAPER,), "writing tables and methods for a paper")
+EMBEDDINGS_STEP = Step(
+    "embeddings", (BETWEEN, RANKING, BETWEEN_FIGURE), "comparing the embeddings on {of}"
+)
+RESULTS_STEP = Step("results", (RESULTS,), "collecting the main numbers")
+REPORT_STEP = Step("report", (REPORT,), "writing the report")
 
 # The figures of the table and of the fits, which `FIGURE` is of.
 DISTANCES_FIGURE = "distances"
@@ -439,3 +464,11 @@ MEANS_FIGURE = "means"
 GROUPS_FIGURE = "groups"
 PREDICTIVE_FIGURE = "predictive"
 COEFFICIENTS_FIGURE = "coefficients"
+FIGURES = (
+    DISTANCES_FIGURE,
+    COMPARISON_FIGURE,
+    MEANS_FIGURE,
+    GROUPS_FIGURE,
+    PREDICTIVE_FIGURE,
+    COEFFICIENTS_FIGURE,
+)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import shutil
 import time
 import warnings
@@ -21,14 +20,13 @@ from bayesbias._core.locks import LOCK, check_free
 from bayesbias._core.toml_json import read_json
 from bayesbias._core.wording import shortened
 from bayesbias.auditing.artifacts import PART_RECORD, PARTS, RECORD, REPORT_STEP
+from bayesbias.auditing.step_plan import StepPlan
 from bayesbias.errors import BayesBiasWarning, ClusterError, DataError, SpecError
-
-_log = logging.getLogger(__name__)
 
 #: Of the record; raised when older versions could not read it.
 SCHEMA = 1
 # Raised when a step does something else than before, so that its old files are made again.
-_STEPS = 2
+_STEPS = 3
 # What the folder itself says in the record.
 _OWN = ("schema", "bayesbias", "steps")
 # What a record must have, and what it must have to be shown.
@@ -211,7 +209,11 @@ class Folder:
         self._force = force
         path.mkdir(exist_ok=True)
         recorded = (path / RECORD).is_file()
-        self._steps: dict[str, dict[str, Any]] = read_record(path)["steps"] if recorded else {}
+        earlier = read_record(path) if recorded else {"steps": {}}
+        self._steps: dict[str, dict[str, Any]] = earlier["steps"]
+        same = earlier.get("options") == about.get("options")
+        self._times = _times(self._steps) if same else {}
+        self._plan = StepPlan({}, {})
         self._done: list[str] = []
         # The keys of steps that other processes did for this audit.
         self._adopted: set[str] = set()
@@ -222,6 +224,16 @@ class Folder:
                 self._adopt(record)
         # Before any work, so that a folder that cannot be written to is found out.
         self._write()
+
+    def announce(self, doing: Mapping[str, str]) -> None:
+        """Tell those who wait of the steps to come, given by name in their order.
+
+        Parameters
+        ----------
+        doing : mapping of str to str
+            What is done in each step.
+        """
+        self._plan = StepPlan(doing, self._times)
 
     def adopt(self, place: str) -> None:
         """Take over the steps that another process did for the part at this place."""
@@ -241,6 +253,7 @@ class Folder:
         make: Callable[..., None],
         *,
         warned: Sequence[str] = (),
+        seconds: Callable[[], float | None] | None = None,
     ) -> str:
         """Do a step unless it is done, and return its key.
 
@@ -256,6 +269,8 @@ class Folder:
             Writes them; it gets their paths, one argument each.
         warned : sequence of str
             What was to be warned of before, and is to be kept with the step.
+        seconds : callable, optional
+            Returns about how long it takes, or None if that is not known.
         """
         key = fingerprint(
             {
@@ -269,6 +284,7 @@ class Folder:
         again = self._force and key not in self._adopted
         record = None if again else self._find(key)
         if record is None:
+            self._plan.begin(name, seconds)
             record = self._make(name, key, files, make, warned)
         elif list(record["files"]) != list(files):
             self._copy(record, files)
@@ -305,7 +321,7 @@ class Folder:
             warnings.simplefilter("always", BayesBiasWarning)
             make(*temporary)
         seconds = time.perf_counter() - start
-        _log.info("%s: %.1f s", name, seconds)
+        self._plan.end(name, seconds)
         texts = [str(one.message) for one in caught if issubclass(one.category, BayesBiasWarning)]
         for one in caught:
             if not issubclass(one.category, BayesBiasWarning):
@@ -406,6 +422,7 @@ class PartFolder(Folder):
         self.path = path
         self._place, self._holder = place, holder
         self._force, self._adopted = False, set()
+        self._plan = StepPlan({}, {})
         self._done = []
         self._own = path / part_record(place)
         earlier = {} if force else read_record(path)["steps"]
@@ -420,6 +437,7 @@ class PartFolder(Folder):
         make: Callable[..., None],
         *,
         warned: Sequence[str] = (),
+        seconds: Callable[[], float | None] | None = None,
     ) -> str:
         """Do a step unless it is done, and return its key; nothing if the audit has ended."""
 
@@ -428,7 +446,7 @@ class PartFolder(Folder):
             self._check_goes_on()  # before the files get their names
 
         self._check_goes_on()
-        return super().step(name, inputs, files, checked, warned=warned)
+        return super().step(name, inputs, files, checked, warned=warned, seconds=seconds)
 
     def _check_goes_on(self) -> None:
         if holder_of(self.path) != self._holder:
@@ -442,6 +460,12 @@ class PartFolder(Folder):
         make_folder(self._own.parent)
         with atomic(self._own) as (temporary,):
             temporary.write_text(json.dumps({"steps": steps}, ensure_ascii=False), "utf-8")
+
+
+def _times(steps: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """Return how long recorded steps took, where the record says so."""
+    times = {name: step.get("seconds") for name, step in steps.items()}
+    return {name: float(time) for name, time in times.items() if isinstance(time, float | int)}
 
 
 def holder_of(path: Path) -> str:

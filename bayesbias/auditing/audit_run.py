@@ -13,13 +13,17 @@ import pandas as pd
 
 from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER
 from bayesbias._core.locks import locked
+from bayesbias._core.plugins import title_of
 from bayesbias._core.random import Seed
 from bayesbias.auditing.artifacts import (
     COMPARISON_STEP,
+    DEBIASING_STEP,
     EFFECTS_STEP,
+    EMBEDDINGS_STEP,
     PAPER,
     PAPER_STEP,
     REPORT,
+    REPORT_STEP,
     RESULTS,
     RESULTS_STEP,
     SCORES_STEP,
@@ -52,7 +56,7 @@ from bayesbias.auditing.paper import paper_texts
 from bayesbias.auditing.part_tasks import in_other_processes, run_parts
 from bayesbias.auditing.report.report_page import report_page
 from bayesbias.auditing.results_content import RESULTS_VERSION, results_content
-from bayesbias.debias import Method, method_for
+from bayesbias.debias import DEBIASERS, Method, method_for
 from bayesbias.debias_effects import CLASSICAL
 from bayesbias.embeddings import Embedding, Matching, check_matching, described
 from bayesbias.errors import BayesBiasError, DataError, SpecError
@@ -240,6 +244,7 @@ def audit(
             )
             for (emb, lists), (table, warned) in zip(pairs, tables, strict=True)
         ]
+        folder.announce(_doing(parts, studies))
         if in_other_processes(options, parts):
             run_parts(folder, parts, given, studies, how, force=force)
         _run(folder, parts, studies, conditions)
@@ -273,6 +278,25 @@ def _folder_path(out: str | PathLike[str]) -> Path:
     path = Path(out)
     check_out(path)
     return path
+
+
+def _doing(parts: Sequence[Part], studies: Sequence[Study]) -> dict[str, str]:
+    """Return what is done in each step, by its name in the record and in the order of `_run`."""
+    several = len(parts) > 1
+    titles = [f"{part.embedding.name} on {part.study.name}" if several else "" for part in parts]
+    doing = {
+        f"{part.place}{step.label(of)}": step.described(
+            title_of(of, DEBIASERS) if step is DEBIASING_STEP else of, title
+        )
+        for part, title in zip(parts, titles, strict=True)
+        for step, of in part.planned()
+    }
+    if len(parts) > len(studies):
+        names = [study.name for study in studies]
+        doing |= {EMBEDDINGS_STEP.label(name): EMBEDDINGS_STEP.described(name) for name in names}
+    for part, title in zip(parts, titles, strict=True):
+        doing[f"{part.place}{PAPER_STEP.label()}"] = PAPER_STEP.described(part=title)
+    return doing | {step.label(): step.described() for step in (RESULTS_STEP, REPORT_STEP)}
 
 
 def _run(

@@ -27,7 +27,15 @@ from bayesbias.distances import distance_table
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import BayesBiasError, BayesBiasWarning, DataError
 from bayesbias.metrics import Metric, WEATEffectSize
-from bayesbias.models import Fit, ModelSpec, compare, fit, overview, table_hash
+from bayesbias.models import (
+    Fit,
+    ModelSpec,
+    compare,
+    fit,
+    overview,
+    seconds_to_fit,
+    table_hash,
+)
 from bayesbias.models.nuts import is_written_out
 from bayesbias.rankings import Settings, measure, study_queries
 from bayesbias.silhouette_analysis import Silhouettes, silhouettes
@@ -79,6 +87,28 @@ class Part:
             self.debias(name, method)
         self.draw()
 
+    def planned(self) -> list[tuple[Step, str]]:
+        """Return all steps that `run` may do, in order, with the model, method or figure of each.
+
+        Whether the draws can be checked, and whether there are coefficients to draw, is known only
+        when the models have been compared.
+        """
+        options = self.options
+        confirmed = [(artifacts.CONFIRMATION_STEP, "")] if options.confirm else []
+        grown = [(artifacts.SILHOUETTES_STEP, "")] if options.silhouettes else []
+        return [
+            (artifacts.TABLE_STEP, ""),
+            (artifacts.LISTS_STEP, ""),
+            *((artifacts.FIT_STEP, spec.name) for spec in options.models),
+            (artifacts.COMPARISON_STEP, ""),
+            *confirmed,
+            (artifacts.EFFECTS_STEP, ""),
+            (artifacts.SCORES_STEP, ""),
+            *grown,
+            *((artifacts.DEBIASING_STEP, name) for name in self.methods),
+            *((artifacts.FIGURE_STEP, name) for name in artifacts.FIGURES),
+        ]
+
     def _step(
         self,
         step: Step,
@@ -88,6 +118,7 @@ class Part:
         of: str = "",
         file: str = "",
         warned: Sequence[str] = (),
+        seconds: Callable[[], float | None] | None = None,
     ) -> None:
         """Do a step for a model, a method or a figure, whose files may have another name."""
         label = step.label(of)
@@ -97,6 +128,7 @@ class Part:
             [f"{self.place}{path}" for path in step.paths(file or of)],
             lambda *paths: step.write(make(), *paths),
             warned=warned,
+            seconds=seconds,
         )
 
     def key(self, step: Step, of: str = "") -> str:
@@ -168,7 +200,15 @@ class Part:
         inputs = {
             "table": self.key(artifacts.TABLE_STEP), "model": spec.to_dict(), **self._settings
         }  # fmt: skip
-        self._step(artifacts.FIT_STEP, inputs, make, of=spec.name, file=self._fit_files[spec.name])
+        draws = CHAINS * self.options.draws
+        self._step(
+            artifacts.FIT_STEP,
+            inputs,
+            make,
+            of=spec.name,
+            file=self._fit_files[spec.name],
+            seconds=lambda: seconds_to_fit(self.table, spec, draws),
+        )
 
     @cached_property
     def _fit_files(self) -> dict[str, str]:

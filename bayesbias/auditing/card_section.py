@@ -10,7 +10,7 @@ from bayesbias import __version__
 from bayesbias._core.files import atomic, check_folder, read_utf8
 from bayesbias._core.rounded_table import rounded_table, to_markdown
 from bayesbias.auditing.audit_result import Audit, AuditPart
-from bayesbias.auditing.paper import without_words
+from bayesbias.auditing.paper import labelled_contrasts, without_words
 from bayesbias.errors import SpecError
 
 #: The heading that the Hub's template of model cards has for this.
@@ -70,9 +70,9 @@ def model_card(
 
 
 def _lines(audit: Audit) -> Iterator[str]:
-    for (embedding, study), part in audit.parts.items():
+    for (embedding, _), part in audit.parts.items():
         if len(audit.parts) > 1:
-            yield f"### {embedding}, study {study}\n"
+            yield f"### {embedding}, {part.study.label}\n"
         yield f"{part.summary()}\n"
         yield _contrasts(part)
     yield (
@@ -84,7 +84,8 @@ def _lines(audit: Audit) -> Iterator[str]:
 def _contrasts(part: AuditPart) -> str:
     columns = ["contrast", "group", "mean", "lower", "upper", "prob_negative", "verdict"]
     titles = {"mean": f"difference, {part.prob:.0%} interval", "prob_negative": "P(closer)"}
-    return to_markdown(rounded_table(without_words(part.contrasts)[columns], titles=titles))
+    rows = without_words(labelled_contrasts(part))[columns]
+    return to_markdown(rounded_table(rows, titles=titles))
 
 
 def _write(path: Path, section: str, audit: Audit) -> None:

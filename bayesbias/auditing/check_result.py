@@ -27,7 +27,8 @@ class Check:
         One row per condition, embedding, study and level: ``condition``, ``embedding``, ``study``
         (empty for a fit), ``level`` (the data set, a group or a word), ``probability`` (the share
         of the draws of the contrast beyond the limit), ``threshold`` (the probability that it is
-        compared with) and ``failed`` (whether the condition holds).
+        compared with), ``failed`` (whether the condition holds, by the draws) and ``doubt`` (why
+        the draws cannot be relied on, so that nothing can be told; empty if they can).
 
     Examples
     --------
@@ -45,13 +46,34 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Whether no condition holds."""
-        return not self.table["failed"].any()
+        """Whether no condition holds, by draws that can be relied on."""
+        return not (self.table["failed"].any() or self._is_doubtful.any())
+
+    @property
+    def _is_doubtful(self) -> pd.Series[bool]:
+        return self.table["doubt"] != ""
+
+    @property
+    def _failed(self) -> pd.DataFrame:
+        """The rows in which a condition holds, by draws that can be relied on."""
+        return self.table[self.table["failed"] & ~self._is_doubtful]
 
     def __repr__(self) -> str:
         number = self.table["condition"].nunique()
-        failed = self.table.loc[self.table["failed"], "condition"].nunique()
-        return f"<Check: {failed} of {counted(number, 'condition')} failed>"
+        failed = set(self._failed["condition"])
+        unclear = set(self.table.loc[self._is_doubtful, "condition"]) - failed
+        text = f"{len(failed)} of {counted(number, 'condition')} failed"
+        return f"<Check: {text}{f', {len(unclear)} cannot be decided' if unclear else ''}>"
+
+    @property
+    def doubts(self) -> list[str]:
+        """One line per embedding and study whose draws cannot be relied on, with the reasons."""
+        rows = self.table[self._is_doubtful].drop_duplicates(["embedding", "study", "doubt"])
+        return [
+            f"{_part(row['embedding'], row['study'])}: the fit is not to be relied on: "
+            f"{row['doubt']}"
+            for row in rows.to_dict("records")
+        ]
 
     def failures(self) -> list[str]:
         """Return one line per condition that holds, with where it does, the most probable first.
@@ -59,9 +81,10 @@ class Check:
         Returns
         -------
         list of str
-            The condition, then up to three levels with their probabilities.
+            The condition, then up to three levels with their probabilities; without those whose
+            draws cannot be relied on.
         """
-        rows = self.table[self.table["failed"]]
+        rows = self._failed
         lines = []
         for condition, failed in rows.groupby("condition", sort=False):
             likely = failed.sort_values("probability", ascending=False, kind="stable")
@@ -74,9 +97,11 @@ class Check:
         Returns
         -------
         str
-            How many conditions failed, then one line each.
+            How many conditions failed, then one line each; and one line for each fit that cannot
+            be relied on.
         """
-        return "\n".join([f"{repr(self)[1:-1]}.", *self.failures()])
+        unclear = [f"Cannot tell: {line}" for line in self.doubts]
+        return "\n".join([f"{repr(self)[1:-1]}.", *self.failures(), *unclear])
 
     def _repr_html_(self) -> str:
         with pd.option_context("display.max_colwidth", None):  # conditions are long
@@ -97,7 +122,7 @@ class Check:
             A ``table`` environment, for a document with the package booktabs.
         """
         frame = self.table.assign(failed=self.table["failed"].map({True: "yes", False: "no"}))
-        known = [name for name in ("embedding", "study") if not frame[name].any()]
+        known = [name for name in ("embedding", "study", "doubt") if not (frame[name] != "").any()]
         text = f"{repr(self)[1:-1]}: probabilities are shares of posterior draws."
         return frame_to_latex(frame.drop(columns=known), text if caption is None else caption)
 
@@ -107,7 +132,8 @@ class Check:
         Returns
         -------
         str
-            One test suite per embedding and study, with one test case per condition.
+            One test suite per embedding and study, with one test case per condition. A condition
+            that holds is a failure; one that nothing can be told of is an error.
         """
         root = ET.Element("testsuites", name="bayesbias")
         for (embedding, study), part in self.table.groupby(["embedding", "study"], sort=False):
@@ -117,8 +143,12 @@ class Check:
                 case = ET.SubElement(
                     suite, "testcase", classname=f"bayesbias {name}", name=_plain(condition)
                 )
-                failed = rows[rows["failed"]]
-                if len(failed):
+                failed, doubt = rows[rows["failed"]], _plain(rows["doubt"].iloc[0])
+                if doubt:
+                    message = "cannot tell: the fit is not to be relied on"
+                    error = ET.SubElement(case, "error", message=message, type="diagnostics")
+                    error.text = doubt
+                elif len(failed):
                     numbers = zip(failed["level"], failed["probability"], strict=True)
                     lines = [_plain(f"{level}: P = {number:.4f}") for level, number in numbers]
                     message = shortened(lines, 1)
@@ -149,4 +179,4 @@ def _count(element: ET.Element) -> None:
     """Add the numbers that readers of JUnit files expect."""
     element.set("tests", str(len(list(element.iter("testcase")))))
     element.set("failures", str(len(list(element.iter("failure")))))
-    element.set("errors", "0")
+    element.set("errors", str(len(list(element.iter("error")))))

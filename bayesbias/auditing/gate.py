@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from bayesbias._core.wording import enumerated
 from bayesbias.auditing.audit_result import Audit, AuditPart
 from bayesbias.auditing.check_result import Check
 from bayesbias.auditing.conditions import Condition, Names, as_conditions, check_names
@@ -23,7 +24,9 @@ def check(result: Audit | AuditPart | Fit | str | PathLike[str], *conditions: st
     word``, ``for group <name>``, ``for word <name>``, or the name alone, at its end make it about
     groups or words. The check fails if a condition holds. The probability is the share of the
     posterior draws of the contrast that are beyond the number; an audit's draws are those of its
-    lead model.
+    lead model. If these draws cannot be relied on, because of their diagnostics (R-hat, effective
+    sample size, divergences) or because the exact draws failed the checks of the audit, nothing
+    can be told: the check has not passed, whatever the probabilities are.
 
     Parameters
     ----------
@@ -36,7 +39,7 @@ def check(result: Audit | AuditPart | Fit | str | PathLike[str], *conditions: st
     Returns
     -------
     Check
-        With ``passed`` and a ``table`` of probabilities.
+        With ``passed``, a ``table`` of probabilities, and the ``doubts`` about the draws.
 
     Raises
     ------
@@ -62,7 +65,8 @@ def check(result: Audit | AuditPart | Fit | str | PathLike[str], *conditions: st
     if isinstance(result, Fit):
         names = Names.of_table(result.table, "the table of this fit")
         check_names(parsed, [names])
-        return Check(pd.DataFrame(_rows(result, "", names, parsed)))
+        doubt = "; ".join(result.diagnostics().problems)
+        return Check(pd.DataFrame(_rows(result, "", names, parsed, doubt)))
     if isinstance(result, str | PathLike):
         result = Audit(result)
     if isinstance(result, Audit):
@@ -83,12 +87,22 @@ def check_parts_of(parts: Sequence[AuditPart], conditions: Sequence[Condition]) 
     check_names(conditions, names)
     rows: list[dict[str, Any]] = []
     for part, known in zip(parts, names, strict=True):
-        rows += _rows(part.fits[part.lead], part.study.name, known, conditions)
+        fit, study = part.fits[part.lead], part.study.name
+        rows += _rows(fit, study, known, conditions, _doubt(part))
     return Check(pd.DataFrame(rows))
 
 
+def _doubt(part: AuditPart) -> str:
+    """Say why the draws of the lead model of an audit cannot be relied on; nothing if they can."""
+    problems = [str(part.diagnostics.set_index("model").loc[part.lead, "problems"])]
+    if part.confirmation is not None and not part.confirmation["agrees"]:
+        failed = enumerated(part.confirmation["disagree"])
+        problems.append(f"the exact draws failed their checks ({failed})")
+    return "; ".join(filter(None, problems))
+
+
 def _rows(
-    fit: Fit, study: str, names: Names, conditions: Iterable[Condition]
+    fit: Fit, study: str, names: Names, conditions: Iterable[Condition], doubt: str
 ) -> list[dict[str, Any]]:
     """Return the rows of the table of a check."""
     return [
@@ -100,6 +114,7 @@ def _rows(
             "probability": probability,
             "threshold": condition.threshold,
             "failed": condition.holds(probability),
+            "doubt": doubt,
         }
         for condition in conditions
         for embedding, level, probability in condition.probabilities(fit, condition.levels(names))

@@ -10,28 +10,16 @@ import pandas as pd
 
 from bayesbias import __version__
 from bayesbias._core.latex import escape, frame_to_latex
+from bayesbias._core.plugins import title_of
 from bayesbias._core.rounded_table import rounded_table, to_markdown
-from bayesbias._core.wording import counted, enumerated
+from bayesbias._core.wording import capitalized, counted, enumerated
 from bayesbias.auditing import bibliography as works
 from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.audit_steps import CHAINS
 from bayesbias.debias import DEBIASERS
 from bayesbias.metrics import METRICS
+from bayesbias.rankings import StudyLabels, contrast_title
 
-_ACRONYMS = {
-    "ect",
-    "gipe",
-    "inlp",
-    "leace",
-    "mac",
-    "nas",
-    "pmn",
-    "ripa",
-    "rnd",
-    "rnsb",
-    "same",
-    "weat",
-}
 #: Citations in a text: ``[@key]``, or several with semicolons between them.
 _CITED = re.compile(r"\[((?:@\w+(?:; )?)+)\]")
 
@@ -76,20 +64,32 @@ def without_words(contrasts: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(group=rows["group"].where(rows["level"] == "group", "all"))
 
 
+def labelled_contrasts(part: AuditPart) -> pd.DataFrame:
+    """Return the contrasts of an audit with the names that people read."""
+    rows = part.contrasts
+    return rows.assign(
+        contrast=rows["contrast"].map(contrast_title),
+        group=rows["group"].map(lambda name: part.study.group_label(name) if name else name),
+        word=rows["word"].map(lambda name: part.study.word_label(name) if name else name),
+    )
+
+
 def _tables(part: AuditPart) -> dict[str, PaperTable]:
     about = (
-        f"{part.embedding}, study {part.study.name}, "
+        f"{part.embedding}, study {part.study.label}, "
         f"{counted(len(part.table['protected_word'].unique()), 'protected word')}, "
         f"{counted(len(part.table), 'distance')}"
     )
     model = f"model {part.lead}, with {part.prob:.0%} intervals"
-    named = part.contrasts["group"].map(lambda g: part.study.group_label(g) if g else g)
-    contrasts = part.contrasts.assign(group=named)
+    contrasts = labelled_contrasts(part)
     shown = {"prob_negative": "P(closer)", "prob_in_rope": "P(negligible)", "rows": "n"}
     wide = without_words(contrasts)
     same = contrasts[contrasts["level"] == "same attributes"]
     numbers = ["mean", "lower", "upper", "prob_negative", "prob_in_rope", "rows"]
-    by_word = contrasts[contrasts["level"] == "word"]
+    scores = part.scores.assign(
+        metric=[capitalized(title_of(name, METRICS)) for name in part.scores["metric"]],
+        query=part.scores["query"].map(StudyLabels(part.study).query),
+    )
     return {
         "contrasts": PaperTable(
             wide[["contrast", "group", *numbers]],
@@ -104,23 +104,35 @@ def _tables(part: AuditPart) -> dict[str, PaperTable]:
             {"mean": "difference", **shown},
         ),
         "words": PaperTable(
-            by_word[["contrast", "group", "word", *numbers]],
-            f"Contrasts by protected word ({about}; {model}). Below 0: closer to the first list. "
-            "n: distances that a contrast rests on.",
-            {"mean": "difference", **shown},
+            _by_word(contrasts),
+            f"Contrasts by protected word ({about}; {model}). Below 0: closer to the stereotypes "
+            "of the word's own group (associated). n: distances from these.",
+            {"rows": "n"},
         ),
         "models": PaperTable(
             part.comparison.rename_axis("model").reset_index(),
             f"Models compared by WAIC ({about}); the best first.",
         ),
         "metrics": PaperTable(
-            part.scores[["metric", "query", "value", "lower", "upper", "n_words"]],
-            f"Classical metrics ({part.embedding}, study {part.study.name}), with "
+            scores[["metric", "query", "value", "lower", "upper", "n_words"]],
+            f"Classical metrics ({part.embedding}, study {part.study.label}), with "
             f"{part.prob:.0%} intervals from a Bayesian bootstrap over words. n: words found.",
-            {"n_words": "n"},
+            {"query": "groups and attributes", "n_words": "n"},
             by_row=True,
         ),
     }
+
+
+def _by_word(contrasts: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per word, with all its contrasts beside each other."""
+    rows = contrasts[contrasts["level"] == "word"]
+    columns = []
+    for name in rows["contrast"].unique():
+        own = rows[rows["contrast"] == name].set_index("word")[["mean", "lower", "upper"]]
+        columns.append(own.set_axis([name, f"{name}_lower", f"{name}_upper"], axis=1))
+    words = rows.drop_duplicates("word").set_index("word")
+    table: pd.DataFrame = pd.concat([words[["group"]], *columns, words[["rows"]]], axis=1)
+    return table.reset_index()
 
 
 def methods_text(part: AuditPart) -> str:
@@ -137,7 +149,7 @@ def _data(part: AuditPart) -> list[str]:
         f"({about['words']:,} words, {about['dimensions']} dimensions) between "
         f"{counted(len(table['protected_word'].unique()), 'protected word')} ({groups}) and "
         f"{counted(len(table['word_to_compare'].unique()), 'attribute')} of the study "
-        f"{part.study.name}, {counted(len(table), 'distance')} in all."
+        f"{part.study.label}, {counted(len(table), 'distance')} in all."
     ]
 
 
@@ -224,8 +236,7 @@ _SENTENCES: Sequence[Callable[[AuditPart], list[str]]] = (
 def _named(name: str, registry: Mapping[str, type]) -> str:
     """Return a metric or a method, and what it cites."""
     keys = works.keys_of(str(getattr(registry.get(name), "reference", "")))
-    spelt = name.replace("_es", "_effect_size").split("_")
-    plain = " ".join(word.upper() if word in _ACRONYMS else word for word in spelt)
+    plain = title_of(name, registry)
     return f"{plain} [{'; '.join(f'@{key}' for key in keys)}]" if keys else plain
 
 

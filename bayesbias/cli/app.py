@@ -34,7 +34,7 @@ _COMPLETE = "_BAYESBIAS_COMPLETE"
     epilog="Example: bayesbias table demo --study religion --out table.csv",
 )
 @click.version_option(__version__, prog_name="bayesbias")
-@click.option("-v", "--verbose", count=True, help="Say what is done; -vv also shows tracebacks.")
+@click.option("-v", "--verbose", count=True, help="Show what is done; -vv also shows tracebacks.")
 def app(verbose: int) -> None:
     """Measure social bias in word embeddings, with its uncertainty."""
     level = (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)]
@@ -74,7 +74,7 @@ def _complete_in_shell() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit 0 on success, 2 on bad input, 130 when interrupted.
 
-    `audit` exits 1 if a condition of ``--fail-if`` holds.
+    `audit` exits 1 if a condition of ``--fail-if`` holds, or if nothing can be told of it.
 
     Parameters
     ----------

@@ -40,8 +40,9 @@ _WIDTH = 100
 
 
 @click.command(
+    short_help="Audit embeddings, and write a report.",
     epilog="Example: bayesbias audit glove.txt word2vec.bin --study religion --study gender "
-    "--debias leace --out audit"
+    "--debias leace --out audit",
 )
 @click.argument(
     "embeddings", nargs=-1, metavar="[EMBEDDING]...", shell_complete=complete_embeddings
@@ -77,25 +78,25 @@ _WIDTH = 100
     shell_complete=complete_methods,
     multiple=True,
     metavar="METHOD",
-    help="Tell what a method of debiasing does (bayesbias debias --list names them); may be given "
-    "several times.",
+    help="Measure the effects of a debiasing method (bayesbias debias --list names them); may be "
+    "given several times.",
 )
 @click.option(
     "--confirm/--no-confirm",
     default=True,
     show_default=True,
-    help="Check the draws of the leading model.",
+    help="Check the draws of the lead model, also with a second sampler.",
 )
 @click.option(
     "--silhouettes/--no-silhouettes",
     default=True,
     show_default=True,
-    help="Measure random parts of the lists.",
+    help="Measure random parts of the word lists, to see how robust they are.",
 )
 @click.option(
     "--force",
     is_flag=True,
-    help="Do all again, and replace what is in the folder and the file of --junit.",
+    help="Repeat all steps, and replace what is in the folder and the file of --junit.",
 )
 @click.option(
     "--draws",
@@ -118,9 +119,9 @@ _WIDTH = 100
     "fail_if",
     multiple=True,
     metavar="CONDITION",
-    help="Exit with code 1 if this holds, such as 'associated - different < -0.05 with P > 0.95'; "
-    "neutral is another name of none. 'for any group', 'for any word', 'for group NAME' or 'for "
-    "word NAME' may follow. May be given several times.",
+    help="Exit with code 1 if this holds, such as 'associated - different < -0.05 with P > 0.95', "
+    "or if the draws are too bad to tell; neutral is another name of none. 'for any group', 'for "
+    "any word', 'for group NAME' or 'for word NAME' may follow. May be given several times.",
 )
 @click.option(
     "--junit",
@@ -156,7 +157,8 @@ def audit(
     """Audit embeddings: distances, models, contrasts, metrics, word lists, figures, a report.
 
     EMBEDDING is a file of word vectors or a name, by default demo; NAME=EMBEDDING gives it another
-    name. The same command again does only what is not done; an interrupted one goes on.
+    name. If you repeat the command, it runs only the steps that are not finished, so that an
+    interrupted audit resumes.
     """
     from bayesbias._core.files import check_folder
     from bayesbias.auditing import audit as run
@@ -217,7 +219,7 @@ def _is_own_junit(path: Path) -> bool:
 
 
 def _close_gate(gate: Check, junit: str | None) -> None:
-    """Write and print what the conditions gave, and exit with code 1 if one of them holds."""
+    """Write and print what the conditions gave, and exit with code 1 unless all is well."""
     from bayesbias._core.files import atomic
 
     if junit is not None:
@@ -225,11 +227,16 @@ def _close_gate(gate: Check, junit: str | None) -> None:
             temporary.write_text(gate.to_junit(), "utf-8", newline="\n")
     for line in gate.failures():
         click.echo(f"Failed: {line}", err=True)
+    for line in gate.doubts:
+        click.echo(f"Cannot tell: {line}", err=True)
     if not gate.passed:
         click.get_current_context().exit(1)
 
 
-@click.command(epilog="Example: bayesbias report bayesbias-audit --out religion.html")
+@click.command(
+    short_help="Write the report of an audit again.",
+    epilog="Example: bayesbias report bayesbias-audit --out religion.html",
+)
 @click.argument("folder", metavar="FOLDER")
 @click.option("-o", "--out", metavar="FILE", help="Where to; by default report.html in the folder.")
 @force_option

@@ -33,7 +33,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def quiet_option(command: F) -> F:
     """Add --quiet, which turns progress bars and warnings off."""
     return click.option(
-        "-q", "--quiet", is_flag=True, callback=_hush, help="No progress bar, no warnings."
+        "-q", "--quiet", is_flag=True, callback=_hush, help="No steps, progress bars or warnings."
     )(command)
 
 

@@ -100,7 +100,8 @@ def debiasing_options(command: F) -> F:
 
 
 @click.command(
-    epilog="Example: bayesbias debias glove.txt debiased.npy --ignore bolukbasi:gender_specific"
+    short_help="Debias an embedding.",
+    epilog="Example: bayesbias debias glove.txt debiased.npy --ignore bolukbasi:gender_specific",
 )
 @click.argument("source", shell_complete=complete_embeddings, metavar="EMBEDDING", required=False)
 @click.argument("out", metavar="OUT", required=False)
@@ -278,6 +279,7 @@ def read_tuples(source: str) -> str | list[list[str]]:
 
 @click.command(
     "before-after",
+    short_help="Measure the effects of debiasing.",
     epilog="Example: bayesbias before-after demo --study gender --ignore bolukbasi:gender_specific",
 )
 @click.argument("source", shell_complete=complete_embeddings, metavar="EMBEDDING")

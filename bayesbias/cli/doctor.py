@@ -27,7 +27,10 @@ _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "firefox
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-@click.command(epilog="Example: bayesbias doctor --format json")
+@click.command(
+    short_help="Show versions and optional packages.",
+    epilog="Example: bayesbias doctor --format json",
+)
 @format_option
 def doctor(output: str) -> None:
     """Show versions, samplers, threads and optional packages, for reports of problems."""

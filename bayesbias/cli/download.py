@@ -8,7 +8,9 @@ from bayesbias.cli.common import format_option, print_frame, quiet_option, say
 from bayesbias.cli.completion import complete_downloads
 
 
-@click.command(epilog="Example: bayesbias download glove-6b-300d")
+@click.command(
+    short_help="Download data by name.", epilog="Example: bayesbias download glove-6b-300d"
+)
 @click.argument("name", required=False, shell_complete=complete_downloads)
 @click.option("--sha256", metavar="HASH", help="The hash that the file must have; then accepted.")
 @format_option

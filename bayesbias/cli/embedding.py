@@ -23,12 +23,15 @@ from bayesbias.cli.common import (
 )
 
 
-@click.group()
+@click.group(short_help="Describe, convert and train embeddings.")
 def embedding() -> None:
     """Look at embedding files, convert them, and train embeddings on a text."""
 
 
-@embedding.command(epilog="Example: bayesbias embedding info vectors.bin")
+@embedding.command(
+    short_help="Describe a file of word vectors.",
+    epilog="Example: bayesbias embedding info vectors.bin",
+)
 @click.argument("source", default="demo")
 @loading_options
 @format_option
@@ -48,7 +51,10 @@ def info(source: str, limit: int | None, trust: bool, output: str, quiet: bool) 
     print_frame(pd.DataFrame(facts.items(), columns=["what", "value"]), output)
 
 
-@embedding.command(epilog="Example: bayesbias embedding similarity demo -b rg_65 -b simlex_999")
+@embedding.command(
+    short_help="Compare similarities with those that people judged.",
+    epilog="Example: bayesbias embedding similarity demo -b rg_65 -b simlex_999",
+)
 @click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
 @click.option(
     "-b",
@@ -90,10 +96,15 @@ def similarity(
     print_frame(table, output, caption=caption)
 
 
-@embedding.command(epilog="Example: bayesbias embedding convert glove.6B.300d.txt glove.npy")
+@embedding.command(
+    short_help="Convert a file of word vectors.",
+    epilog="Example: bayesbias embedding convert glove.6B.300d.txt glove.npy",
+)
 @click.argument("source")
 @click.argument("target")
-@click.option("--to", "kind", metavar="FORMAT", help="Format, where the suffix does not tell it.")
+@click.option(
+    "--to", "kind", metavar="FORMAT", help="Format, if it does not follow from the suffix."
+)
 @click.option(
     "--words",
     metavar="LISTS",
@@ -131,7 +142,10 @@ def convert(
     say(f"{len(loaded):,} words × {loaded.dim} dimensions written to {target}", quiet)
 
 
-@embedding.command(epilog="Example: bayesbias embedding train demo.npz demo --method glove")
+@embedding.command(
+    short_help="Train word vectors on a text.",
+    epilog="Example: bayesbias embedding train demo.npz demo --method glove",
+)
 @click.argument("target")
 @click.argument("corpus", nargs=-1, required=True, metavar="CORPUS...")
 @click.option(
@@ -147,7 +161,7 @@ def convert(
 @click.option(
     "--window",
     type=click.IntRange(min=1),
-    help="How many words before and behind are context; 5 by default, 10 for glove.",
+    help="Number of words before and after that are the context; 5 by default, 10 for glove.",
 )
 @min_count_option
 @click.option(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -22,7 +22,7 @@ from bayesbias.cli.completion import complete_models
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bayesbias.models import Fit
+    from bayesbias.models import Fit, ModelSpec
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -77,7 +77,10 @@ def fitting_options(command: F) -> F:
     return command
 
 
-@click.command(epilog="Example: bayesbias fit table.csv --by protected_group --out religion.nc")
+@click.command(
+    short_help="Fit a model, and print contrasts.",
+    epilog="Example: bayesbias fit table.csv --by protected_group --out religion.nc",
+)
 @click.argument("table", metavar="TABLE")
 @click.option(
     "--model",
@@ -163,7 +166,7 @@ def fit(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Fit a model to a table of distances, and print what it says.
+    """Fit a model to a table of distances, and print its contrasts.
 
     TABLE is a file written by `bayesbias table`, or a fit (.nc) to look at again.
     """
@@ -207,7 +210,10 @@ def fit(
     say(str(result.diagnostics()), quiet)
 
 
-@click.command(epilog="Example: bayesbias compare table.csv --model crossed --model interaction")
+@click.command(
+    short_help="Compare models by their accuracy.",
+    epilog="Example: bayesbias compare table.csv --model crossed --model interaction",
+)
 @click.argument("sources", nargs=-1, required=True, metavar="TABLE | FIT...")
 @click.option(
     "--model",
@@ -223,7 +229,7 @@ def fit(
     type=click.Choice(["waic", "loo"], case_sensitive=False),
     default="waic",
     show_default=True,
-    help="By what to compare.",
+    help="Criterion of the comparison.",
 )
 @click.option("--by", help="Leave out whole levels of this column (loo): word_to_compare.")
 @fitting_options
@@ -253,8 +259,7 @@ def compare(
             raise click.UsageError("two of the fits have the same file name.")
     elif len(sources) == 1:
         rows = _rows(sources[0], options)
-        specs = [load_model(model) for model in models]
-        fits = {spec.name: _fit_table(rows, spec, options, quiet) for spec in specs}
+        fits = _fit_models(rows, [load_model(model) for model in models], options, quiet)
     else:
         raise click.UsageError("give one table, or fits (.nc) only.")
     frame = compare_fits(fits, criterion, by=by)  # type: ignore[arg-type]
@@ -265,6 +270,24 @@ def compare(
         caption=f"Models compared by {criterion.upper()} (deviance scale: lower is better).",
         decimals={**dict.fromkeys(map(str, frame.columns), 1), "weight": 2},
     )
+
+
+def _fit_models(
+    rows: pd.DataFrame, specs: Sequence[ModelSpec], options: dict[str, Any], quiet: bool
+) -> dict[str, Fit]:
+    """Fit several models, and say which of them is being fitted."""
+    from bayesbias._core.wording import waiting_time
+    from bayesbias.models import seconds_to_fit
+
+    fits = {}
+    for number, spec in enumerate(specs, 1):
+        seconds = None
+        if options["engine"] != "nuts":
+            seconds = seconds_to_fit(rows, spec, options["draws"] * options["chains"])
+        time = f", about {waiting_time(seconds)}" if seconds is not None and seconds >= 1 else ""
+        say(f"step {number} of {len(specs)}: fitting the model {spec.name}{time}", quiet)
+        fits[spec.name] = _fit_table(rows, spec, options, quiet)
+    return fits
 
 
 def _rows(path: str, options: dict[str, Any]) -> pd.DataFrame:

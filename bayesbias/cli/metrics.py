@@ -77,7 +77,8 @@ def measuring_options(command: F) -> F:
 
 
 @click.command(
-    epilog="Example: bayesbias metrics weat_7 demo demo-100d --metric weat_es --metric ect"
+    short_help="Measure queries by classical metrics.",
+    epilog="Example: bayesbias metrics weat_7 demo demo-100d --metric weat_es --metric ect",
 )
 @click.argument("queries", shell_complete=complete_queries, metavar="[QUERY]", required=False)
 @click.argument(
@@ -180,7 +181,10 @@ def metrics(
     _show(result, out, output, quiet, "Influence of single words." if influence else text)
 
 
-@click.command(epilog="Example: bayesbias rank gender demo demo-100d --metric weat_es --metric rnd")
+@click.command(
+    short_help="Rank embeddings by bias.",
+    epilog="Example: bayesbias rank gender demo demo-100d --metric weat_es --metric rnd",
+)
 @click.argument("queries", shell_complete=complete_queries, metavar="QUERY")
 @click.argument(
     "embeddings",
@@ -195,7 +199,7 @@ def metrics(
     type=click.Choice(["abs_avg", "avg", "abs_sum", "sum"], case_sensitive=False),
     default="abs_avg",
     show_default=True,
-    help="How the queries are summed up.",
+    help="How the values of the queries are combined.",
 )
 @click.option(
     "--correlations", is_flag=True, help="Print how much the metrics agree on the order, instead."

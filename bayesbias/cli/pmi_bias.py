@@ -26,6 +26,7 @@ from bayesbias.cli.completion import complete_queries
 
 @click.command(
     "pmi-bias",
+    short_help="Measure bias in a text, without vectors.",
     epilog="Example: bayesbias pmi-bias weat_8 texts/ --window 10 --out bias.csv",
 )
 @click.argument("query", shell_complete=complete_queries)
@@ -35,7 +36,7 @@ from bayesbias.cli.completion import complete_queries
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="How many words before and behind are near.",
+    help="Number of words before and after that count as near.",
 )
 @min_count_option
 @click.option(

@@ -52,8 +52,9 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
 
 
 @click.command(
+    short_help="Measure how robust word lists are.",
     epilog="Example: bayesbias silhouette weat_7 demo demo-100d --side both --planted 0.2 "
-    "--figure weat_7.png"
+    "--figure weat_7.png",
 )
 @click.argument("source", shell_complete=complete_queries, metavar="QUERY")
 @click.argument(
@@ -79,7 +80,8 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
     type=click.Choice(["proportional", "prefix"], case_sensitive=False),
     default="proportional",
     show_default=True,
-    help="Lists of different lengths end together, or get as many words each, as in the paper.",
+    help="Whether lists of different lengths grow in proportion, or by the same number of words, "
+    "as in the paper.",
 )
 @click.option(
     "--step",
@@ -110,12 +112,13 @@ _CHANCE = ["chance", "chance_lower", "chance_upper", "percentile"]
     type=float,
     metavar="STRENGTH",
     help="Also measure two embeddings made for the purpose, one with a bias of this strength (at "
-    "most 0.3), one with none, and tell how accurate the metric is.",
+    "most 0.3), one with none, and report how accurate the metric is.",
 )
 @click.option(
     "--biased",
     metavar="NAME",
-    help="Tell how accurate the metric is by this EMBEDDING, known to be biased, and --unbiased.",
+    help="Measure the accuracy of the metric with this EMBEDDING, known to be biased, and with "
+    "--unbiased.",
 )
 @click.option("--unbiased", metavar="NAME", help="An EMBEDDING known not to be, or less so.")
 @click.option(
@@ -192,11 +195,11 @@ def silhouette(
 ) -> None:
     """Measure how robust the word lists of a query are, and how accurate a metric is with them.
 
-    Random parts of the lists grow until they are complete, and the table says how little the value
-    depends on which words are in: 1 is not at all. Random lists of the same lengths are beside it.
-    QUERY is a name (weat_7, gender_1) or a file; with more sets than a metric takes it is split.
-    EMBEDDING is a file of word vectors or a name, by default demo; NAME=EMBEDDING gives it another
-    name.
+    Random parts of the lists grow until they are complete. The table has the robustness of the
+    value: 1 if it does not depend on which words are in. Random lists of the same lengths are shown
+    for comparison. QUERY is a name (weat_7, gender_1) or a file; with more sets than a metric takes
+    it is split. EMBEDDING is a file of word vectors or a name, by default demo; NAME=EMBEDDING
+    gives it another name.
     """
     from bayesbias.embeddings import as_embeddings
     from bayesbias.metrics import as_metrics

@@ -29,7 +29,10 @@ from bayesbias.cli.completion import complete_embeddings
 _COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_norm")
 
 
-@click.command(epilog="Example: bayesbias table demo demo-100d --study gender --out table.parquet")
+@click.command(
+    short_help="Build a table of cosine distances.",
+    epilog="Example: bayesbias table demo demo-100d --study gender --out table.parquet",
+)
 @click.argument(
     "embeddings", nargs=-1, metavar="[EMBEDDING]...", shell_complete=complete_embeddings
 )

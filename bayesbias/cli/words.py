@@ -9,6 +9,7 @@ import click
 from bayesbias._core.wording import quoted, same_name
 from bayesbias.cli.common import (
     corpus_options,
+    corpus_source,
     fallback_option,
     force_option,
     format_option,
@@ -26,7 +27,7 @@ from bayesbias.cli.words_build import build
 from bayesbias.errors import NotFoundError
 
 
-@click.group()
+@click.group(short_help="Show, check and build word lists.")
 def words() -> None:
     """Look at word lists, queries and studies, and build lists from data."""
 
@@ -34,7 +35,11 @@ def words() -> None:
 words.add_command(build)
 
 
-@words.command("list", epilog="Example: bayesbias words list weat")
+@words.command(
+    "list",
+    short_help="List collections, queries and studies.",
+    epilog="Example: bayesbias words list weat",
+)
 @click.argument("collection", required=False)
 @click.option(
     "--language",
@@ -82,7 +87,9 @@ def list_(collection: str | None, language: str | None, output: str, quiet: bool
     print_rows(rows, output, caption=str(about["title"]))
 
 
-@words.command(epilog="Example: bayesbias words show weat:career")
+@words.command(
+    short_help="Print the words of a list.", epilog="Example: bayesbias words show weat:career"
+)
 @click.argument("name", shell_complete=complete_lists)
 @quiet_option
 def show(name: str, quiet: bool) -> None:
@@ -115,7 +122,10 @@ def show(name: str, quiet: bool) -> None:
         click.echo(click.wrap_text(f"Note: {note}", 96, subsequent_indent="  "))
 
 
-@words.command(epilog="Example: bayesbias words check religion demo demo-100d")
+@words.command(
+    short_help="Find problems of word lists.",
+    epilog="Example: bayesbias words check religion demo demo-100d",
+)
 @click.argument("lists", shell_complete=complete_lists)
 @click.argument("embeddings", nargs=-1, metavar="[EMBEDDING]...")
 @click.option(
@@ -125,7 +135,7 @@ def show(name: str, quiet: bool) -> None:
     "--corpus",
     multiple=True,
     metavar="PATH",
-    help="Count words in this text file or folder; may be given several times.",
+    help="Count words in this text file or folder, or demo; may be given several times.",
 )
 @corpus_options
 @click.option(
@@ -184,7 +194,9 @@ def check(
     study = load_lists(lists)
     counts = None if frequencies is None else read_frequencies(frequencies)
     # What may fail comes before what takes long.
-    text = read_corpus(corpus, unit=unit, field=field, encoding=encoding) if corpus else None
+    text = None
+    if corpus:
+        text = read_corpus(corpus_source(corpus), unit=unit, field=field, encoding=encoding)
     tagger = load_pipeline(pipeline) if pipeline is not None else None
     loaded = load_embeddings(embeddings or ("demo",), limit=limit, trust=trust, quiet=quiet)
     tags = None

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    short_help="Build word lists from data.",
     epilog="Example: bayesbias words build glove.txt --attributes weat:career,weat:family "
-    "--match-frequency --out lists.toml"
+    "--match-frequency --out lists.toml",
 )
 @click.argument("source", metavar="[EMBEDDING]", required=False)
 @click.option(
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
     type=click.Choice(["logistic", "svm", "forest", "best"], case_sensitive=False),
     default="svm",
     show_default=True,
-    help="What tells the groups of words.",
+    help="Which classifier predicts the group of a word.",
 )
 @click.option(
     "--threshold",
@@ -91,7 +92,7 @@ if TYPE_CHECKING:
     "--corpus",
     multiple=True,
     metavar="PATH",
-    help="Count words in this text file or folder; may be given several times.",
+    help="Count words in this text file or folder, or demo; may be given several times.",
 )
 @corpus_options
 @click.option(

@@ -109,6 +109,7 @@ class DoubleHardDebias(EqualizingDebiaser):
     exclude: Words | None = "bolukbasi:gender_specific"
 
     name: ClassVar[str] = "double_hard_debias"
+    title: ClassVar[str] = "double hard debiasing"
     reference: ClassVar[str] = (
         "Wang, Lin, Rajani, McCann, Ordonez, Xiong (2020), doi:10.18653/v1/2020.acl-main.484."
     )

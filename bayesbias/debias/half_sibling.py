@@ -62,6 +62,7 @@ class HalfSiblingRegression(Debiaser):
     alpha: float = 60.0
 
     name: ClassVar[str] = "half_sibling_regression"
+    title: ClassVar[str] = "half-sibling regression"
     reference: ClassVar[str] = "Yang, Feng (2020), doi:10.1609/aaai.v34i05.6486."
     learns_from: ClassVar[LearnsFrom] = "words"
     default_definition: ClassVar[str | None] = "bolukbasi:gender_specific"

@@ -127,6 +127,7 @@ class HardDebias(EqualizingDebiaser):
     equalize: Tuples | None = None
 
     name: ClassVar[str] = "hard_debias"
+    title: ClassVar[str] = "hard debiasing"
     reference: ClassVar[str] = "Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), arXiv:1607.06520."
     learns_from: ClassVar[LearnsFrom] = "pairs"
     default_definition: ClassVar[str | None] = "bolukbasi:definitional_pairs"
@@ -193,6 +194,7 @@ class MulticlassHardDebias(EqualizingDebiaser):
     equalize: Tuples | None = None
 
     name: ClassVar[str] = "multiclass_hard_debias"
+    title: ClassVar[str] = "multiclass hard debiasing"
     reference: ClassVar[str] = "Manzini, Lim, Tsvetkov, Black (2019), doi:10.18653/v1/N19-1062."
     learns_from: ClassVar[LearnsFrom] = "sets"
 

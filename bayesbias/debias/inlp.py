@@ -84,6 +84,7 @@ class INLP(GroupDebiaser):
     pairs: Tuples | None = None
 
     name: ClassVar[str] = "inlp"
+    title: ClassVar[str] = "INLP"
     reference: ClassVar[str] = (
         "Ravfogel, Elazar, Gonen, Twiton, Goldberg (2020), doi:10.18653/v1/2020.acl-main.647."
     )

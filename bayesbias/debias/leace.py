@@ -76,6 +76,7 @@ class LEACE(GroupDebiaser):
     pairs: Tuples | None = None
 
     name: ClassVar[str] = "leace"
+    title: ClassVar[str] = "LEACE"
     reference: ClassVar[str] = (
         "Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman (2023), arXiv:2306.03819."
     )

@@ -93,6 +93,7 @@ class Projection(Debiaser):
     sigma: float | None = None
 
     name: ClassVar[str] = "projection"
+    title: ClassVar[str] = "projection"
     reference: ClassVar[str] = "Dev, Phillips (2019), arXiv:1901.07656."
     learns_from: ClassVar[LearnsFrom] = "pairs"
     default_definition: ClassVar[str | None] = "bolukbasi:definitional_pairs"

@@ -96,6 +96,7 @@ class RepulsionAttractionNeutralization(Debiaser):
     n_epochs: int = 300
 
     name: ClassVar[str] = "repulsion_attraction_neutralization"
+    title: ClassVar[str] = "repulsion–attraction–neutralisation"
     reference: ClassVar[str] = "Kumar, Bhotia, Kumar, Chakraborty (2020), doi:10.1162/tacl_a_00327."
     learns_from: ClassVar[LearnsFrom] = "pairs"
     default_definition: ClassVar[str | None] = "bolukbasi:definitional_pairs"

@@ -96,6 +96,7 @@ class SoftDebias(Debiaser):
     neutral_words: Words | None = None
 
     name: ClassVar[str] = "soft_debias"
+    title: ClassVar[str] = "soft debiasing"
     reference: ClassVar[str] = (
         "Manzini, Lim, Tsvetkov, Black (2019), doi:10.18653/v1/N19-1062. Bolukbasi, Chang, "
         "Zou, Saligrama, Kalai (2016), arXiv:1607.06520."

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from bayesbias._core.interval_text import decimals, estimate_text, signed
-from bayesbias._core.wording import counted, plural
+from bayesbias._core.plugins import title_of
+from bayesbias._core.wording import capitalized, counted, enumerated, plural
+from bayesbias.metrics import METRICS
 
 if TYPE_CHECKING:
     from bayesbias.debias_effects.before_after import BeforeAfter
@@ -41,8 +43,9 @@ def _effect(result: BeforeAfter) -> Iterator[str]:
     measured, every = len(set(table["word"]) - {""}), len(result.study.protected_words)
     number = f"{measured} of the {every}" if 0 < measured < every else f"the {every}"
     yield (
-        f"{result.embedding} became {result.debiased.name}, measured on {number} protected words "
-        f"of the study {result.study.name!r} with {result.prob:.0%} intervals."
+        f"Measured on {number} protected words of the study {result.study.label}, before "
+        f"({result.embedding}) and after ({result.debiased.name}), with {result.prob:.0%} "
+        "intervals."
     )
     if result.paired is None:
         yield "No distance of the study changed."
@@ -91,7 +94,7 @@ def related_sentence(row: Mapping[Any, Any]) -> str:
         return (
             f"It is inconclusive whether protected words are less or more related to {own} after "
             f"debiasing: their expected distance went {values} (change {_change(row)}; 1 means "
-            f"unrelated; P(less related) = {probability_text(row['p'])})."
+            f"unrelated; P(less related) {probability_text(row['p'])})."
         )
     went = "rose" if row["change"] > 0 else "fell"
     return (
@@ -116,7 +119,7 @@ def gap_sentence(row: Mapping[Any, Any], other: str) -> str:
     if row["verdict"] == "inconclusive":
         return (
             f"It is inconclusive whether the gap to {other} closed or widened: it went {values} "
-            f"(change {_change(row)}; P(narrower) = {probability_text(row['p'])})."
+            f"(change {_change(row)}; P(narrower) {probability_text(row['p'])})."
         )
     # A share of 1 is a gap that closed; beyond it the sign changed, and beyond 2 the gap is wider.
     if closed > 1:
@@ -150,12 +153,12 @@ def words_sentence(verdicts: pd.Series[Any]) -> str:
 
 
 def probability_text(value: float) -> str:
-    """Return a probability estimated from draws, which is never 0 or 1.
+    """Return what a probability is, estimated from draws, so never 0 or 1.
 
     >>> probability_text(0.894), probability_text(1.0)
-    ('0.89', '> 0.99')
+    ('= 0.89', '> 0.99')
     """
-    return "> 0.99" if value > 0.995 else "< 0.01" if value < 0.005 else f"{value:.2f}"
+    return "> 0.99" if value > 0.995 else "< 0.01" if value < 0.005 else f"= {value:.2f}"
 
 
 def _share(value: float, lower: float, upper: float) -> str:
@@ -164,11 +167,10 @@ def _share(value: float, lower: float, upper: float) -> str:
 
 
 def _moved(row: Mapping[Any, Any]) -> str:
-    """Return whether human or neutral words came closer, and the thesis's answer to it."""
-    answer = row["note"].removeprefix("by the thesis's rule: ")
+    """Return how probable it is that human or neutral words came closer."""
     return (
-        f"P({_MOVED[row['measure']]} are closer to protected words than before) = "
-        f"{probability_text(row['p'])} (by the thesis's rule: {answer})"
+        f"P({_MOVED[row['measure']]} are closer to protected words than before) "
+        f"{probability_text(row['p'])}"
     )
 
 
@@ -193,47 +195,53 @@ def _metrics(frame: pd.DataFrame) -> Iterator[str]:
 
 
 def _residual(frame: pd.DataFrame) -> Iterator[str]:
+    """Yield a sentence for each test, over all pairs of groups; the table has each pair."""
     if len(frame):
         yield (
-            "The tests take words that leaned to either of two groups before; they measure "
-            "residual bias only if these are the groups of the bias (else give 'residual_groups')."
+            "Words that leaned to one of two groups before debiasing may still be distinguishable "
+            "after it."
         )
+    without_interval = []
     for name in pd.unique(frame["metric"]) if len(frame) else []:
-        rows = _rows(frame[(frame["metric"] == name) & frame["change"].notna()])
-        if not rows:
-            yield f"{name} could not be measured: {frame['note'].iloc[0]}."
+        title = title_of(name, METRICS)
+        rows = frame[(frame["metric"] == name) & frame["change"].notna()]
+        if rows.empty:
+            yield f"The {title} could not be measured: {frame['note'].iloc[0]}."
             continue
-        values = "; ".join(
-            f"{row['before']:.2f} before and {row['after']:.2f} "
-            f"({_interval_after(row)}) after for {row['query']}"
-            for row in rows
-        )
-        neutral = rows[0]["neutral"]
-        chance = " (and chance gives slightly more)" if name == "cluster_test" else ""
-        given = [row for row in rows if not pd.isna(row["after_lower"])]
-        above = sum(row["after_lower"] > neutral for row in given)
-        conclusion = f"the interval lies above {neutral:g} in {above} of {len(given)}"
-        if not given:
-            reason = next(note for row in rows for note in row["note"].split("; ") if note)
-            conclusion = reason[0].lower() + reason[1:]
-        yield (f"{name}, where {neutral:g} means no residual bias{chance}: {values}; {conclusion}.")
+        neutral = float(rows["neutral"].iloc[0])
+        text = f"{_span(rows['before'])} before, {_span(rows['after'])} after"
+        given = rows[rows["after_lower"].notna()]
+        if len(given):
+            above = int((given["after_lower"] > neutral).sum())
+            pairs = counted(len(given), "pair")
+            text += f"; the interval lies above {neutral:g} for {above} of {pairs} of groups"
+        else:
+            without_interval.append(title)
+        yield f"{capitalized(title)} ({neutral:g}: no residual bias): {text}."
+    if without_interval:
+        yield f"No interval can be given for the {enumerated(without_interval)}."
 
 
-def _interval_after(row: dict[str, Any]) -> str:
-    if pd.isna(row["after_lower"]):
-        return "no interval"
-    return f"{row['after_lower']:.2f} to {row['after_upper']:.2f}"
+def _span(values: pd.Series[Any]) -> str:
+    low, high = f"{values.min():.2f}", f"{values.max():.2f}"
+    return low if low == high else f"{low} to {high}"
 
 
 def _side_effects(result: BeforeAfter) -> Iterator[str]:
     table = result.table
     for row in _rows(table[table["what"] == "similarity"]):
-        yield f"Spearman's correlation with {row['measure']} {_went(row)}, from {row['note']}."
+        yield (
+            f"The rank correlation with the word similarities {row['measure']} {_went(row)}, from "
+            f"{row['note']}."
+        )
     analogies = table[table["what"] == "analogies"]
     for name in pd.unique(analogies["measure"]):
         rows = analogies[analogies["measure"] == name]
         for row in _rows(rows.tail(1)):  # over all sections, if there are several
-            yield f"The share of right answers to {name} {_went(row)}, from {row['note']}."
+            yield (
+                f"The share of right answers to the analogies {name} {_went(row)}, from "
+                f"{row['note']}."
+            )
         fell = rows.loc[(rows["verdict"] == "fell") & (rows["group"] != rows["group"].iloc[-1])]
         if len(fell):
             yield f"It fell in {', '.join(fell['group'])}."
@@ -247,7 +255,7 @@ def _side_effects(result: BeforeAfter) -> Iterator[str]:
 
 def _skipped(reasons: Iterable[tuple[str, str]]) -> Iterator[str]:
     for name, reason in reasons:
-        yield f"{name}: {reason.rstrip('.')}."
+        yield f"{capitalized(title_of(name, METRICS))}: {reason.rstrip('.')}."
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

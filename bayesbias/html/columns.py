@@ -232,7 +232,7 @@ def _draw_intervals(frame: pd.DataFrame, name: str, column: Column) -> DrawnColu
             interval = DrawnInterval(
                 text,
                 # Before a short one, so that the numbers before it stand below each other.
-                padding=_FIGURE_SPACE * (width - len(text)),
+                padding="" if column.brief else _FIGURE_SPACE * (width - len(text)),
                 classes="ends heard" if column.brief else "ends",
                 lower=scale.x(least),
                 value=scale.x(value),

@@ -16,6 +16,8 @@ from bayesbias.html.page_templates import fill
 
 # Tables with more rows than this have a box to find rows with, unless they say otherwise.
 _MANY = 12
+# Those with more than this have a height of their own, and scroll within it.
+_TALL = 30
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,6 +112,7 @@ class Table:
             caption=self.caption,
             caption_id=context.new_id("caption") if self.caption else "",
             number=context.number("Table") if self.caption else "",
+            is_tall=len(self.frame) > _TALL,
             features=" ".join(["sortable"] * self.sortable + ["filterable"] * filterable),
             columns=columns,
             rows=zip(

@@ -66,6 +66,8 @@ class Metric:
 
     #: What the metric is called in `METRICS`, tables and the key of its value.
     name: ClassVar[str] = "metric"
+    #: What people read in figures and reports, within a sentence; the name if it is empty.
+    title: ClassVar[str] = ""
     #: The publication it comes from, if any.
     reference: ClassVar[str | None] = None
     #: How many target and attribute sets it takes; "n" stands for any number.

@@ -53,6 +53,7 @@ class DirectBias(Metric):
     strictness: float = 1.0
 
     name: ClassVar[str] = "direct_bias"
+    title: ClassVar[str] = "direct bias"
     reference: ClassVar[str | None] = (
         "Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), arXiv:1607.06520."
     )
@@ -127,6 +128,7 @@ class IndirectBias(Metric):
     """
 
     name: ClassVar[str] = "indirect_bias"
+    title: ClassVar[str] = "indirect bias"
     reference: ClassVar[str | None] = (
         "Bolukbasi, Chang, Zou, Saligrama, Kalai (2016), arXiv:1607.06520."
     )

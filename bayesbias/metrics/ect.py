@@ -42,6 +42,7 @@ class ECT(Metric):
     """
 
     name: ClassVar[str] = "ect"
+    title: ClassVar[str] = "ECT"
     reference: ClassVar[str | None] = "Dev, Phillips (2019), proceedings.mlr.press/v89/dev19a.html."
     template: ClassVar[Template] = ("n", 1)
     least_targets: ClassVar[int] = 2

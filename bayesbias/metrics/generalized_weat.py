@@ -44,6 +44,7 @@ class GeneralizedWEAT(Metric):
     """
 
     name: ClassVar[str] = "generalized_weat"
+    title: ClassVar[str] = "generalised WEAT"
     reference: ClassVar[str | None] = (
         "Swinger, De-Arteaga, Heffernan, Leiserson, Kalai (2019), doi:10.1145/3306618.3314270."
     )

@@ -42,6 +42,7 @@ class MAC(Metric):
     """
 
     name: ClassVar[str] = "mac"
+    title: ClassVar[str] = "MAC"
     reference: ClassVar[str | None] = (
         "Manzini, Lim, Tsvetkov, Black (2019), doi:10.18653/v1/N19-1062."
     )

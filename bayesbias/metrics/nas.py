@@ -53,6 +53,7 @@ class NAS(Metric):
     ddof: int = 0
 
     name: ClassVar[str] = "nas"
+    title: ClassVar[str] = "NAS"
     reference: ClassVar[str | None] = (
         "Caliskan, Bryson, Narayanan (2017), doi:10.1126/science.aal4230."
     )

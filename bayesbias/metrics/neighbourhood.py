@@ -67,6 +67,7 @@ class Neighbourhood(Metric):
     original: Embedding | None = None
 
     name: ClassVar[str] = "neighbourhood"
+    title: ClassVar[str] = "neighbourhood test"
     reference: ClassVar[str | None] = "Gonen, Goldberg (2019), doi:10.18653/v1/N19-1061."
     template: ClassVar[Template] = (2, 1)
     value_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)

@@ -53,6 +53,7 @@ class PMN(Neighbourhood):
     """
 
     name: ClassVar[str] = "pmn"
+    title: ClassVar[str] = "PMN"
     reference: ClassVar[str | None] = (
         "Kumar, Bhotia, Kumar (2020), doi:10.18653/v1/2020.nlposs-1.5."
     )

@@ -70,6 +70,7 @@ class ProximityBias(Metric):
     original: Embedding | None = None
 
     name: ClassVar[str] = "proximity_bias"
+    title: ClassVar[str] = "proximity bias"
     reference: ClassVar[str | None] = (
         "Kumar, Bhotia, Kumar, Chakraborty (2020), doi:10.1162/tacl_a_00327."
     )
@@ -169,6 +170,7 @@ class GIPE(ProximityBias):
     """
 
     name: ClassVar[str] = "gipe"
+    title: ClassVar[str] = "GIPE"
     reference: ClassVar[str | None] = (
         "Kumar, Bhotia, Kumar, Chakraborty (2020), doi:10.1162/tacl_a_00327, and the authors' "
         "program."

@@ -103,6 +103,7 @@ class ClusterTest(Metric):
     seed: int = 0
 
     name: ClassVar[str] = "cluster_test"
+    title: ClassVar[str] = "cluster test"
     reference: ClassVar[str | None] = "Gonen, Goldberg (2019), doi:10.18653/v1/N19-1061."
     template: ClassVar[Template] = (2, 0)
     value_range: ClassVar[tuple[float, float]] = (0.5, 1.0)
@@ -209,6 +210,7 @@ class ClassificationTest(Metric):
     seed: int = 0
 
     name: ClassVar[str] = "classification_test"
+    title: ClassVar[str] = "classification test"
     reference: ClassVar[str | None] = "Gonen, Goldberg (2019), doi:10.18653/v1/N19-1061."
     template: ClassVar[Template] = (2, 0)
     value_range: ClassVar[tuple[float, float]] = (0.0, 1.0)

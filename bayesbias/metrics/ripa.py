@@ -43,6 +43,7 @@ class RIPA(Metric):
     """
 
     name: ClassVar[str] = "ripa"
+    title: ClassVar[str] = "RIPA"
     reference: ClassVar[str | None] = (
         "Ethayarajh, Duvenaud, Hirst (2019), doi:10.18653/v1/P19-1166."
     )

@@ -52,6 +52,7 @@ class RND(Metric):
     distance: Literal["norm", "cos"] = "norm"
 
     name: ClassVar[str] = "rnd"
+    title: ClassVar[str] = "RND"
     reference: ClassVar[str | None] = (
         "Garg, Schiebinger, Jurafsky, Zou (2018), doi:10.1073/pnas.1720347115."
     )

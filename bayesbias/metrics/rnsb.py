@@ -92,6 +92,7 @@ class RNSB(Metric):
     estimator: Any = None
 
     name: ClassVar[str] = "rnsb"
+    title: ClassVar[str] = "RNSB"
     reference: ClassVar[str | None] = "Sweeney, Najafian (2019), doi:10.18653/v1/P19-1162."
     template: ClassVar[Template] = ("n", 2)
     value_range: ClassVar[tuple[float, float]] = (0.0, np.inf)
@@ -305,6 +306,7 @@ class RNSBGroups(RNSB):
             )
 
     name: ClassVar[str] = "rnsb_groups"
+    title: ClassVar[str] = "RNSB by group"
     orientation: ClassVar[str] = (
         "0: all groups are as likely to be negative; larger is more biased, at most the logarithm "
         "of the number of groups"

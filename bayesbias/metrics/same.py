@@ -48,6 +48,7 @@ class SAME(Metric):
     """
 
     name: ClassVar[str] = "same"
+    title: ClassVar[str] = "SAME"
     reference: ClassVar[str | None] = (
         "Schröder, Schulz, Kenneweg, Feldhans, Hinder, Hammer (2021), arXiv:2111.07864."
     )

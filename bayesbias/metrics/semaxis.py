@@ -52,6 +52,7 @@ class SemAxis(Metric):
     neighbours: int = 0
 
     name: ClassVar[str] = "semaxis"
+    title: ClassVar[str] = "SemAxis"
     reference: ClassVar[str | None] = "An, Kwak, Ahn (2018), doi:10.18653/v1/P18-1228."
     template: ClassVar[Template] = (2, 1)
     value_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)

@@ -62,6 +62,7 @@ class WEAT(Metric):
     ddof: int = 0
 
     name: ClassVar[str] = "weat"
+    title: ClassVar[str] = "WEAT"
     reference: ClassVar[str | None] = (
         "Caliskan, Bryson, Narayanan (2017), doi:10.1126/science.aal4230."
     )
@@ -195,6 +196,7 @@ class WEATEffectSize(WEAT):
     return_effect_size: bool = True
 
     name: ClassVar[str] = "weat_es"
+    title: ClassVar[str] = "WEAT effect size"
     value_range: ClassVar[tuple[float, float]] = (-2.0, 2.0)
 
 

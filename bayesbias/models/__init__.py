@@ -14,6 +14,7 @@ from bayesbias.models.fitted_model import Fit
 from bayesbias.models.fitted_model import group_means as group_means
 from bayesbias.models.fitting import Engine as Engine
 from bayesbias.models.fitting import fit
+from bayesbias.models.fitting import seconds_to_fit as seconds_to_fit
 from bayesbias.models.fitting import table_hash as table_hash
 from bayesbias.models.model_data import dataset as dataset
 from bayesbias.models.overview import Overview, overview

@@ -21,8 +21,8 @@ from bayesbias._core.validation import at_least, one_of
 from bayesbias.distances import Duplicates
 from bayesbias.errors import EngineError, SpecError, warn
 from bayesbias.models.diagnostics import data_notes
-from bayesbias.models.exact.compiled_model import exact_supports
-from bayesbias.models.exact.engine import sample_exactly
+from bayesbias.models.exact.compiled_model import compile_model, exact_supports
+from bayesbias.models.exact.engine import estimated_seconds, sample_exactly
 from bayesbias.models.fitted_model import Fit
 from bayesbias.models.model_data import ModelData, dataset, model_data, prepare_table
 from bayesbias.models.nuts.sampling import SAMPLERS
@@ -246,6 +246,16 @@ def _draw_exactly(
             raise
         warn(f"{err} So NUTS was used.")
         return "nuts", None
+
+
+def seconds_to_fit(table: pd.DataFrame, spec: ModelSpec, draws: int) -> float | None:
+    """Return about how long the exact engine needs; None if NUTS is used, of which nobody knows."""
+    if exact_supports(spec) is not None:
+        return None
+    try:
+        return estimated_seconds(compile_model(spec, model_data(spec, table)), draws)
+    except EngineError:
+        return None
 
 
 def _report(result: Fit) -> None:

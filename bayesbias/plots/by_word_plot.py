@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias._core.plugins import title_of
 from bayesbias._core.validation import at_least
 from bayesbias.errors import DataError
+from bayesbias.metrics import METRICS
 from bayesbias.plots.interval_rows import draw_intervals
 from bayesbias.plots.plot_checks import check_frame
 from bayesbias.plots.style import (
@@ -92,7 +94,8 @@ def plot_by_word(frame: pd.DataFrame, *, top: int = 40, ax: Axes | None = None) 
     ax.set_ylim(len(table) - 0.5, -0.5)
     tidy(ax)
     settle(ax)
-    metric, where = frame.attrs.get("metric", "value"), frame.attrs.get("embedding")
+    metric = title_of(str(frame.attrs.get("metric", "value")), METRICS)
+    where = frame.attrs.get("embedding")
     inside = "" if where is None else f" in {where}"
     label_below(ax, f"{metric} of single words{inside} ({neutral:g}: no bias)")
     drawn = [style for rows, style in kinds if rows.any()]

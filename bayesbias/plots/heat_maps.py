@@ -10,7 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.plugins import title_of
 from bayesbias.errors import DataError, SpecError
+from bayesbias.metrics import METRICS
 from bayesbias.plots.plot_checks import check_frame
 from bayesbias.plots.style import (
     BAND,
@@ -78,7 +80,8 @@ def plot_rank_probabilities(posterior: RankPosterior, *, ax: Axes | None = None)
     ax = _heat_map(ax, chances, ("white", blue, "#00344F"), 0.0, texts, label="probability")
     settle(ax)
     by = "mean rank by " if isinstance(posterior, OverallRankPosterior) else ""
-    label_below(ax, f"place by {by}{posterior.metric} (1: the least biased)")
+    metrics = ", ".join(title_of(name, METRICS) for name in posterior.metric.split(", "))
+    label_below(ax, f"place by {by}{metrics} (1: the least biased)")
     return ax
 
 
@@ -123,7 +126,9 @@ def plot_rank_correlations(frame: pd.DataFrame, *, ax: Axes | None = None) -> Ax
     ends = (CONNECTION_STYLES["associated"].color, CONNECTION_STYLES["different"].color)
     texts = np.vectorize(_correlation)(frame.to_numpy(dtype=np.float64))
     colors = (ends[0], "white", ends[1])
-    return _heat_map(ax, frame, colors, -1.0, texts, label="rank correlation")
+    titles = [title_of(str(name), METRICS) for name in frame.columns]
+    shown = frame.set_axis(titles, axis=0).set_axis(titles, axis=1)
+    return _heat_map(ax, shown, colors, -1.0, texts, label="rank correlation")
 
 
 def _chance(value: float) -> str:

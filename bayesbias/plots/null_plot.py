@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias._core.plugins import title_of
 from bayesbias._core.wording import p_value_text
 from bayesbias.errors import DataError, SpecError
+from bayesbias.metrics import METRICS
 from bayesbias.plots.style import (
     INK,
     halo,
@@ -115,6 +117,7 @@ def plot_null_distribution(result: NullDistribution, *, ax: Axes | None = None) 
     # Room on the right for the p-values.
     ax.set_xlim(edges[0], edges[-1] + 0.16 * (edges[-1] - edges[0]))
     settle(ax)
-    label_below(ax, f"{result.metric} in {result.embedding} ({result.neutral_value:g}: no bias)")
+    title = f"{title_of(result.metric, METRICS)} in {result.embedding}"
+    label_below(ax, f"{title} ({result.neutral_value:g}: no bias)")
     legend_above(ax, [line], columns=1)
     return ax

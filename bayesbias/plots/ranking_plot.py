@@ -8,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from bayesbias._core.plugins import title_of
 from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, SpecError
+from bayesbias.metrics import METRICS
 from bayesbias.plots.plot_checks import check_frame
 from bayesbias.plots.style import (
     INK,
@@ -105,6 +107,7 @@ def plot_ranking(
             "out: ranking.dropna(), ranking.dropna(axis=1)."
         )
     ordered = ranking.loc[overall_ranking(ranking).index]
+    ordered.columns = pd.Index([title_of(str(name), METRICS) for name in ordered.columns])
     if facets:
         if ax is not None:
             raise SpecError("'ax' is one panel, and facets=True draws several; leave it out.")

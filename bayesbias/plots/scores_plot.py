@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
+from bayesbias._core.plugins import title_of
 from bayesbias._core.validation import one_of
 from bayesbias.errors import DataError, SpecError
 from bayesbias.metrics import METRICS, Score
@@ -83,7 +84,7 @@ def plot_scores(
     >>> scores = bb.query_scores("weat_es", queries, embeddings, draws=500)
     >>> ax = bb.plot_scores(scores)
     >>> ax.get_xlabel()
-    'weat_es (0: no bias)'
+    'WEAT effect size (0: no bias)'
     >>> ax = bb.plot_scores(bb.run_queries("weat_es", queries, embeddings), by="embedding")
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['demo', 'demo-100d']
@@ -129,7 +130,8 @@ def plot_scores(
     where = "" if by == "embedding" or len(several) > 1 else f" in {alone}"
     tidy(ax)
     rows.label(ax)
-    label_below(ax, f"{name}{where}" + ("" if neutral is None else f" ({neutral:g}: no bias)"))
+    title = f"{title_of(name, METRICS)}{where}"
+    label_below(ax, title if neutral is None else f"{title} ({neutral:g}: no bias)")
     if len(several) > 1:
         columns = min(len(several), 4) if by == "query" else 1
         legend_above(ax, keys(several.values()), columns=columns)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias._core.plugins import title_of
 from bayesbias._core.validation import one_of, true_or_false
 from bayesbias.errors import SpecError
+from bayesbias.metrics import METRICS
 from bayesbias.plots.style import (
     GRID,
     INK,
@@ -345,7 +347,8 @@ def _draw(ax: Axes, result: Silhouettes, several: Mapping[str, _Look], band: Ban
     ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     side = result.side.removesuffix("s")
     ax.set_xlabel(f"number of {side} words ({whole:,} in all)", color=INK)
-    ax.set_ylabel(f"{result.metric} ({result.neutral_value:g}: no bias)", color=INK)
+    title = title_of(result.metric, METRICS)
+    ax.set_ylabel(f"{title} ({result.neutral_value:g}: no bias)", color=INK)
     tidy(ax)
     ax.grid(axis="x", visible=False)
     ax.grid(axis="y", color=GRID, linewidth=0.6)

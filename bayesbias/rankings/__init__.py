@@ -15,6 +15,8 @@ from bayesbias.rankings.random_words import vectors_of as vectors_of
 from bayesbias.rankings.rank_posterior import OverallRankPosterior, RankPosterior, rank_posterior
 from bayesbias.rankings.ranking import overall_ranking, rank, rank_correlations
 from bayesbias.rankings.run_queries import query_scores, run_queries
+from bayesbias.rankings.study_labels import StudyLabels as StudyLabels
+from bayesbias.rankings.study_labels import contrast_title as contrast_title
 from bayesbias.rankings.study_queries import study_queries as study_queries
 
 __all__ = [

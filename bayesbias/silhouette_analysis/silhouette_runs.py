@@ -20,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.files import atomic, make_folder, sweep_folder
 from bayesbias._core.progress import progress_bar
-from bayesbias._core.wording import counted, plural
+from bayesbias._core.wording import counted, plural, waiting_time
 from bayesbias.metrics import Measurement, Metric
 from bayesbias.parallel import in_parallel, number_at_once
 
@@ -127,10 +127,10 @@ def measure_runs(
     seconds = sum(lists[i].seconds() * n for i, n in number.items()) / workers
     what = "Silhouettes"
     if seconds > _SHORT:
-        what += f", about {in_words(seconds)}"
+        what += f", about {waiting_time(seconds)}"
         amount = f"{counted(len(left), 'run')} {plural(len(left), 'takes', 'take')}"
         where = counted(workers, "process", "processes")
-        _log.info("%s about %s in %s.", amount, in_words(seconds), where)
+        _log.info("%s about %s in %s.", amount, waiting_time(seconds), where)
     without = [dataclasses.replace(growing, orders=()) for growing in lists]
     tasks = ((without[i], lists[i].only(run), files[i][run]) for i, run in left)
     with progress_bar(what, total=len(left), show=progress, unit="steps") as advance:
@@ -158,9 +158,9 @@ def measure_lists(
     seconds = first.seconds() * len(first.orders[0]) * len(left) / workers
     what = "Random lists"
     if seconds > _SHORT:
-        what += f", about {in_words(seconds)}"
+        what += f", about {waiting_time(seconds)}"
         where = counted(workers, "process", "processes")
-        _log.info("%d random lists take about %s in %s.", len(left), in_words(seconds), where)
+        _log.info("%d random lists take about %s in %s.", len(left), waiting_time(seconds), where)
     tasks = ((lists[i], files[i]) for i in left)
     with progress_bar(what, total=len(left), show=progress, unit="steps") as advance:
         done = in_parallel(_measure_all, tasks, n_jobs=n_jobs)
@@ -200,11 +200,3 @@ def _read(path: Path | None, into: Array) -> bool:
     except (OSError, ValueError, KeyError, EOFError, BadZipFile):
         return False
     return True
-
-
-def in_words(seconds: float) -> str:
-    """Return a time to wait in the unit that people would say it in."""
-    for unit, name in ((86_400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds > 1.5 * unit:
-            return f"{seconds / unit:.2g} {name}"
-    return f"{seconds:.0f} seconds"

@@ -16,12 +16,13 @@ import pandas as pd
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.latex import frame_to_latex
+from bayesbias._core.plugins import title_of
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, check_jobs, one_of
 from bayesbias._core.wording import counted, p_value_text, plural, quoted
 from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embeddings, as_matching
 from bayesbias.errors import DataError, SpecError, warn
-from bayesbias.metrics import Measurement, Metric, MetricLike, as_metrics, as_query
+from bayesbias.metrics import METRICS, Measurement, Metric, MetricLike, as_metrics, as_query
 from bayesbias.numerics.intervals import check_interval
 from bayesbias.rankings import CommonWords, common_words
 from bayesbias.silhouette_analysis.convergence import expected_robustness, run_numbers
@@ -397,8 +398,8 @@ class Silhouettes:
         robustness = bracketed(*least[["robustness", "robustness_lower", "robustness_upper"]])
         lines = [
             f"{self._called(table)}: the band of {self.runs} runs covers "
-            f"{1 - least['robustness']:.1%} of the range of {self.metric} (robustness "
-            f"{robustness}{where}).",
+            f"{1 - least['robustness']:.1%} of the range of "
+            f"{title_of(self.metric, METRICS)} (robustness {robustness}{where}).",
             self._beside_chance(table),
             f"Adjusted for length: {adjusted}, where 1 is words that all agree, and 0 words that "
             f"disagree as much as they can: the mean of {self.sizes[-1]} of these would have a "

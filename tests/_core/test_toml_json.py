@@ -79,3 +79,11 @@ def test_a_long_word_does_not_make_a_long_message(tmp_path: Path) -> None:
     with pytest.raises(BayesBiasError) as caught:
         bb.load_study(word[:200] + " " + word)
     assert len(str(caught.value)) < 5_000
+
+
+def test_a_file_that_is_too_large(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"a": 1}')
+    assert read_json(path, most_bytes=8) == {"a": 1}
+    with pytest.raises(DataError, match=r"a\.json: 8 bytes are too many for JSON; at most 7"):
+        read_json(path, most_bytes=7)

@@ -239,7 +239,7 @@ def test_debiasing_is_told(
     table = found.before_after["multiclass_hard_debias"]
     assert {"distance", "gap", "metric"} <= set(table["what"])
     told = found.summary()
-    assert "Debiasing, multiclass_hard_debias: After debiasing, protected words are less" in told
+    assert "Debiasing with multiclass hard debiasing: After debiasing, protected words are" in told
     gap = table.query("what == 'gap' and measure == 'associated - none' and group == ''").iloc[0]
     assert gap["verdict"] == "narrower"
     assert 0 < gap["closed"] < 1

@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 from small_audit import FAST, QUICK, forest, sketch, times
@@ -469,6 +470,7 @@ def test_junit_holds_any_name() -> None:
         "probability": 0.9,
         "threshold": 0.5,
         "failed": True,
+        "doubt": "",
     }
     text = bb.Check(pd.DataFrame([row, row | {"level": "word x"}])).to_junit()
     root = ET.fromstring(text.encode())
@@ -479,3 +481,101 @@ def test_junit_holds_any_name() -> None:
     assert case.get("name") == "c < 1 with P > 0.5 for " + plain
     [failure] = case.findall("failure")
     assert failure.text == f"word {plain}: P = 0.9000\nword x: P = 0.9000"
+
+
+# Draws that cannot be relied on
+
+
+def sampled(fitted: bb.models.Fit, how: str) -> bb.models.Fit:
+    """The draws of a fit as if NUTS had made them: independent, or with one bad diagnostic."""
+    sizes = fitted.posterior.sizes
+    shape = (sizes["chain"], 1000)
+    rng = np.random.default_rng(0)
+    base = fitted.posterior.isel(draw=rng.integers(sizes["draw"], size=1000)).assign_coords(
+        draw=np.arange(1000)
+    )
+    noise = {name: array + 0.05 * rng.standard_normal(array.shape) for name, array in base.items()}
+    diverging = np.zeros(shape, dtype=bool)
+    if how == "divergences":
+        diverging[0, :3] = True
+    if how == "R-hat":
+        noise = {n: a + (0.2 * a.coords["chain"]) for n, a in noise.items()}
+    if how == "effective sample size":
+        noise = {
+            n: a.copy(data=np.repeat(a.to_numpy()[:, ::100], 100, 1)) for n, a in noise.items()
+        }
+    stats = xr.Dataset({"diverging": (("chain", "draw"), diverging)})
+    about = {**fitted.provenance, "engine": "nuts", "interrupted": False}
+    return bb.models.Fit(fitted.spec, fitted.table, xr.Dataset(noise), stats, about)
+
+
+@pytest.mark.parametrize("how", ["divergences", "R-hat", "effective sample size"])
+@pytest.mark.parametrize("condition", [ALWAYS, NEVER])
+def test_bad_diagnostics_decide_nothing(fitted: bb.models.Fit, how: str, condition: str) -> None:
+    good = bb.check(sampled(fitted, "none"), condition)
+    assert good.doubts == []
+    assert good.passed == (condition == NEVER)
+    bad = bb.check(sampled(fitted, how), condition)
+    assert not bad.passed
+    assert bad.failures() == []
+    [line] = bad.doubts
+    assert line.startswith("forest: the fit is not to be relied on: ")
+    assert how in line
+    assert repr(bad) == "<Check: 0 of 1 condition failed, 1 cannot be decided>"
+    assert bad.summary().splitlines()[1] == f"Cannot tell: {line}"
+    root = ET.fromstring(bad.to_junit())
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("1", "0", "1")
+    [error] = root.iter("error")
+    assert error.get("type") == "diagnostics"
+    assert how in str(error.text)
+    assert how in bad.to_latex()
+
+
+@pytest.mark.parametrize("damage", ["diagnostics", "confirmation"])
+def test_an_audit_with_a_bad_fit_decides_nothing(
+    wood: bb.Embedding,
+    trees: bb.Study,
+    tmp_path: Path,
+    sketched: None,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Any,
+    damage: str,
+) -> None:
+    """By the audit and by the command: exit code 1, one line, and an error in the JUnit file."""
+    if damage == "diagnostics":
+        real = audit_steps.diagnostics_table
+
+        def table(fits: Any) -> pd.DataFrame:
+            return real(fits).assign(ok=False, problems="9 divergences")
+
+        monkeypatch.setattr(audit_steps, "diagnostics_table", table)
+    else:
+        real_conclusion = audit_steps.conclusion
+
+        def conclusion(checks: Any) -> dict[str, Any]:
+            return {**real_conclusion(checks), "agrees": False, "disagree": ["density", "draws"]}
+
+        monkeypatch.setattr(audit_steps, "conclusion", conclusion)
+    vectors, lists = tmp_path / "wood.txt", tmp_path / "trees.toml"
+    wood.save(vectors)
+    trees.save(lists)
+    reason = (
+        "9 divergences" if damage == "diagnostics" else "failed their checks (density and draws)"
+    )
+    found = run(
+        "audit", f"wood={vectors}", "--study", lists, "--out", tmp_path / "audit", "--quiet",
+        "--model", "hierarchical", "--metric", "mac", "--draws", 100, "--no-silhouettes",
+        *(["--no-confirm"] if damage == "diagnostics" else []),
+        "--fail-if", NEVER, "--junit", tmp_path / "gate.xml",
+    )  # fmt: skip
+    assert found.code == 1
+    [line] = [line for line in found.err.splitlines() if not line.startswith("Warning")]
+    assert line.startswith("Cannot tell: wood on trees: the fit is not to be relied on: ")
+    assert reason in line
+    assert ET.parse(tmp_path / "gate.xml").getroot().get("errors") == "1"
+    audit = bb.Audit(tmp_path / "audit")
+    validate(audit.results)
+    assert audit.results["gate"]["passed"] is False
+    assert audit.gate is not None
+    assert not audit.gate.passed
+    assert reason in audit.gate.doubts[0]

@@ -160,3 +160,24 @@ def test_labels_are_for_readers_and_not_for_data(
 
 def test_figures_of_a_prior_are_not_drawn(made: Path) -> None:
     assert not list(made.rglob("coefficients-*"))
+
+
+def test_people_read_labels_and_programs_names(tmp_path: Path, sketched: None) -> None:
+    """The groups of a study have names for tables of data and labels for people."""
+    options = FAST | {"silhouettes": True, "debias": "leace", "metrics": ["weat_es", "rnd"]}
+    found = bb.audit("demo", "race", out=tmp_path / "audit", **options)
+    label = found.parts["demo", "race"].study.group_label("caucasian")
+    page = found.report.read_text("utf-8")
+    shown = page.split("<body")[1].split('id="provenance"')[0]
+    # The protected word stays: it is a word of the embedding.
+    names = re.findall(r"\bcaucasian (?:and|wrt|stereotypes)|(?:and|wrt) caucasian\b", shown)
+    assert names == []
+    assert re.findall(r"(?:group|stereotype): (?:black|caucasian|asian)", shown) == []
+    assert f"{label} and " in shown
+    assert "WEAT effect size" in shown
+    assert "weat_es" not in shown
+    paper = found.folder / "paper"
+    assert label in (paper / "metrics.md").read_text("utf-8")
+    assert "caucasian and" not in (paper / "metrics.md").read_text("utf-8")
+    assert "weat_es" not in (paper / "metrics.md").read_text("utf-8")
+    assert "black and caucasian wrt" in (found.folder / "scores.csv").read_text("utf-8")

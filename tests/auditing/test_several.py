@@ -69,7 +69,7 @@ def test_several_have_a_figure(several: bb.Audit) -> None:
 def test_several_in_one_report(several: bb.Audit) -> None:
     page = several.report.read_text("utf-8")
     for embedding, study in several.parts:
-        assert f'data-name="{embedding} on {study}"' in page
+        assert f'data-name="{embedding}, {study}"' in page
 
 
 @pytest.mark.slow

@@ -245,8 +245,8 @@ def test_metrics_that_cannot_lie_beyond_no_bias_prove_nothing() -> None:
         "Of 3 values of 2 metrics that can lie on both sides of no bias, 2 have a 95% interval "
         "that excludes it; for 1 it is inconclusive."
     )
-    assert "1 value of rnsb cannot lie beyond no bias" in text
-    assert "1 value could not be measured. Not measured: ripa." in text
+    assert "1 value of RNSB cannot lie beyond no bias" in text
+    assert "1 value could not be measured. Not measured: RIPA." in text
 
 
 def test_failed_checks_are_not_hidden() -> None:

@@ -38,7 +38,11 @@ def test_audit_prints_the_summary_and_the_report(run, tmp_path: Path) -> None:
     assert association.startswith("Association: Protected words are closer to the stereotypes of")
     assert result.out.endswith(f"Report: {folder / 'report.html'}\n")
     assert all(len(line) <= 100 for line in result.out.splitlines()[:-1])
-    assert "fit hierarchical: " in result.err
+    steps = [line for line in result.err.splitlines() if line.startswith("step ")]
+    assert steps[0] == "step 1 of 15: writing the distances"
+    assert steps[2] == "step 3 of 15: fitting the model hierarchical"
+    assert len(steps) == 15
+    assert steps[-1] == "step 15 of 15: writing the report"
     found = bb.Audit(folder)
     assert list(found.parts) == [("small", "weat_7")]
     assert found.record["options"]["metrics"] == ["mac"]
@@ -185,6 +189,44 @@ def test_interrupted(run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.err == (
         "What is done is kept; the same command goes on from there.\nInterrupted.\n"
     )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
+def test_steps_on_a_terminal(tmp_path: Path) -> None:
+    """Steps are counted; a second run knows from the first how long they take."""
+    import pty
+
+    command = [sys.executable, "-m", "bayesbias", "audit", "--study", "weat_7", "--out", "out"]
+
+    def shown(*more: str) -> str:
+        main, terminal = pty.openpty()
+        with subprocess.Popen(
+            [*command, *QUICK, *more], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=terminal
+        ) as process:
+            os.close(terminal)
+            text = b""
+            while True:
+                try:
+                    read = os.read(main, 65536)
+                except OSError:  # how Linux says that the other end was closed
+                    break
+                if not read:
+                    break
+                text += read
+        os.close(main)
+        assert process.returncode == 0
+        return text.decode().replace("\r\n", "\n")
+
+    assert "step 3 of 15: fitting the model hierarchical\n" in shown()
+    record = json.loads((tmp_path / "out" / "audit.json").read_text("utf-8"))
+    record["steps"]["fit hierarchical"]["seconds"] = 20.4
+    (tmp_path / "out" / "audit.json").write_text(json.dumps(record))
+    again = shown("--force")
+    assert "step 3 of 15: fitting the model hierarchical, about 20 seconds\n" in again
+    assert "step 15 of 15: writing the report" in again
+    assert "about" not in shown("--force", "--draws", "101").split("comparing")[0]
+    assert shown("--force", "--quiet") == ""
 
 
 @pytest.mark.slow

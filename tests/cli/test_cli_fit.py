@@ -83,7 +83,12 @@ def test_models_priors_and_rows_can_be_chosen(
 def test_compare_fits_models(table: str, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--model", "baseline", "--model", "connection", "--format", "json"]
     main(["compare", table, *FAST, *options])
-    rows = json.loads(capsys.readouterr().out)
+    captured = capsys.readouterr()
+    rows = json.loads(captured.out)
+    assert captured.err.splitlines()[:2] == [
+        "step 1 of 2: fitting the model baseline",
+        "step 2 of 2: fitting the model connection",
+    ]
     assert {row["model"] for row in rows} == {"baseline", "connection"}
     assert list(rows[0]) == ["model", "WAIC", "SE", "dWAIC", "dSE", "pWAIC", "weight"]
     assert rows[0]["dSE"] is None

@@ -133,6 +133,13 @@ def test_corpus(run: Any, tmp_path: Path) -> None:
     assert any("'frequencies' has no counts of 6 of the 8 words" in w for w in found["warnings"])
 
 
+def test_a_corpus_by_its_name(run: Any) -> None:
+    found = json.loads(check(run, "weat_6", "--corpus", "demo", "-q", "--format", "json").out)
+    names = next(row for row in found["lists"] if row["word_set"] == "target: Male names")
+    # Jane Austen has a John and a Bill.
+    assert names["uncounted"] == ["Paul", "Mike", "Kevin", "Steve", "Greg", "Jeff"]
+
+
 def test_tags_of_a_corpus(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 

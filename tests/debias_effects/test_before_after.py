@@ -298,14 +298,14 @@ def test_planted_bias_that_is_only_hidden(rng: np.random.Generator) -> None:
     )
     assert (found.residual["after"] > 0.9).all()
     told = found.summary()
-    assert "(no interval) after for one and two; no interval" in told
+    assert "No interval can be given for the cluster test and classification test." in told
     assert "nan" not in told
     neighbours = bb.before_after(
         before, after, study, draws=50, metrics="mac", residual=bb.metrics.Neighbourhood(k=20)
     )
     row = neighbours.residual.iloc[0]
     assert row["after_lower"] <= row["after"] <= row["after_upper"]
-    assert "lies above 0 in 1 of 1" in neighbours.summary()
+    assert "lies above 0 for 1 of 1 pair of groups" in neighbours.summary()
 
 
 def test_connections_that_did_not_move(demo: bb.Embedding, small: bb.Study) -> None:
@@ -414,7 +414,7 @@ def test_tests_that_do_not_apply_are_skipped(rng: np.random.Generator) -> None:
     )  # fmt: skip
     assert "500 neighbours" in found.skipped["neighbourhood"]
     assert list(found.residual["metric"]) == ["cluster_test"]
-    assert "neighbourhood: embedding" in found.summary()
+    assert "Neighbourhood test: embedding" in found.summary()
 
 
 def test_files_of_ones_own(demo: bb.Embedding, small: bb.Study, tmp_path: Path) -> None:
@@ -466,7 +466,7 @@ def test_words_that_are_not_known_are_not_counted(demo: bb.Embedding, small: bb.
         few, bb.debias.HardDebias().fit(few), small, draws=30, metrics="mac", residual=(),
         matching=bb.embeddings.Matching(threshold=0.9),
     )  # fmt: skip
-    assert "on 6 of the 8 protected words of the study 'small'" in found.summary()
+    assert "on 6 of the 8 protected words of the study small" in found.summary()
 
 
 def test_counts_are_told_with_what_they_are_of() -> None:

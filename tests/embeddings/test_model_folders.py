@@ -222,7 +222,7 @@ def test_folders_that_lack_something(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tokenizer", "message"),
     [
-        ("{", "not a JSON file"),
+        ("{", "not valid JSON"),
         ("[1]", "found list"),
         ("{}", "without a vocabulary"),
         ('{"model": {"type": "BPE", "vocab": {"a": "b"}}}', "type 'BPE' without a vocabulary"),

@@ -8,6 +8,7 @@ from drawn import assert_apart, names
 from matplotlib.axes import Axes
 
 import bayesbias as bb
+from bayesbias._core.plugins import title_of
 from bayesbias.errors import DataError, SpecError
 
 
@@ -96,8 +97,9 @@ def test_correlations(metrics: list[str]) -> None:
     frame = correlations(metrics)
     ax = bb.plot_rank_correlations(frame)
     np.testing.assert_allclose(cells(ax), frame)
-    assert [name.replace("\n", " ") for name in names(ax)] == metrics
-    assert [t.get_text().replace("\n", " ") for t in ax.get_xticklabels()] == metrics
+    titles = [title_of(name, bb.metrics.METRICS) for name in metrics]
+    assert [name.replace("\n", " ") for name in names(ax)] == titles
+    assert [t.get_text().replace("\n", " ") for t in ax.get_xticklabels()] == titles
     if len(metrics) <= 20:
         values = [float(text.get_text().replace("−", "-")) for text in ax.texts]
         np.testing.assert_allclose(values, frame.to_numpy().ravel(), atol=0.005)

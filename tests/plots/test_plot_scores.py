@@ -74,7 +74,7 @@ def test_scores_and_their_neutral_value(demo: bb.Embedding) -> None:
         np.testing.assert_allclose(marks(ax)[:, 0], [score.value])
         np.testing.assert_allclose(ends(ax), [[score.lower, score.upper]])
         assert [line.get_xdata()[0] for line in ax.lines] == [1]
-        assert ax.get_xlabel() == "mac in demo (1: no bias)"
+        assert ax.get_xlabel() == "MAC in demo (1: no bias)"
         assert ax.get_legend() is None
         assert_apart(ax)
     # Without draws there is a mark and no line.
@@ -109,7 +109,7 @@ def test_one_metric_a_figure() -> None:
         bb.plot_scores(frame)
     with pytest.raises(SpecError, match="'metric' is 'etc'.*Did you mean 'ect'?"):
         bb.plot_scores(frame, metric="etc")
-    assert bb.plot_scores(frame, metric="ect").get_xlabel().startswith("ect")
+    assert bb.plot_scores(frame, metric="ect").get_xlabel().startswith("ECT")
 
 
 def test_errors() -> None:

@@ -83,7 +83,7 @@ def test_what_is_drawn_is_the_table(found: bb.silhouette_analysis.Silhouettes) -
     neutral = next(line for line in ax.lines if list(line.get_xdata()) == [0, 1])
     assert list(neutral.get_ydata()) == [0, 0]
     assert ax.get_xlabel() == "number of target words (16 in all)"
-    assert ax.get_ylabel() == "weat_es (0: no bias)"
+    assert ax.get_ylabel() == "WEAT effect size (0: no bias)"
 
 
 def test_the_legends_say_what_is_there(found: bb.silhouette_analysis.Silhouettes) -> None:
@@ -245,7 +245,7 @@ def test_grid(several: list[bb.silhouette_analysis.Silhouettes]) -> None:
         assert ax.get_ylim()[0] < low < high < ax.get_ylim()[1]
         assert ax.get_title(loc="left") == ""
     assert [ax.yaxis.label.get_visible() for ax in axes.ravel()] == [True, False] * 3
-    assert axes[1, 0].get_ylabel() == "mac (1: no bias)"
+    assert axes[1, 0].get_ylabel() == "MAC (1: no bias)"
     assert axes[2, 1].get_xlabel() == "number of attribute words (16 in all)"
     above, below = figure.legends
     assert written(above) == ["demo", "demo-100d"]

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 import bayesbias as bb
+from bayesbias._core.wording import waiting_time
 from bayesbias.errors import DataError
 from bayesbias.numerics.logistic import Classifier
 from bayesbias.silhouette_analysis import silhouette_runs as module
-from bayesbias.silhouette_analysis.silhouette_runs import Growing, in_words
+from bayesbias.silhouette_analysis.silhouette_runs import Growing
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 12), draws=st.integers(1, 6))
@@ -294,7 +295,7 @@ def test_short_work_is_not_announced(caplog: pytest.LogCaptureFixture) -> None:
     ],
 )
 def test_time_in_words(seconds: float, text: str) -> None:
-    assert in_words(seconds) == text
+    assert waiting_time(seconds) == text
 
 
 @pytest.mark.slow

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from pathlib import Path
+
 import pytest
 
 import bayesbias as bb
@@ -111,3 +115,28 @@ def test_the_demo_holds_the_lists(demo: bb.Embedding) -> None:
     similar = [w for w, _ in demo.to_gensim().most_similar("king", topn=10)]
     assert "prince" in similar
     assert "queen" in similar
+
+
+@pytest.mark.parametrize("name", ["religion", "gender", "race", "weat_1", "weat_7"])
+def test_groups_have_labels_with_capitals(name: str) -> None:
+    study = bb.load_study(name)
+    labels = [study.group_label(group) for group in study.groups]
+    assert len(set(labels)) == len(labels)
+    assert all(label[0].isupper() and label not in study.groups for label in labels)
+    assert study.label != study.name
+
+
+def test_names_of_peoples_have_capitals() -> None:
+    """As APA style has it: Black and White, as Asian and Hispanic; and no adjective as a noun."""
+    path = Path(bb.__file__).parent / "wordlists" / "data"
+    entries = tomllib.loads((path / "queries.toml").read_text("utf-8"))
+    names = [
+        name
+        for kind, queries in entries.items()
+        if kind != "sources"
+        for query in queries
+        for name in (*query["target_names"], *query["attribute_names"])
+    ]
+    for name in names:
+        assert name[0].isupper(), name
+        assert not re.search(r"\b(black|white|asian|hispanic|Jews?|Blacks|Whites)\b", name), name

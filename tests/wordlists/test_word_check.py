@@ -50,7 +50,7 @@ class TestLists:
         assert table.loc["b", "embedding"] == "demo"
         assert table.loc["b", "duplicates"] == []
         assert warned(found, "'a' lacks 1 of 4 words in 'demo' ('xyzzy'): replace them")
-        assert warned(found, "'a' has only 2 words in 'demo'", "add words, 5 at least")
+        assert warned(found, "'a' has only 2 words in 'demo'", "add words, at least 5")
         assert warned(found, "'b' has only 1 word in 'demo'")
         assert warned(found, "'a' holds words twice ('doctor')")
         assert warned(found, "'a' holds words that fall together", "('Nurse'): remove them")

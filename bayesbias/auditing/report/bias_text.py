@@ -211,9 +211,9 @@ def same_attributes(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:
         for row in sorted(rows, key=lambda row: float(row["mean"]))
     ]
     yield (
-        "The same stereotypes can be seen from their own group and from the other groups, so that "
-        "what an attribute is like in itself, its frequency for instance, cancels. Own group minus "
-        f"other groups, with {prob:.0%} intervals (negative: closer): {'; '.join(parts)}."
+        "If the same stereotypes are compared between their own group and the other groups, "
+        "properties of the attributes, such as their frequency, cancel. Own group minus other "
+        f"groups, with {prob:.0%} intervals (negative: closer): {'; '.join(parts)}."
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from bayesbias._core.wording import counted, plural, shortened, with_article
+from bayesbias._core.plugins import title_of
+from bayesbias._core.wording import counted, enumerated, plural, shortened, with_article
 from bayesbias.auditing.audit_options import LEAD
 from bayesbias.auditing.report.difference_text import (
     NAMED,
@@ -14,6 +15,7 @@ from bayesbias.auditing.report.difference_text import (
     span,
 )
 from bayesbias.debias_effects import gap_sentence, related_sentence, words_sentence
+from bayesbias.metrics import METRICS
 
 # A difference of criteria of 2 standard errors is clear, if it is not small: below 4 units of
 # log density, 8 of deviance, standard errors cannot be trusted (Sivula et al. 2020).
@@ -72,7 +74,7 @@ def metrics(scores: pd.DataFrame, skipped: Mapping[str, str], prob: float) -> It
     if rest:
         names = dict.fromkeys(with_interval.loc[with_interval["p_above"].isna(), "metric"])
         yield (
-            f"{counted(rest, 'value')} of {', '.join(names)} cannot lie beyond no bias, and chance "
+            f"{counted(rest, 'value')} of {_titles(names)} cannot lie beyond no bias, and chance "
             "alone moves such values away from it; an interval proves nothing by excluding it."
         )
     lost = int(scores["value"].isna().sum())
@@ -82,7 +84,11 @@ def metrics(scores: pd.DataFrame, skipped: Mapping[str, str], prob: float) -> It
     if unsure:
         yield f"For {counted(unsure, 'value')} no interval can be given; the table says why."
     if skipped:
-        yield f"Not measured: {', '.join(skipped)}."
+        yield f"Not measured: {_titles(skipped)}."
+
+
+def _titles(names: Iterable[str]) -> str:
+    return enumerated([title_of(str(name), METRICS) for name in names])
 
 
 def excludes(scores: pd.DataFrame) -> pd.Series[bool]:
@@ -137,7 +143,7 @@ def debiased(table: pd.DataFrame) -> Iterator[str]:
     left = table[(table["what"] == "residual") & table["after"].notna()]
     if len(left):
         tests = ", ".join(
-            f"{str(name).replace('_', ' ')} {span(rows['after'], 2)} "
+            f"{title_of(str(name), METRICS)} {span(rows['after'], 2)} "
             f"({rows['event'].iloc[0].removeprefix('nearer to ')}: none)"
             for name, rows in left.groupby("measure", sort=False)
         )

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
+from bayesbias._core.plugins import title_of
+from bayesbias._core.wording import capitalized
 from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.report.section_blocks import SectionBlocks, figure
+from bayesbias.debias import DEBIASERS
 from bayesbias.html import Column, Fold, Table, literal
+from bayesbias.metrics import METRICS
+from bayesbias.rankings import StudyLabels, contrast_title
+from bayesbias.wordlists import Study
 
 
 def debiasing(part: AuditPart) -> SectionBlocks:
     """Write what each method of debiasing changed."""
     for name, paragraphs in part.debiasing.items():
-        yield f"# {literal(name)}"
+        yield f"# {literal(capitalized(title_of(name, DEBIASERS)))}"
         for paragraph in paragraphs:
             title, _, text = paragraph.partition(": ")
             yield f"**{literal(title)}.** {literal(text)}"
@@ -21,7 +29,7 @@ def debiasing(part: AuditPart) -> SectionBlocks:
             "Intervals of each protected word before and after.",
         )
         frame = part.before_after[name]
-        shown = frame[frame["word"] == ""]
+        shown = _labelled(frame[frame["word"] == ""], part.study)
         yield Fold(
             "All measures",
             [
@@ -50,3 +58,15 @@ def debiasing(part: AuditPart) -> SectionBlocks:
                 )
             ],
         )
+
+
+def _labelled(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
+    """Return the measures with the names that people read."""
+    labels = StudyLabels(study)
+    return frame.assign(
+        measure=[title_of(contrast_title(name), METRICS) for name in frame["measure"]],
+        group=[
+            study.group_label(name) if name in study.groups else labels.query(name)
+            for name in frame["group"]
+        ],
+    )

@@ -4,31 +4,39 @@ from __future__ import annotations
 
 import pandas as pd
 
-from bayesbias._core.wording import counted
+from bayesbias._core.wording import capitalized, counted
 from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.report.checks_text import lists as summary_of_lists
 from bayesbias.auditing.report.section_blocks import SectionBlocks, figure
 from bayesbias.html import Column, Definitions, Fold, Notice, Table, literal
+from bayesbias.rankings import StudyLabels
 
 
 def lists(part: AuditPart) -> SectionBlocks:
     """Write what the check of the lists found."""
-    warned = part.list_warnings
-    yield literal(" ".join(summary_of_lists(part.lists, warned, part.robustness)))
+    labels = StudyLabels(part.study)
+    warned = [labels.text(warning) for warning in part.list_warnings]
+    robustness = part.robustness
+    if robustness is not None:
+        robustness = robustness.assign(query=robustness["query"].map(labels.query))
+    yield literal(" ".join(summary_of_lists(part.lists, warned, robustness)))
     if warned:
         text = "\n".join(f"- {literal(warning)}" for warning in warned)
         title = "Warning" if len(warned) == 1 else counted(len(warned), "warning")
         yield Notice(text, "warning", title)
-    yield _lists_table(part)
+    yield _lists_table(part, labels)
     if len(part.list_pairs):
-        yield _pairs_table(part)
-    if part.robustness is not None:
-        yield from _robustness(part, part.robustness)
+        yield _pairs_table(part, labels)
+    if robustness is not None:
+        yield from _robustness(part, robustness, labels)
 
 
-def _lists_table(part: AuditPart) -> Table:
+def _lists_table(part: AuditPart, labels: StudyLabels) -> Table:
     return Table(
-        part.lists.assign(missing=part.lists["missing"].map("; ".join)),
+        part.lists.assign(
+            word_set=part.lists["word_set"].map(labels.word_set),
+            missing=part.lists["missing"].map("; ".join),
+        ),
         "The word lists in this embedding.",
         {
             "word_set": "List",
@@ -46,13 +54,9 @@ def _lists_table(part: AuditPart) -> Table:
     )
 
 
-def _pairs_table(part: AuditPart) -> Table:
-    pairs = part.list_pairs.assign(
-        pair=[
-            f"{a} / {b}"
-            for a, b in zip(part.list_pairs["first"], part.list_pairs["second"], strict=True)
-        ]
-    )
+def _pairs_table(part: AuditPart, labels: StudyLabels) -> Table:
+    names = zip(part.list_pairs["first"], part.list_pairs["second"], strict=True)
+    pairs = part.list_pairs.assign(pair=[labels.pair(a, b) for a, b in names])
     return Table(
         pairs,
         "Pairs of lists.",
@@ -72,7 +76,7 @@ def _pairs_table(part: AuditPart) -> Table:
     )
 
 
-def _robustness(part: AuditPart, table: pd.DataFrame) -> SectionBlocks:
+def _robustness(part: AuditPart, table: pd.DataFrame, labels: StudyLabels) -> SectionBlocks:
     yield "# Robustness"
     yield (
         "Random parts of the lists, growing to the whole, measured by WEAT's effect size. A "
@@ -92,7 +96,7 @@ def _robustness(part: AuditPart, table: pd.DataFrame) -> SectionBlocks:
             table,
             "How little the value depends on which of the words are used.",
             {
-                "query": "Query",
+                "query": "Groups and attributes",
                 "side": "Lists that grow",
                 "robustness": Column(
                     title="Robustness",
@@ -104,6 +108,7 @@ def _robustness(part: AuditPart, table: pd.DataFrame) -> SectionBlocks:
                     title="Adjusted for length",
                     interval=("length_adjusted_lower", "length_adjusted_upper"),
                     places=2,
+                    scale=(0.0, 1.0),
                     brief=True,
                 ),
                 "percentile": Column(
@@ -113,6 +118,12 @@ def _robustness(part: AuditPart, table: pd.DataFrame) -> SectionBlocks:
         )
     yield Fold(
         "In words",
-        [Definitions({name: literal(text) for name, text in part.verdicts.items()})],
+        [Definitions({_labelled(name, labels): literal(t) for name, t in part.verdicts.items()})],
         on_paper=False,
     )
+
+
+def _labelled(verdict: str, labels: StudyLabels) -> str:
+    """Return what a verdict is of, the lists that grow and the query, with labels."""
+    side, of, query = verdict.partition(" of ")
+    return capitalized(f"{side}{of}{labels.query(query)}")

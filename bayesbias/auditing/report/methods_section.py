@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from bayesbias._core.plugins import title_of
+from bayesbias._core.wording import capitalized
 from bayesbias.auditing.audit_result import Audit
 from bayesbias.auditing.audit_steps import CHAINS
 from bayesbias.auditing.exact_density import ERRORS, POINTS
@@ -121,7 +123,10 @@ def _metrics(audit: Audit) -> SectionBlocks:
         "that the groups and their own stereotypes make. Their intervals are from a Bayesian "
         f"bootstrap over the words ({CHAINS * audit.record['options']['draws']:,} draws)."
     )
-    yield Definitions({name: _source(METRICS.get(name)) for name in scores["metric"].unique()})
+    names = scores["metric"].unique()
+    yield Definitions(
+        {capitalized(title_of(name, METRICS)): _source(METRICS.get(name)) for name in names}
+    )
 
 
 def _word_lists(options: Mapping[str, Any]) -> str:
@@ -144,15 +149,22 @@ def _debiasing(audit: Audit) -> SectionBlocks:
         "**Debiasing.** Changes of distances are from a model of the differences of the same "
         "pairs of words, before and after; all vectors are scaled to length one."
     )
-    learned = audit.record["debias"]  # for each study from other words
+    # For each study from other words.
+    labels = {part.study.name: part.study.label for part in audit.parts.values()}
+    learned = {labels[study]: methods for study, methods in audit.record["debias"].items()}
     yield Definitions(
         {
-            f"{name} on {study}" if len(learned) > 1 else name: f"{literal(methods_of[name])}. "
+            _method(name, study if len(learned) > 1 else ""): f"{literal(methods_of[name])}. "
             f"{_source(DEBIASERS[name])}"
             for study, methods_of in learned.items()
             for name in audit.record["options"]["debias"]
         }
     )
+
+
+def _method(name: str, study: str) -> str:
+    title = capitalized(title_of(name, DEBIASERS))
+    return f"{title}, {study}" if study else title
 
 
 def _source(kind: type[Metric] | type[Debiaser] | None) -> str:

@@ -6,23 +6,31 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from bayesbias._core.plugins import title_of
+from bayesbias._core.wording import capitalized
 from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.report.checks_text import excludes
 from bayesbias.auditing.report.checks_text import metrics as summary_of_metrics
 from bayesbias.auditing.report.section_blocks import SectionBlocks
 from bayesbias.html import Choice, Column, Definitions, Table, literal
 from bayesbias.metrics import METRICS
+from bayesbias.rankings import StudyLabels
 
 
 def metrics(part: AuditPart) -> SectionBlocks:
     """Write the values of the classical metrics, all together and one by one."""
     yield literal(" ".join(summary_of_metrics(part.scores, part.skipped, part.prob)))
-    by_metric = {str(name): rows for name, rows in part.scores.groupby("metric", sort=False)}
+    scores = part.scores.assign(query=part.scores["query"].map(StudyLabels(part.study).query))
+    by_metric = {str(name): rows for name, rows in scores.groupby("metric", sort=False)}
     yield _overview(by_metric, part.prob)
-    values = {name: [_values(rows)] for name, rows in by_metric.items()}
+    values = {_title(name): [_values(rows)] for name, rows in by_metric.items()}
     yield Choice("Metric", values, on_paper=False)
     if part.skipped:
-        yield Definitions({name: literal(why) for name, why in part.skipped.items()})
+        yield Definitions({_title(name): literal(why) for name, why in part.skipped.items()})
+
+
+def _title(name: str) -> str:
+    return capitalized(title_of(name, METRICS))
 
 
 def _overview(by_metric: Mapping[str, pd.DataFrame], prob: float) -> Table:
@@ -30,7 +38,7 @@ def _overview(by_metric: Mapping[str, pd.DataFrame], prob: float) -> Table:
     frame = pd.DataFrame(
         [
             {
-                "metric": name,
+                "metric": _title(name),
                 "meaning": str(getattr(METRICS.get(name), "orientation", "")),
                 "values": len(rows),
                 "apart": int(excludes(rows).sum()) if rows["p_above"].notna().any() else pd.NA,
@@ -59,7 +67,7 @@ def _values(rows: pd.DataFrame) -> Table:
     """Return the values of one metric."""
     neutral = float(rows["neutral"].iloc[0])
     columns: dict[str, Column | str] = {
-        "query": "Query",
+        "query": "Groups and attributes",
         "value": Column(
             title=f"Value ({neutral:g}: no bias)",
             interval=("lower", "upper"),

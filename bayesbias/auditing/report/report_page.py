@@ -23,7 +23,8 @@ from bayesbias.html import Choice, Page, Section
 
 def report_page(audit: Audit) -> Page:
     """Return the page of an audit."""
-    embeddings, studies = (list(dict.fromkeys(names)) for names in zip(*audit.parts, strict=True))
+    embeddings = list(dict.fromkeys(embedding for embedding, _ in audit.parts))
+    studies = list(dict.fromkeys(part.study.label for part in audit.parts.values()))
     parts: list[tuple[str, Callable[[AuditPart], SectionBlocks]]] = [
         ("Summary", summary),
         ("Words", words),
@@ -63,8 +64,8 @@ def _section(
 ) -> Section | None:
     """Return a section, with a choice of parts if there are several; None if all are empty."""
     blocks = {
-        f"{embedding} on {study}": [*write(part)]
-        for (embedding, study), part in audit.parts.items()
+        f"{embedding}, {part.study.label}": [*write(part)]
+        for (embedding, _), part in audit.parts.items()
     }
     written = {label: content for label, content in blocks.items() if content}
     if not written:

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from bayesbias._core.plugins import title_of
+from bayesbias._core.wording import capitalized
 from bayesbias.auditing.audit_result import Audit, AuditPart
 from bayesbias.auditing.report.difference_text import OTHERS
 from bayesbias.auditing.report.section_blocks import DIFFERENCE, SectionBlocks, figure
 from bayesbias.auditing.report.summary_text import across
 from bayesbias.html import Column, Notice, Table, literal
+from bayesbias.metrics import METRICS
 
 
 def summary(part: AuditPart) -> SectionBlocks:
@@ -37,14 +40,14 @@ def in_short(audit: Audit) -> SectionBlocks:
         yield _points(across(audit))
     rows = []
     against = ""
-    for (embedding, study), part in audit.parts.items():
+    for (embedding, _), part in audit.parts.items():
         against = str(part.contrasts["contrast"].iloc[0])
         first = part.contrasts[part.contrasts["contrast"] == against]
         words = first.loc[first["level"] == "word", "verdict"]
         rows.append(
             first[first["level"] == "data set"].assign(
                 embedding=embedding,
-                study=study,
+                study=part.study.label,
                 closer=f"{(words == 'closer').sum()} of {(words != '').sum()}",
                 lead=part.lead,
                 warned=len(part.list_warnings),
@@ -66,10 +69,12 @@ def in_short(audit: Audit) -> SectionBlocks:
 
 def embeddings_compared(audit: Audit) -> SectionBlocks:
     """Write how the embeddings compare, study by study."""
-    for study, table in audit.between.items():
+    labels = {part.study.name: part.study.label for part in audit.parts.values()}
+    texts = across(audit).values()
+    for (study, table), text in zip(audit.between.items(), texts, strict=True):
         if len(audit.between) > 1:
-            yield f"# {literal(study)}"
-        yield literal(across(audit)[f"Embeddings on {study}"])
+            yield f"# {literal(labels[study])}"
+        yield literal(text)
         yield figure(
             audit.between_figures[study],
             "Own stereotypes compared with other attributes in each embedding, and the differences "
@@ -94,8 +99,10 @@ def embeddings_compared(audit: Audit) -> SectionBlocks:
                 "prob_negative": Column(title="P(below 0)", probability=True),
             },
         )
+        ranking = audit.ranking[study]
+        titles = [capitalized(title_of(name, METRICS)) for name in ranking["metric"]]
         yield Table(
-            audit.ranking[study].assign(score=_intervals(audit.ranking[study], "score")),
+            ranking.assign(score=_intervals(ranking, "score"), metric=titles),
             "The embeddings ranked by each metric; rank 1 is nearest to no bias.",
             {
                 "embedding": "Embedding",

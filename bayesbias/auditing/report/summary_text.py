@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from bayesbias._core.plugins import title_of
 from bayesbias._core.wording import counted, enumerated, plural, shortened
 from bayesbias.auditing.report import bias_text
 from bayesbias.auditing.report.checks_text import debiased
@@ -18,7 +19,9 @@ from bayesbias.auditing.report.difference_text import (
     labelled,
     records,
 )
+from bayesbias.debias import DEBIASERS
 from bayesbias.embeddings import source_title
+from bayesbias.metrics import METRICS
 
 if TYPE_CHECKING:
     from bayesbias.auditing.audit_result import Audit, AuditPart
@@ -50,7 +53,10 @@ def paragraphs(part: AuditPart) -> dict[str, str]:
         "Association": bias_text.association(contrasts, prob, rope),
         "For whom": bias_text.for_whom(contrasts, prob),
         "How sure": how_sure(part, contrasts),
-        **{f"Debiasing, {name}": debiased(table) for name, table in part.before_after.items()},
+        **{
+            f"Debiasing with {title_of(name, DEBIASERS)}": debiased(table)
+            for name, table in part.before_after.items()
+        },
     }
     return {title: " ".join(sentences) for title, text in texts.items() if (sentences := [*text])}
 
@@ -66,8 +72,9 @@ def how_sure(part: AuditPart, contrasts: pd.DataFrame) -> Iterator[str]:
 
 def across(audit: Audit) -> dict[str, str]:
     """Return one paragraph for each study on how the embeddings compare."""
+    labels = {part.study.name: part.study.label for part in audit.parts.values()}
     return {
-        f"Embeddings on {study}": " ".join(_compared(table, audit.ranking[study]))
+        f"Embeddings, {labels[study]}": " ".join(_compared(table, audit.ranking[study]))
         for study, table in audit.between.items()
     }
 
@@ -106,7 +113,10 @@ def _ranked(ranking: pd.DataFrame) -> Iterator[str]:
         yield f"None of {metrics} ranks one embedding best with a probability of 0.95 or more."
         return
     n = sure["metric"].nunique()
-    parts = [f"{embedding} ({enumerated(names)})" for embedding, names in by.items()]
+    parts = [
+        f"{embedding} ({enumerated([title_of(name, METRICS) for name in names])})"
+        for embedding, names in by.items()
+    ]
     yield (
         f"{n} of {metrics} {plural(n, 'ranks', 'rank')} one embedding as nearest to no bias with a "
         f"probability of 0.95 or more: {'; '.join(parts)}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from xml.sax.saxutils import quoteattr
 
+import numpy as np
 import pandas as pd
 
 from bayesbias._core.constants import CONNECTIONS
@@ -13,6 +14,7 @@ from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.report.bias_text import hidden, other_contrasts
 from bayesbias.auditing.report.difference_text import OTHERS, difference, labelled
 from bayesbias.auditing.report.section_blocks import SectionBlocks, figure, with_data
+from bayesbias.debias_effects import probability_text
 from bayesbias.html import Column, Figure, Table, literal
 from bayesbias.plots import CONNECTION_STYLES
 
@@ -22,11 +24,11 @@ _CLOSEST = 6
 # The page stays small: without dots for single words if there are more distances than this.
 _MOST_DOTS = 30_000
 
-# Contrasts that the table of words has room for; the others are in the details.
-_SHOWN = 2
+_OTHERS_IN_SHORT = OTHERS | {"associated - different": "other stereotypes"}
 _CONTRAST_NOTE = (
-    "Distance from own stereotypes minus distance from the others; negative: closer to the "
-    "stereotypes."
+    "Expected distance from own stereotypes minus that from neutral words; negative: closer to "
+    "the stereotypes. The other columns are the same for other words; point at one to see its "
+    "interval."
 )
 
 _KINDS = {
@@ -58,8 +60,8 @@ def words(part: AuditPart) -> SectionBlocks:
     scale = _scale(part.table)
     yield Table(
         _labelled(frame, part),
-        "All protected words, those closest to their own stereotypes first (negative: closer than "
-        "the other words). Click a heading to sort, a word to see its distances.",
+        "All protected words by the three comparisons, those closest to their own stereotypes "
+        "first (negative: closer). Click a heading to sort, a word to see its distances.",
         columns,
         filterable=True,
         details=[
@@ -85,10 +87,10 @@ def _labelled(frame: pd.DataFrame, part: AuditPart) -> pd.DataFrame:
 def _contrasts_table(
     contrasts: pd.DataFrame, prob: float
 ) -> tuple[pd.DataFrame, dict[str, Column | str]]:
-    """Return one row per word with its first contrasts, and what the columns are."""
+    """Return one row per word with all its contrasts, and what the columns are."""
     order = [str(name) for name in contrasts["contrast"].unique()]
     first = contrasts[contrasts["contrast"] == order[0]].sort_values("mean", ignore_index=True)
-    frame = first[["word", "verdict", "prob_negative"]].copy()
+    frame = first[["word", "verdict"]].copy()
     frame["group"] = pd.Categorical(first["group"], list(dict.fromkeys(first["group"])))
     frame["verdict"] = pd.Categorical(
         first["verdict"].replace("", "no stereotypes"),
@@ -103,20 +105,21 @@ def _contrasts_table(
             f"{OTHERS[order[0]]} excludes 0, else *inconclusive*.",
         ),
     }
-    for number, contrast in enumerate(order[:_SHOWN]):
+    ends = contrasts[["lower", "upper"]].to_numpy(dtype=np.float64)
+    scale = min(0.0, float(np.nanmin(ends))), max(0.0, float(np.nanmax(ends)))
+    for number, contrast in enumerate(order):
         rows = contrasts[contrasts["contrast"] == contrast].set_index("word").loc[first["word"]]
         for column in ("mean", "lower", "upper"):
             frame[f"{column} {number}"] = rows[column].to_numpy()
         columns[f"mean {number}"] = Column(
-            title=f"Compared with {OTHERS[contrast]}",
+            title=f"Own minus {_OTHERS_IN_SHORT[contrast]}",
             interval=(f"lower {number}", f"upper {number}"),
             reference=0.0,
+            scale=scale,
             places=2,
             brief=number > 0,
             note="" if number else _CONTRAST_NOTE,
         )
-        if not number:
-            columns["prob_negative"] = Column(title="P(closer)", probability=True)
     return frame, columns
 
 
@@ -127,12 +130,13 @@ def _by_word(frame: pd.DataFrame, column: str) -> dict[str, pd.DataFrame]:
 def _differences(rows: pd.DataFrame) -> str:
     """Say how much closer the own stereotypes of a word are than all else."""
     parts = [
-        f"{OTHERS[row['contrast']]} {literal(difference(row))}"
+        f"{OTHERS[row['contrast']]} {literal(difference(row))}, P(closer) "
+        f"{literal(probability_text(row['prob_negative']))}"
         for row in rows[rows["verdict"] != ""].to_dict("records")
     ]
     if not parts:
         return "The embedding has no stereotype of its group, so it cannot be judged."
-    return f"Own stereotypes compared with {', '.join(parts)}; negative: closer."
+    return f"Own stereotypes compared with {'; '.join(parts)}. Negative: closer."
 
 
 def _closest(word: str, rows: pd.DataFrame) -> Table:

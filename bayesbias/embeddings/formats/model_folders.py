@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.progress import progress_bar
+from bayesbias._core.toml_json import read_json
 from bayesbias._core.wording import quoted
 from bayesbias.embeddings.formats.streams import Rows, Wanted
 from bayesbias.errors import DataError, NotFoundError
@@ -390,16 +391,7 @@ def _added_tokens(path: Path, tokenizer: dict[str, Any]) -> set[int]:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    size = path.stat().st_size
-    if size > _LARGEST_JSON:
-        raise DataError(
-            f"{path}: {size:,} bytes, and tokenizers have at most {_LARGEST_JSON:,}; the file is "
-            "damaged or malicious."
-        )
-    try:
-        content = json.loads(path.read_bytes())
-    except (ValueError, RecursionError, OSError) as err:
-        raise DataError(f"{path}: not a JSON file ({err}); download it again.") from err
+    content = read_json(path, most_bytes=_LARGEST_JSON)
     if not isinstance(content, dict):
         raise DataError(f"{path}: found {type(content).__name__} of JSON, expected an object.")
     return content

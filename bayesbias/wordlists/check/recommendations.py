@@ -78,8 +78,8 @@ def _of_words(lists: Sequence[Row]) -> Iterator[str]:
     few = (row for row in lists if 0 < _n_used(row) < FEW_WORDS)
     for name, row, where in _worst(few, lambda row: -_n_used(row)):
         yield (
-            f"{name} has only {_words(_n_used(row))} {where}: a single one can turn the result; "
-            f"add words, {FEW_WORDS} at least."
+            f"{name} has only {_words(_n_used(row))} {where}: a single word can change the "
+            f"result; add words, at least {FEW_WORDS}."
         )
     repeated = (row for row in lists if row["duplicates"])
     for name, row, _ in _worst(repeated, lambda row: len(row["duplicates"])):
@@ -109,8 +109,8 @@ def _of_overlap(
     overlapping = (row for row in pairs if row["shared"])
     for names, row, _ in _worst(overlapping, lambda row: len(row["shared"])):
         yield (
-            f"{names} share {_words(len(row['shared']))} ({quoted(row['shared'])}): what two "
-            "lists share cannot tell them apart; remove it from one or both."
+            f"{names} share {_words(len(row['shared']))} ({quoted(row['shared'])}): words in "
+            "both lists cannot distinguish them; remove them from one or both."
         )
     for first, second, words in across:
         yield (
@@ -160,7 +160,7 @@ def _of_directions(pairs: Sequence[Row]) -> Iterator[str]:
     for names, row, where in _worst(alike, lambda row: row["similarity"]):
         yield (
             f"{names} point the same way {where} (similarity {row['similarity']:.2f}): the "
-            "difference of their means rests on little; choose words that differ more."
+            "difference between their means may be noise; choose words that differ more."
         )
     blurred = (
         row

@@ -143,7 +143,7 @@ class WordCheck:
     <WordCheck: 4 lists, 2 pairs, 1 embedding, 2 warnings>
     >>> found.warnings[1]
     "'target: White last names' and 'target: Black last names' point the same way in 'demo'
-    (similarity 1.00): the difference of their means rests on little; choose words that differ
+    (similarity 1.00): the difference between their means may be noise; choose words that differ
     more."
     """
 
