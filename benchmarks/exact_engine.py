@@ -14,7 +14,6 @@ import os
 import time
 import warnings
 from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
 
 import nutpie
@@ -24,6 +23,7 @@ from measuring import BAMBI, Peer, Record, alone, repeated
 
 import bayesbias as bb
 
+MODEL = "hierarchical"
 DRAWS, CHAINS, TUNE = 2000, 4, 1000
 MEASURED = 200  # draws of NUTS that are really made
 
@@ -42,32 +42,26 @@ class Nuts(NamedTuple):
 
 
 def records(short: bool) -> Iterator[Record]:
-    """Yield one record per sampler; PyMC's also for the other models of the thesis."""
+    """Yield one record per sampler."""
     warnings.simplefilter("ignore")
     logging.getLogger("pymc").setLevel(logging.ERROR)
     table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
     bb.fit(table, "baseline", engine="exact", draws=10).waic()  # imports
-    tune, measured = (20, 10) if short else (TUNE, MEASURED)
-    models = ("baseline",) if short else ("baseline", "connection", "separate", "hierarchical")
+    tune, measured = (10, 5) if short else (TUNE, MEASURED)
     note = f"one chain of {tune} + {measured} draws, from which 4 × ({TUNE} + {DRAWS}) follow"
-    for model in models:
-        ours = repeated(partial(exactly, table, model), 3)
-        size = f"{model}, {len(table):,} rows, {CHAINS} × {DRAWS:,} draws"
-        fit = bb.fit(table, model, engine="exact", draws=10)
-        found = {"PyMC": by_pymc(fit.pymc_model(), tune, measured)}
-        if model in ("hierarchical", "baseline"):
-            found["nutpie"] = by_nutpie(fit.pymc_model(), tune, measured)
-        for peer, nuts in found.items():
-            yield Record("fit a model, and WAIC", size, ours, peer, (nuts.whole(),), note=note)
-    theirs = by_bambi(table, tune, measured)
-    if short:
-        ours, size = repeated(lambda: exactly(table, "hierarchical"), 1), "hierarchical"
+    size = f"{MODEL}, {len(table):,} rows, {CHAINS} × {DRAWS:,} draws"
+    ours = repeated(lambda: exactly(table), 3)
+    model = bb.fit(table, MODEL, engine="exact", draws=10).pymc_model()
+    for peer, sample in (("PyMC", by_pymc), ("nutpie", by_nutpie)):
+        theirs: tuple[float, ...] = (sample(model, tune, measured).whole(),)
+        yield Record("fit a model, and WAIC", size, ours, peer, theirs, note=note)
+    theirs = by_bambi(table, tune, measured) if BAMBI.exists() else ()
     yield Record("fit a model, and WAIC", size, ours, "Bambi", theirs, note=note)
 
 
-def exactly(table: pd.DataFrame, model: str) -> None:
-    """Fit a model, and compute its WAIC."""
-    bb.fit(table, model, engine="exact", draws=DRAWS, chains=CHAINS).waic()
+def exactly(table: pd.DataFrame) -> None:
+    """Fit the model, and compute its WAIC."""
+    bb.fit(table, MODEL, engine="exact", draws=DRAWS, chains=CHAINS).waic()
 
 
 def by_pymc(model: pm.Model, tune: int, measured: int) -> Nuts:
@@ -115,10 +109,8 @@ def by_nutpie(model: pm.Model, tune: int, measured: int) -> Nuts:
     return Nuts(compiling, few / tune * TUNE, each)
 
 
-def by_bambi(table: pd.DataFrame, tune: int, measured: int) -> tuple[float, ...]:
-    """Return the seconds of Bambi, or nothing if it is not installed."""
-    if not BAMBI.exists():
-        return ()
+def by_bambi(table: pd.DataFrame, tune: int, measured: int) -> tuple[float]:
+    """Run one chain of the same model as Bambi writes it."""
     columns = ["cosine_distance", "protected_word", "connection"]
     rows = {name: table[name].tolist() for name in columns}
     with Peer(BAMBI, "peer_bambi.py") as peer:

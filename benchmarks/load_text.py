@@ -19,7 +19,7 @@ import bayesbias as bb
 
 def records(short: bool) -> Iterator[Record]:
     """Yield the whole file, and four words of it."""
-    number, dim = (3_000, 50) if short else (200_000, 100)
+    number, dim = (3_000, 50) if short else (100_000, 100)
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "vectors.txt"

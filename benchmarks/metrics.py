@@ -16,7 +16,6 @@ from measuring import MODEL, WEFE, Peer, Record, alone, clock
 
 import bayesbias as bb
 
-EXACT = bb.embeddings.Matching(("exact",))
 PERMUTATIONS = 10_000
 SCALED = 100
 
@@ -66,13 +65,16 @@ def ours(case: Case, model: bb.Embedding) -> float:
     options = dict(case.options)
     if "p_value_iterations" in options:
         options |= {"p_value_iterations": PERMUTATIONS, "p_value_method": "approximate"}
-    return clock(lambda: metric.run_query(query, model, matching=EXACT, **options))
+    return clock(lambda: metric.run_query(query, model, **options))
 
 
 def records(short: bool) -> Iterator[Record]:
     """Yield one record per case; without WEFE's model on the demo embedding, without WEFE."""
+    model = bb.load_embedding("demo")
+    if MODEL.exists():
+        exact = bb.embeddings.Matching(("exact",))  # as WEFE finds words
+        model = bb.load_embedding(MODEL, progress=False).with_matching(exact)
     here = WEFE.exists() and MODEL.exists()
-    model = bb.load_embedding(MODEL if here else "demo", progress=False)
     with contextlib.ExitStack() as stack:
         peer = stack.enter_context(Peer(WEFE, "peer_wefe.py")) if here else None
         if peer is not None:

@@ -1,6 +1,6 @@
 """Cut a text file into words, and count them, beside gensim: `python benchmarks/read_corpus.py`.
 
-The demo corpus is written to a temporary file, thirty times over; a tenth of its lines get a dash
+The demo corpus is written to a temporary file, ten times over; a tenth of its lines get a dash
 that is not ASCII, as in most text of today.
 """
 
@@ -47,7 +47,7 @@ def records(short: bool) -> Iterator[Record]:
     repeats = 1 if short else 3
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "corpus.txt"
-        write(path, 1 if short else 30)
+        write(path, 1 if short else 10)
         corpus = bb.read_corpus(path)
         counts = corpus.counts(progress=False)
         same = dict(zip(counts["word"], counts["count"], strict=True))

@@ -22,14 +22,14 @@ DIM, BLOCK = 300, 5_000
 
 def records(short: bool) -> Iterator[Record]:
     """Write the file, search it, remove it."""
-    rows = 10_000 if short else 1_000_000
+    rows = 10_000 if short else 500_000
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "large.bin"
         write(path, rows)
         floor = read_seconds(path)
         pairs = [
             [apart(__file__, who, path, rows) for who in ("ours", "gensim")]
-            for _ in range(1 if short else 3)
+            for _ in range(1 if short else 2)
         ]
         (_, memory), (_, theirs) = pairs[-1]
         yield Record(

@@ -77,7 +77,7 @@ def records(short: bool) -> Iterator[Record]:
     warnings.simplefilter("ignore", bb.errors.BayesBiasWarning)
     embeddings = [bb.load_embedding("demo"), bb.load_embedding("demo-100d")]
     runs = {"weat_es": 100, "ect": 100, "rnsb_groups": 5}
-    subsets = 5 if short else 60
+    subsets = 5 if short else 40
     if short:
         runs = {"weat_es": 2, "ect": 2}
     for metric, n in runs.items():
