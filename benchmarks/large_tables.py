@@ -1,8 +1,7 @@
 """Large tables through fit, contrasts and WAIC: `python benchmarks/large_tables.py`.
 
-Simulated tables of protected words × attributes in five groups, with the default of 4 × 2,000
-draws. Each runs in a process of its own. The memory is the peak of the process above that of the
-table.
+Simulated tables of protected words × attributes in five groups, with four chains. Each runs in a
+process of its own. The memory is the peak of the process above that of the table.
 """
 
 from __future__ import annotations
@@ -18,30 +17,32 @@ from measuring import Record, alone, apart, clock, peak
 
 import bayesbias as bb
 
-#: Model, protected words, attributes, share of missing cells.
+#: Protected words, attributes, share of missing cells, draws per chain.
 TABLES = (
-    ("interaction", 100, 800, 0.0),
-    ("interaction", 100, 800, 0.1),
-    ("interaction", 316, 3_162, 0.0),
-    ("interaction", 1_000, 10_000, 0.0),
+    (100, 800, 0.0, 2_000),
+    (100, 800, 0.1, 2_000),
+    (316, 3_162, 0.0, 500),
+    (1_000, 10_000, 0.0, 500),
 )
+MODEL = "interaction"
 GROUPS = 5
 STEPS = ("fit", "contrasts", "WAIC")
 
 
 def records(short: bool) -> Iterator[Record]:
     """Yield the steps of each table."""
-    for model, words, attributes, missing in [("interaction", 25, 200, 0.0)] if short else TABLES:
-        found = apart(__file__, model, words, attributes, missing)
+    for words, attributes, missing, draws in [(25, 200, 0.0, 50)] if short else TABLES:
+        found = apart(__file__, words, attributes, missing, draws)
+        size = f"{MODEL}, {found['rows']:,} rows, 4 × {draws:,} draws"
+        size += f", {missing:.0%} missing" if missing else ""
         for step, (seconds, memory) in zip(STEPS, found["steps"], strict=True):
-            size = f"{model}, {found['rows']:,} rows" + (f", {missing:.0%} missing" * bool(missing))
             yield Record(step, size, (seconds,), memory=memory)
 
 
-def measure(model: str, words: int, attributes: int, missing: float) -> dict[str, object]:
+def measure(words: int, attributes: int, missing: float, draws: int) -> dict[str, object]:
     """Return the rows, and of each step the seconds and the memory so far."""
     warnings.simplefilter("ignore")
-    small = bb.fit(bb.distance_table("demo", "weat_7"), model, draws=50, progress=False)
+    small = bb.fit(bb.distance_table("demo", "weat_7"), MODEL, draws=50, progress=False)
     small.contrasts()
     small.waic()  # imports
     table = simulated(words, attributes, missing)
@@ -49,7 +50,7 @@ def measure(model: str, words: int, attributes: int, missing: float) -> dict[str
     fits: list[bb.models.Fit] = []
     steps = []
     for step in (
-        lambda: fits.append(bb.fit(table, model, progress=False, seed=1)),
+        lambda: fits.append(bb.fit(table, MODEL, draws=draws, progress=False, seed=1)),
         lambda: fits[0].contrasts(),
         lambda: fits[0].waic(),
     ):
@@ -89,7 +90,7 @@ def simulated(words: int, attributes: int, missing: float) -> pd.DataFrame:
 
 if __name__ == "__main__":
     if "--one" in sys.argv:
-        _, _, model, words, attributes, missing = sys.argv
-        print(json.dumps(measure(model, int(words), int(attributes), float(missing))))
+        _, _, words, attributes, missing, draws = sys.argv
+        print(json.dumps(measure(int(words), int(attributes), float(missing), int(draws))))
     else:
         alone(records)
