@@ -20,6 +20,7 @@ from PIL import Image
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 from growth import HEAD as GROWTH_HEAD
 from measuring import HEAD, NOT_INSTALLED, Growth, Record, cells, growth_cells
+from run import MODULES
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results.json"
@@ -74,11 +75,13 @@ def machine(content: dict[str, Any]) -> str:
     """Return where and with what it was measured."""
     versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
     busy = content["load"] > 0.5
+    missing = [name for name in MODULES if name not in content["benchmarks"]]
     return (
         f"Measured on {content['date']} with {content['cores']} cores of {content['processor']}"
         + (f", with other work on it (load {content['load']}): ratios" if busy else ": ratios")
         + " are more reliable than times.\n"
         f"Python {content['python']}, {versions}."
+        + (f"\nNot measured this time: {', '.join(missing)}." if missing else "")
     )
 
 

@@ -15,7 +15,7 @@ from bayesbias.numerics.weighted import tie_codes
 
 # About how many words come in between two lists that are ranked from scratch. The work of a list
 # grows with the number of its words, that of what comes in with the square of this.
-_BATCH = 96
+_BATCH = 48
 
 
 def nested_rank_correlations(first: Array, second: Array, order: Codes, counts: Codes) -> Array:
