@@ -26,7 +26,7 @@ HEAD = ("work", "sizes", "time", "exponent")
 def growths(short: bool) -> Iterator[Growth]:
     """Yield every work with what it grows in."""
     warnings.simplefilter("ignore")
-    repeats = 1 if short else 3
+    repeats = 1 if short else 2
     works = list(_works())
     for work, axis, sizes, prepare in works[::3] if short else works:
         used = [size // 40 for size in sizes[:3]] if short else list(sizes)
@@ -40,7 +40,7 @@ def growths(short: bool) -> Iterator[Growth]:
 
 def _works() -> Iterator[tuple[str, str, tuple[int, ...], Callable[[int], Callable[[], object]]]]:
     """Yield the work, what grows, the sizes, and what prepares the work of a size."""
-    rows = (10_000, 20_000, 40_000, 80_000, 160_000)
+    rows = (4_000, 8_000, 16_000, 32_000, 64_000)
     yield "fit interaction", "rows", rows, lambda n: partial(_fit, _table(n))
     yield "fit hierarchical", "rows", rows, lambda n: partial(_fit, _table(n), "hierarchical")
     yield "WAIC of interaction", "rows", rows, lambda n: _fit(_table(n), draws=250).waic
@@ -52,14 +52,14 @@ def _works() -> Iterator[tuple[str, str, tuple[int, ...], Callable[[int], Callab
         dims,
         lambda n: partial(bb.distance_table, *_study(8_000, n)),
     )
-    draws = (1_000, 2_000, 4_000, 8_000, 16_000)
+    draws = (400, 800, 1_600, 3_200, 6_400)
     yield (
         "fit interaction",
         "draws per chain",
         draws,
         lambda n: partial(_fit, _table(4_000), draws=n),
     )
-    words = (400, 800, 1_600, 3_200, 6_400)
+    words = (200, 400, 800, 1_600, 3_200)
     yield "WEAT, posterior", "words per list", words, lambda n: _measured("weat", n).posterior
     yield "WEAT, test", "words per list", words, lambda n: _measured("weat", n).permutation_test
     yield "ECT, posterior", "words per list", words, lambda n: _measured("ect", n).posterior

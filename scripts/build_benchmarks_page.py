@@ -15,6 +15,7 @@ from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+from matplotlib.ticker import NullLocator
 from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
@@ -81,6 +82,8 @@ def machine(content: dict[str, Any]) -> str:
         + (f", with other work on it (load {content['load']}): ratios" if busy else ": ratios")
         + " are more reliable than times.\n"
         f"Python {content['python']}, {versions}."
+        # Of results that were put together by hand; the runner writes none.
+        + (f"\n{content['note']}" if "note" in content else "")
         + (f"\nNot measured this time: {', '.join(missing)}." if missing else "")
     )
 
@@ -124,7 +127,9 @@ def draw(growths: Sequence[Growth]) -> None:
         line = [low * size / sizes[0] for size in sizes]
         panel.plot(sizes, line, color="0.6", ls="--", lw=1, label="linear")
         panel.set(xscale="log", yscale="log", xlabel=axis, ylabel="seconds")
-        panel.legend(fontsize=7, frameon=False)
+        panel.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=8)
+        panel.xaxis.set_minor_locator(NullLocator())
+        panel.legend(fontsize=7, frameon=False, loc="lower left", bbox_to_anchor=(0, 1))
         panel.spines[["top", "right"]].set_visible(False)
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=110, facecolor="white")
