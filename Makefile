@@ -11,7 +11,7 @@ ifneq ($(wildcard $(ORACLE)),)
 export BAYESBIAS_WEFE_MODEL ?= $(ORACLE)
 endif
 
-.PHONY: help demo test test-slow lint test-all test-lowest models oracle pages calibration docs links notebooks benchmarks vulnerabilities dist clean
+.PHONY: help demo test test-slow lint test-all test-lowest models oracle pages calibration docs links notebooks benchmarks benchmarks-short benchmarks-page vulnerabilities dist clean
 
 help:
 	@echo "make demo         install into $(VENV), and audit the demo embedding"
@@ -29,7 +29,9 @@ help:
 	@echo "make notebooks    run the notebooks, and keep what they show"
 	@echo "make dist         build wheel and source distribution into build/dist, and check them"
 	@echo "make vulnerabilities  look the installed packages up in a database of known ones"
-	@echo "make benchmarks   speed beside gensim, PyMC, WEFE and the bare computation"
+	@echo "make benchmarks   speed beside gensim, WEFE, PyMC, nutpie, Bambi, scikit-learn; fill the page"
+	@echo "make benchmarks-short  the same with small sizes, to see that all run"
+	@echo "make benchmarks-page   write the page from benchmarks/results.json"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -120,16 +122,21 @@ vulnerabilities: $(VENV)/.installed-test .venv-audit/.installed
 	.venv-wefe/bin/python -m pip install --quiet --disable-pip-version-check wefe==1.0.1
 	@touch $@
 
-benchmarks: $(VENV)/.installed-test .venv-wefe/.installed $(ORACLE)
-	$(BIN)/python benchmarks/load_text.py
-	$(BIN)/python benchmarks/read_corpus.py
-	$(BIN)/python benchmarks/build_table.py
-	$(BIN)/python benchmarks/exact_engine.py
-	$(BIN)/python benchmarks/large_tables.py
-	$(BIN)/python benchmarks/large_queries.py
-	$(BIN)/python benchmarks/metrics.py $(ORACLE) .venv-wefe/bin/python
-	$(BIN)/python benchmarks/debias.py .venv-wefe/bin/python
-	$(BIN)/python benchmarks/silhouettes.py
+.venv-peers/.installed:
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check bambi==0.17.2 'matplotlib<3.11'
+	@touch $@
+
+benchmarks: $(VENV)/.installed-test .venv-wefe/.installed .venv-peers/.installed $(ORACLE)
+	$(BIN)/python benchmarks/run.py --json benchmarks/results.json
+	$(MAKE) benchmarks-page
+
+# Does everything run? With the peers that are there, and small sizes.
+benchmarks-short: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/run.py --short
+
+benchmarks-page: $(VENV)/.installed
+	$(BIN)/python scripts/build_benchmarks_page.py
 
 clean:
 	rm -rf .venv .venv-* .oracle bayesbias-demo build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,85 +1,94 @@
-"""Debiasing 400,000 × 300 vectors beside WEFE 1.0.1, in one run.
+"""Debiasing beside WEFE: `python benchmarks/debias.py`.
 
-    python benchmarks/debias.py .venv-wefe/bin/python [WORDS]
-
-The interpreter is one that has WEFE (`make benchmarks` makes it). Memory is by how much the peak of
-the process grew; the methods run in this order, so what an earlier one needed is not counted again.
+Each method of either side runs in a process of its own, for its memory. The limit is to read the
+matrix and to write the new one.
 """
 
 from __future__ import annotations
 
 import json
-import resource
-import subprocess
 import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
+from measuring import WEFE, Peer, Record, alone, apart, clock, copy_seconds, peak
 
 import bayesbias as bb
 
 DIM = 300
+METHODS = (
+    "hard_debias",
+    "multiclass_hard_debias",
+    "double_hard_debias",
+    "half_sibling_regression",
+)
 
 
-def main(peer: str, number: int) -> None:
-    """Time both and print the ratios."""
+def lists() -> tuple[list[list[str]], list[str]]:
+    """Return the definitional pairs, and the words that are specific to a gender."""
     pairs = [list(pair) for pair in bb.word_tuples("bolukbasi")["definitional_pairs"]]
-    specific = list(bb.word_sets("bolukbasi")["gender_specific"])
+    return pairs, list(bb.word_sets("bolukbasi")["gender_specific"])
+
+
+def vocabulary(number: int) -> list[str]:
+    """Return the words of the lists, and others."""
+    pairs, specific = lists()
     known = list(dict.fromkeys([*(w for pair in pairs for w in pair), *specific]))
-    words = [*known, *(f"word{i}" for i in range(number - len(known)))]
-    asked = {"words": words, "dim": DIM, "pairs": pairs, "specific": specific}
-    done = subprocess.run(
-        [peer, str(Path(__file__).with_name("wefe_debias.py"))],
-        input=json.dumps(asked),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    theirs = json.loads(done.stdout.splitlines()[-1])
-    rng = np.random.default_rng(0)
-    emb = bb.Embedding(words, rng.standard_normal((number, DIM), dtype=np.float32), "model")
-    matrix = np.ones_like(emb.vectors)
-    options: dict[str, Any] = {"progress": False}
-    cases: dict[str, Callable[[], object]] = {
-        "hard_debias": lambda: (
-            bb.debias.HardDebias().fit(emb, definition=pairs).transform(emb, **options)
-        ),
-        "multiclass_hard_debias": lambda: (
-            bb.debias.MulticlassHardDebias(n_components=2)
-            .fit(emb, definition=pairs)
-            .transform(emb, **options)
-        ),
-        "double_hard_debias": lambda: (
-            bb.debias.DoubleHardDebias().fit(emb, definition=pairs).transform(emb, **options)
-        ),
-        "half_sibling_regression": lambda: (
-            bb.debias.HalfSiblingRegression()
-            .fit(emb, definition=specific)
-            .transform(emb, **options)
-        ),
-        # Ours goes to an array that exists already, theirs changes the vectors they are given.
-        "hard_debias, in place": lambda: (
-            bb.debias.HardDebias().fit(emb, definition=pairs).transform(emb, out=matrix, **options)
-        ),
-    }
-    print(f"{number:,} × {DIM}\n{'':28}{'WEFE':>10}{'':>10}{'bayesbias':>12}{'':>9}{'ratio':>8}")
-    for name, run in cases.items():
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        start = time.perf_counter()
-        run()
-        seconds = time.perf_counter() - start
-        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1e6
-        wefe, wefe_grown = theirs[name]
-        print(
-            f"{name:28}{wefe:8.2f} s{wefe_grown:7.2f} GB{seconds:10.2f} s{grown:6.2f} GB"
-            f"{wefe / seconds:8.1f}"
+    return [*known, *(f"word{i}" for i in range(number - len(known)))]
+
+
+def records(short: bool) -> Iterator[Record]:
+    """Yield one record per method."""
+    number, repeats = (2_000, 1) if short else (200_000, 3)
+    pairs, specific = lists()
+    words = vocabulary(number)
+    for method in METHODS[:1] if short else METHODS:
+        mine: list[tuple[float, float]] = []
+        theirs: list[tuple[float, float]] = []
+        for _ in range(repeats):
+            mine.append(apart(__file__, method, number))
+            if WEFE.exists() and len(theirs) < 2:
+                with Peer(WEFE, "peer_wefe.py") as peer:
+                    asked = {"words": words, "dim": DIM, "pairs": pairs, "specific": specific}
+                    theirs.append(peer.ask(debias=method, **asked))
+        yield Record(
+            method.replace("_", " "),
+            f"{number:,} × {DIM}",
+            tuple(seconds for seconds, _ in mine),
+            "WEFE",
+            tuple(seconds for seconds, _ in theirs),
+            "copy",
+            copy_seconds(number * DIM * 4),
+            max(memory for _, memory in mine),
+            max((memory for _, memory in theirs), default=None),
         )
 
 
+def measure(method: str, number: int) -> tuple[float, float]:
+    """Return the seconds of a method, and by how many MB the memory grew."""
+    pairs, specific = lists()
+    kind = bb.debias.DEBIASERS[method]
+    options = {"n_components": 2} if method == "multiclass_hard_debias" else {}
+    definition = specific if method == "half_sibling_regression" else pairs
+    small, large = (
+        bb.Embedding(
+            vocabulary(n),
+            np.random.default_rng(0).standard_normal((n, DIM), dtype=np.float32),
+            "model",
+        )
+        for n in (2_000, number)
+    )
+
+    def run(embedding: bb.Embedding) -> None:
+        kind(**options).fit(embedding, definition=definition).transform(embedding, progress=False)
+
+    run(small)  # imports
+    before = peak()
+    return clock(lambda: run(large)), peak() - before
+
+
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) == 3 else 400_000)
+    if "--one" in sys.argv:
+        print(json.dumps(measure(sys.argv[2], int(sys.argv[3]))))
+    else:
+        alone(records)

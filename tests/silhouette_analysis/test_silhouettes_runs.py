@@ -12,12 +12,14 @@ import pytest
 from grown_lists import Spread, made
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import spearmanr
 from sklearn.linear_model import LogisticRegression
 
 import bayesbias as bb
 from bayesbias._core.wording import waiting_time
 from bayesbias.errors import DataError
 from bayesbias.numerics.logistic import Classifier
+from bayesbias.numerics.nested_ranks import nested_rank_correlations
 from bayesbias.silhouette_analysis import silhouette_runs as module
 from bayesbias.silhouette_analysis.silhouette_runs import Growing
 
@@ -56,6 +58,49 @@ def test_metrics_of_their_own_cumulative_agree_with_weights(
     np.testing.assert_allclose(
         measurement.grow(orders, counts), measurement.evaluate(weights), rtol=1e-6
     )
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+@pytest.mark.parametrize("side", ["targets", "attributes"])
+def test_coherence_of_growing_lists_agrees_with_weights(groups: int, side: str) -> None:
+    """Also with several groups, words that are there twice, and sizes of several batches."""
+    rng = np.random.default_rng(groups)
+    words = [f"w{i}" for i in range(400)]
+    vectors = rng.normal(size=(400, 5))
+    vectors[200:250] = vectors[250:300]  # ties
+    embedding = bb.Embedding(words, vectors)
+    targets = [words[10 * i : 10 * i + 10] for i in range(groups)]
+    query = bb.Query(targets, [words[100:]])
+    measurement = bb.metrics.ECT().on(query, embedding)
+    grown = range(groups) if side == "targets" else [groups]
+    orders = {i: rng.permutation(len(measurement.words.sets[i])) for i in grown}
+    counts = {i: np.arange(2, len(orders[i]) + 1) for i in grown}
+    weights = bb.metrics.NestedSubsets(orders, counts).weights(measurement.words.sets)
+    np.testing.assert_allclose(
+        measurement.grow(orders, counts), measurement.evaluate(weights), atol=1e-12
+    )
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 300),
+    different=st.integers(1, 300),
+    step=st.integers(1, 200),
+)
+def test_rank_correlations_of_growing_lists(seed: int, n: int, different: int, step: int) -> None:
+    """As SciPy's of each list by itself, with ties; undefined where a row is constant."""
+    rng = np.random.default_rng(seed)
+    first = rng.integers(different, size=n) / 8
+    second = first + rng.integers(different, size=n) / 4
+    order, counts = rng.permutation(n), np.arange(2, n + 1, step)
+    found = nested_rank_correlations(first, second, order, np.append(counts, 2))
+    assert found[-1] == found[0] or np.isnan(found[0]), "the same size twice"
+    for count, value in zip(counts, found, strict=False):
+        x, y = first[order[:count]], second[order[:count]]
+        if np.ptp(x) == 0 or np.ptp(y) == 0:
+            assert np.isnan(value)
+        else:
+            assert value == pytest.approx(spearmanr(x, y).statistic, abs=1e-12)
 
 
 def growing_weights(order: Any, counts: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.threads import single_threaded_algebra
 from bayesbias.embeddings import Embedding
 from bayesbias.wordlists.check.word_usage import in_order
 
@@ -199,9 +200,11 @@ def shuffled_variances(
     first: Array, second: Array, samples: int, rng: np.random.Generator
 ) -> Array:
     """Return the same of pairs whose second words are shuffled."""
-    return np.array(
-        [paired_variance(first, second[rng.permutation(len(second))]) for _ in range(samples)]
-    )
+    # The matrices are small: several threads would mostly wait for each other.
+    with single_threaded_algebra():
+        return np.array(
+            [paired_variance(first, second[rng.permutation(len(second))]) for _ in range(samples)]
+        )
 
 
 def percentile(value: float, others: Array) -> float:
