@@ -89,7 +89,7 @@ def title_of(name: str, registry: Mapping[str, type]) -> str:
     """
     for kind in registry[name].__mro__ if name in registry else ():
         if "name" in vars(kind):
-            return str(vars(kind).get("title") or name)
+            return str(vars(kind).get("title") or name.replace("_", " "))
     return name
 
 

@@ -59,7 +59,7 @@ class WordReport:
     >>> import bayesbias as bb
     >>> report = bb.word_report("nurse", "demo", n=3)
     >>> report
-    <WordReport 'nurse' in demo: 3 neighbours, 1 projection, 9 lists>
+    <WordReport 'nurse' in demo: 3 neighbours, 1 projection, 14 lists>
     """
 
     word: str

@@ -82,7 +82,7 @@ class Debiaser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # 
 
     #: The name of the method in `DEBIASERS`, which is added to the names of embeddings.
     name: ClassVar[str] = "debiaser"
-    #: What people read in reports, within a sentence; the name if it is empty.
+    #: What people read in reports, within a sentence; by default the name.
     title: ClassVar[str] = ""
     #: Where the method was published.
     reference: ClassVar[str] = ""

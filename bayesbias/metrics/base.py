@@ -66,7 +66,7 @@ class Metric:
 
     #: What the metric is called in `METRICS`, tables and the key of its value.
     name: ClassVar[str] = "metric"
-    #: What people read in figures and reports, within a sentence; the name if it is empty.
+    #: What people read in figures and reports, within a sentence; by default the name.
     title: ClassVar[str] = ""
     #: The publication it comes from, if any.
     reference: ClassVar[str | None] = None

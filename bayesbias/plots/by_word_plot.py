@@ -66,7 +66,7 @@ def plot_by_word(frame: pd.DataFrame, *, top: int = 40, ax: Axes | None = None) 
     >>> frame = bb.metrics.RND().by_word(query, bb.load_embedding("demo"), draws=200)
     >>> ax = bb.plot_by_word(frame)
     >>> ax.get_xlabel()
-    'rnd of single words in demo (0: no bias)'
+    'RND of single words in demo (0: no bias)'
     """
     check_frame("frame", frame, ["word", "value", "lower", "upper"], "Metric.by_word()")
     at_least("top", top, 1)

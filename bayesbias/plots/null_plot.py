@@ -67,7 +67,7 @@ def plot_null_distribution(result: NullDistribution, *, ax: Axes | None = None) 
     >>> found = bb.null_distribution("weat_es", "weat_7", bb.load_embedding("demo"), draws=500)
     >>> ax = bb.plot_null_distribution(found)
     >>> ax.get_xlabel()
-    'weat_es in demo (0: no bias)'
+    'WEAT effect size in demo (0: no bias)'
     """
     if not isinstance(result, NullDistribution):
         raise SpecError(

@@ -119,7 +119,7 @@ def plot_silhouettes(
     >>> result = bb.silhouettes("weat_es", bb.load_query("weat_7"), embeddings)
     >>> ax = bb.plot_silhouettes(result)
     >>> ax.get_ylabel(), ax.get_xlabel()
-    ('weat_es (0: no bias)', 'number of target words (16 in all)')
+    ('WEAT effect size (0: no bias)', 'number of target words (16 in all)')
     """
     _check(result)
     several = _looks(result.embeddings)

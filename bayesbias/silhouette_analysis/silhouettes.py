@@ -706,7 +706,7 @@ def silhouettes(
     >>> found.accuracy("0.2", "0.0")
     0.74 [0.73, 0.75]
     >>> print(found.verdict("0.2", "0.0"))
-    Not robust: the band of 100 runs covers 33.9% of the range of weat_es (robustness 0.66 ...).
+    Not robust: the band of 100 runs covers 33.9% of the range of WEAT effect size (robustness ...).
     Random lists: none in '0.2', '0.0': there are too few other words to draw from.
     Adjusted for length: 0.14 to 0.99, where 1 is words that all agree, and 0 words that ...
     Accuracy: 0.74 [0.73, 0.75], where 0.5 is a metric that cannot tell the embedding ...

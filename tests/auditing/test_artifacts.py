@@ -90,6 +90,7 @@ def test_a_table_has_the_columns_that_are_declared(tmp_path: Path) -> None:
     assert empty["x"].dtype == np.float64
 
 
+@pytest.mark.slow
 def test_every_artefact_is_read_as_it_was_made(
     wood: bb.Embedding, trees: bb.Study, monkeypatch: pytest.MonkeyPatch, sketched: None
 ) -> None:

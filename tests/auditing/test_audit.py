@@ -117,6 +117,7 @@ def test_another_seed_has_other_draws(
     np.testing.assert_allclose(found.contrasts["mean"], old.contrasts["mean"], atol=0.1)
 
 
+@pytest.mark.slow
 def test_a_generator_gives_a_seed_that_is_written_down(
     wood: bb.Embedding, trees: bb.Study, sketched: None
 ) -> None:
@@ -126,6 +127,7 @@ def test_a_generator_gives_a_seed_that_is_written_down(
     pd.testing.assert_frame_equal(found.contrasts, again.contrasts)
 
 
+@pytest.mark.slow
 def test_words_are_matched_as_each_embedding_has_it(
     wood: bb.Embedding, trees: bb.Study, made: Path, sketched: None
 ) -> None:
@@ -252,6 +254,7 @@ def test_debiasing_is_told(
     assert ">Debiasing</h2>" not in (folder / "report.html").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_silhouettes_are_told(wood: bb.Embedding, trees: bb.Study, sketched: None) -> None:
     found = bb.audit(wood, trees, **(FAST | {"silhouettes": True}))
     assert found.silhouettes is not None

@@ -13,6 +13,8 @@ from bayesbias.auditing import bibliography, card_section
 from bayesbias.auditing.paper import methods_text
 from bayesbias.errors import SpecError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def audit(tmp_path_factory: pytest.TempPathFactory) -> bb.Audit:

@@ -44,6 +44,7 @@ def test_two_processes_write_the_same_files(given: list[Any], trees: bb.Study) -
     assert untimed(Path("one")) == untimed(Path("two"))
 
 
+@pytest.mark.slow
 def test_what_is_done_is_taken_over_from_an_audit_that_was_stopped(
     given: list[Any], trees: bb.Study, monkeypatch: pytest.MonkeyPatch, sketched: None
 ) -> None:

@@ -162,6 +162,7 @@ def test_figures_of_a_prior_are_not_drawn(made: Path) -> None:
     assert not list(made.rglob("coefficients-*"))
 
 
+@pytest.mark.slow
 def test_people_read_labels_and_programs_names(tmp_path: Path, sketched: None) -> None:
     """The groups of a study have names for tables of data and labels for people."""
     options = FAST | {"silhouettes": True, "debias": "leace", "metrics": ["weat_es", "rnd"]}

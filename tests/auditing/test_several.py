@@ -13,6 +13,8 @@ import bayesbias as bb
 from bayesbias.auditing import audit_figures, audit_steps
 from bayesbias.errors import SpecError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def several(trees: bb.Study, tmp_path_factory: pytest.TempPathFactory) -> bb.Audit:

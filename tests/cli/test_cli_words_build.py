@@ -57,6 +57,7 @@ def test_build(
     assert "female and male wrt career and family" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_quiet_and_json(capsys: pytest.CaptureFixture[str], demo: bb.Embedding) -> None:
     command = ["words", "build", "demo", "--method", "clusters", "--attributes", "weat:family"]
     assert run(*command, "--size", "16", "--format", "json", "-q") == 0
@@ -113,6 +114,7 @@ def test_train_on_a_corpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert counts[query.target_sets[0][0]] == counts.max()
 
 
+@pytest.mark.slow
 def test_parts_of_speech(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], demo: bb.Embedding
 ) -> None:

@@ -291,6 +291,7 @@ def test_planted_bias_that_is_removed(rng: np.random.Generator) -> None:
     assert "only 0 of the 65 pairs of 'rg_65' have both words in " in found.summary()
 
 
+@pytest.mark.slow
 def test_planted_bias_that_is_only_hidden(rng: np.random.Generator) -> None:
     before, after, study = planted(rng, hidden=1)
     found = bb.before_after(
@@ -363,6 +364,7 @@ def test_the_seed_of_a_metric_counts_unless_one_is_given(
     assert used == {expected}
 
 
+@pytest.mark.slow
 def test_more_queries_and_metrics_of_pairs(demo: bb.Embedding, small: bb.Study) -> None:
     pairs = bb.Query(
         [["he", "man", "king"], ["she", "woman", "queen"]], [["nurse", "clerk", "boss"]]

@@ -205,7 +205,7 @@ def test_a_table_made_to_fill_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
 ) -> None:
     monkeypatch.setattr(unpacked_sizes, "UNPACKED_ANYWAY", 1 << 16)
-    frame = pd.concat([authors(1)] * 100_000)
+    frame = pd.concat([authors(1)] * 20_000)
     path = tmp_path / f"t{suffix}"
     if suffix == ".parquet":
         frame.to_parquet(path)

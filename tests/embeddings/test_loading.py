@@ -645,6 +645,7 @@ def test_text_with_a_wrong_first_row_is_not_taken_for_binary(
         bb.load_embedding(text_file(tmp_path / "a.txt", content), limit=1)
 
 
+@pytest.mark.slow
 def test_a_row_longer_than_what_is_peeked_at(tmp_path: Path, rng: np.random.Generator) -> None:
     wide = bb.Embedding(["a", "b"], rng.normal(size=(2, 150_000)))
     wide.save(tmp_path / "a.txt")

@@ -74,4 +74,4 @@ def test_audit_by_name(wood: bb.Embedding, trees: bb.Study, tmp_path: Path, sket
     assert len(scores) == 2, "one for the stereotypes of each group"
     assert np.isfinite(scores["value"]).all()
     assert (scores["value"].between(scores["lower"], scores["upper"])).all()
-    assert "nearest_gap" in Path(result.report).read_text("utf-8")
+    assert "Nearest gap" in Path(result.report).read_text("utf-8")

@@ -135,6 +135,7 @@ def test_a_single_row() -> None:
     assert low - 0.01 < fit.draws("m").mean() < high + 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HIERARCHIES)
 def test_distances_without_any_noise_are_refused(name: str) -> None:
     """Sums of a number per word and one per attribute: the residual scale wants to be zero."""

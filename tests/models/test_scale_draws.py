@@ -163,6 +163,7 @@ def on_a_grid() -> tuple[np.ndarray, np.ndarray]:
     return x + (x[1] - x[0]) / 2, density.cumsum() / density.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 4])
 def test_arms_at_a_right_angle(n: int) -> None:
     edges, cumulative = on_a_grid()

@@ -128,7 +128,7 @@ def test_the_figure_has_a_row_for_each_pair(gender: bb.rankings.ListComparison) 
     ax = bb.plot_scores(gender)
     names = [label.get_text().replace("\n", " ") for label in ax.get_yticklabels()]
     assert names == list(gender.table["lists"])
-    assert ax.get_xlabel() == "weat_es in demo (0: no bias)"
+    assert ax.get_xlabel() == "WEAT effect size in demo (0: no bias)"
 
 
 def test_gathered_lists_are_those_of_the_file() -> None:

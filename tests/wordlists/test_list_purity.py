@@ -62,6 +62,7 @@ class ShiftedVocabulary:
         return pd.DataFrame(rows)
 
 
+@pytest.mark.slow
 def test_the_stated_purity_holds_where_probabilities_are_too_high() -> None:
     found = pd.concat([ShiftedVocabulary(seed).purity() for seed in range(12)])
     inside = found["true"].between(found["lower"], found["upper"])
@@ -118,6 +119,7 @@ def test_words_are_judged_by_classifiers_that_have_not_seen_them(demo: bb.Embedd
     assert 0.7 < right[0] < right[1]
 
 
+@pytest.mark.slow
 def test_the_note_states_it(demo: bb.Embedding) -> None:
     built = bb.build_lists(demo, "gender", size=150, progress=False)
     [note] = [text for text in built.notes if text.startswith("Expected to be right")]
