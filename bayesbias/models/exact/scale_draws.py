@@ -50,7 +50,7 @@ _FEWEST = 0.01  # with a smaller share of proposals accepted, chains are quicker
 _NOWHERE = 1e10
 _FAR = 100.0
 _PARETO_K_MAX = 0.5  # above, the variance of the weights is infinite
-_HOPELESS = 0.7  # above, more points are not worth their time
+_LAST_K_MAX = 0.7  # above, weighted points cannot be relied on (Vehtari et al. 2024)
 _SCAN = 64  # points of the coarse scan
 _STARTS = 2  # of them to search from
 _SEARCHES = 3
@@ -82,7 +82,7 @@ class ScaleDraws:
     acceptance : float
         The share of proposals that were kept.
     pareto_k : float
-        Tail index of the importance weights; above 0.5 the proposal may have missed something.
+        Tail index of the importance weights; above 0.7 the proposal may have missed something.
     sampler : str
         ``rejection``, or ``hmc`` where chains had to go on from the proposals.
     r_hat : float
@@ -99,9 +99,9 @@ class ScaleDraws:
     mode: float = np.nan
     best: float = np.nan
 
-    def good(self, draws: int) -> bool:
+    def good(self, draws: int, worst: float = _PARETO_K_MAX) -> bool:
         """Return whether there are as many draws as asked for, and no part was missed."""
-        return len(self.draws) == draws and self.pareto_k <= _PARETO_K_MAX
+        return len(self.draws) == draws and self.pareto_k <= worst
 
 
 @dataclass
@@ -247,8 +247,8 @@ def draw_scales(
         if not result.good(draws):
             # With few points a proposal is rough; more of them still cost less than chains.
             tried = _adapted(target, arms, rng, 3 * pilot, draws)
-            result = _reject(target, tried, draws, effort, rng)
-    if not result.good(draws):
+            result = _reject(target, tried, draws, effort, rng, worst=_LAST_K_MAX)
+    if not result.good(draws, _LAST_K_MAX):
         result = _hamiltonian(
             target, tried.proposal, result, draws, rng, effort.chains, longest=2 * pilot
         )
@@ -344,6 +344,7 @@ def _reject(
     draws: int,
     effort: _Effort,
     rng: np.random.Generator,
+    worst: float = _PARETO_K_MAX,
 ) -> ScaleDraws:
     """Keep each proposal as often as its weight says, nearly always once or not at all.
 
@@ -363,8 +364,6 @@ def _reject(
         k = pareto_k(log_weight)
         if done == 0:
             bound = np.quantile(log_weight, 1 - _TWICE)
-            if k > _HOPELESS and effort.costly:
-                break
         # No proposal may be a visible share of the draws. A heavier one than any before makes all
         # of them count less.
         bound = max(bound, log_weight.max() - np.log(max(10.0, 0.01 * draws)))
@@ -377,7 +376,10 @@ def _reject(
             return ScaleDraws(points, accepted / len(x), k)
         if accepted < _FEWEST * len(x):
             break
-        size = min(4 * draws, int(1.1 * (draws - accepted) * len(x) / max(accepted, 1)) + 100)
+        needed = int(1.1 * (draws - accepted) * len(x) / max(accepted, 1)) + 100
+        if k > worst and needed > len(x):
+            break  # more of these are not worth their time
+        size = min(4 * draws, needed)
     return ScaleDraws(np.zeros((0, x.shape[1])), 0.0, k)
 
 
