@@ -160,8 +160,8 @@ class BeforeAfter:
         >>> result = bb.before_after(
         ...     "demo", "hard_debias", "weat_7", draws=100, metrics=["weat"], residual=()
         ... )
-        >>> print(result.summary().splitlines()[0][:56])
-        Effect of debiasing: demo became demo_hard_debias, measu
+        >>> print(result.summary().splitlines()[0][:55])
+        Effect of debiasing: Measured on the 16 protected words
         """
         return "\n\n".join(f"{title}: {text}" for title, text in paragraphs(self).items())
 
