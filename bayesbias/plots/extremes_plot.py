@@ -145,13 +145,13 @@ def plot_projection_distribution(
 
 
 def _name_ends(ax: Axes, result: ProjectionExtremes, labels: int) -> None:
-    """Write the most extreme words above their places, one above the other."""
+    """Write the most extreme words above their places, the outermost above the others."""
     top = ax.get_ylim()[1]
     ax.set_ylim(0, top * 1.15)
     for side, align in zip(result.ends, ("right", "left"), strict=True):
         rows = result.table[result.table["side"] == side].head(labels)
         for i, row in enumerate(rows.to_dict("records")):
-            height = top * (0.16 + 0.13 * i)
+            height = top * (0.16 + 0.13 * (len(rows) - 1 - i))
             ax.plot([row["projection"]] * 2, [0, height], color=INK, linewidth=0.7, zorder=3)
             text = ax.text(
                 row["projection"], height, row["word"], ha=align, va="bottom", fontsize=8, color=INK
