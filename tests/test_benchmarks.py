@@ -81,6 +81,7 @@ def test_exponent_is_that_of_a_regression(measuring: ModuleType) -> None:
     assert found == pytest.approx((expected.slope, expected.stderr))
 
 
+@pytest.mark.slow
 def test_the_runner_writes_records_and_versions(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     command = [sys.executable, str(FOLDER / "run.py"), "--short", "--json", str(path), "--only"]

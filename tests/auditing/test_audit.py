@@ -233,6 +233,7 @@ def test_models_that_cannot_be_fitted_at_all(
         bb.audit(wood, trees, **FAST)
 
 
+@pytest.mark.slow
 def test_debiasing_is_told(
     wood: bb.Embedding, trees: bb.Study, tmp_path: Path, sketched: None
 ) -> None:
@@ -306,6 +307,7 @@ def test_a_study_without_controls(wood: bb.Embedding, trees: bb.Study, sketched:
     assert "Without neutral words and human words to compare with, this cannot show a bias." in told
 
 
+@pytest.mark.slow
 def test_the_leading_model_is_checked(wood: bb.Embedding, trees: bb.Study, tmp_path: Path) -> None:
     options = QUICK | {"confirm": True, "models": ["hierarchical"], "draws": 1000}
     found = bb.audit(wood, trees, out=tmp_path / "x", **options)

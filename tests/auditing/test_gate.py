@@ -531,6 +531,7 @@ def test_bad_diagnostics_decide_nothing(fitted: bb.models.Fit, how: str, conditi
     assert how in bad.to_latex()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["diagnostics", "confirmation"])
 def test_an_audit_with_a_bad_fit_decides_nothing(
     wood: bb.Embedding,

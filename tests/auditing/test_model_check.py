@@ -60,6 +60,7 @@ def test_the_same_seed_gives_the_same_draws(
     np.testing.assert_array_equal(again.second.draws("theta"), confirmed.second.draws("theta"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_other_models(model: str) -> None:
     found = conclusion(confirm(fitted(model, 1), seed=0))
@@ -68,6 +69,7 @@ def test_other_models(model: str) -> None:
     assert found["density"]["relative"] < 1e-10
 
 
+@pytest.mark.slow
 def test_known_errors() -> None:
     table = simulated_table(0).assign(standard_error=0.03)
     made = bb.fit(table, "interaction", engine="exact", draws=500, seed=0)
@@ -107,6 +109,7 @@ def test_scales_that_are_shifted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["disagree"] == ["draws"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["crossed", "interaction"])
 def test_coefficients_with_too_large_a_variance(
     model: str, monkeypatch: pytest.MonkeyPatch

@@ -54,6 +54,7 @@ def test_steps_that_nobody_announced_are_not_told(messages: pytest.LogCaptureFix
     assert messages.messages == []
 
 
+@pytest.mark.slow
 def test_every_step_has_its_number(
     tmp_path: Path, sketched: None, messages: pytest.LogCaptureFixture
 ) -> None:

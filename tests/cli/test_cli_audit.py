@@ -225,8 +225,8 @@ def test_steps_on_a_terminal(tmp_path: Path) -> None:
     again = shown("--force")
     assert "step 3 of 15: fitting the model hierarchical, about 20 seconds\n" in again
     assert "step 15 of 15: writing the report" in again
+    assert shown("--quiet") == ""
     assert "about" not in shown("--force", "--draws", "101").split("comparing")[0]
-    assert shown("--force", "--quiet") == ""
 
 
 @pytest.mark.slow

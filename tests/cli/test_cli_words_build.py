@@ -23,6 +23,7 @@ def gender(demo: bb.Embedding) -> bb.wordlists.GroupClassifier:
     return bb.wordlists.GroupClassifier(threshold=0.8, seed=3).fit(demo, "gender")
 
 
+@pytest.mark.slow
 def test_build(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
