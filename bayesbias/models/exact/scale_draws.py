@@ -173,39 +173,6 @@ class Target:
                 self.best, self.best_point = float(values[top]), x[top].copy()
 
 
-@dataclass(frozen=True)
-class _Effort:
-    """How much work to put into a density: the costlier to compute, the fewer points.
-
-    Attributes
-    ----------
-    pilot : int
-        Points of each round in which the proposal is adapted.
-    """
-
-    pilot: int
-
-    @property
-    def costly(self) -> bool:
-        """Whether more points from a poor proposal are not worth their time."""
-        return self.pilot < _PILOT
-
-    @property
-    def very_costly(self) -> bool:
-        """Whether searches and chains have to be few, too."""
-        return self.pilot < _PILOT // 2
-
-    @property
-    def starts(self) -> int:
-        """Points of the scan to search for modes from."""
-        return 1 if self.very_costly else _STARTS
-
-    @property
-    def chains(self) -> int:
-        """Chains of Hamiltonian Monte Carlo."""
-        return _FEW_CHAINS if self.very_costly else _CHAINS
-
-
 def draw_scales(
     target: Target,
     draws: int,
@@ -226,12 +193,12 @@ def draw_scales(
     pilot : int, default 2000
         Points of each round in which the proposal is adapted.
     """
-    # A density that is costly to compute has a short pilot, and is that of many rows.
-    effort = _Effort(pilot)
-    modes = find_modes(target, rng, effort.starts)
+    # A density that is costly to compute has a short pilot, and few searches and chains.
+    costly = pilot < _PILOT // 2
+    modes = find_modes(target, rng, 1 if costly else _STARTS)
     for _ in range(_SEARCHES):
         tried = _proposal(target, modes, rng, pilot, draws)
-        result = _reject(target, tried, draws, effort, rng)
+        result = _reject(target, tried, draws, pilot, rng)
         # Nothing that was seen on the way may lie far above what the search had found.
         if target.best < max(value for _, value in modes) + _BETTER:
             break
@@ -243,15 +210,14 @@ def draw_scales(
     if not result.good(draws):
         arms = _with_arms(target, modes)
         tried = _adapted(target, arms, rng, pilot, draws, rounds=_ROUNDS + 2)
-        result = _reject(target, tried, draws, effort, rng)
+        result = _reject(target, tried, draws, pilot, rng)
         if not result.good(draws):
             # With few points a proposal is rough; more of them still cost less than chains.
             tried = _adapted(target, arms, rng, 3 * pilot, draws)
-            result = _reject(target, tried, draws, effort, rng, worst=_LAST_K_MAX)
+            result = _reject(target, tried, draws, pilot, rng, worst=_LAST_K_MAX)
     if not result.good(draws, _LAST_K_MAX):
-        result = _hamiltonian(
-            target, tried.proposal, result, draws, rng, effort.chains, longest=2 * pilot
-        )
+        chains = _FEW_CHAINS if costly else _CHAINS
+        result = _hamiltonian(target, tried.proposal, result, draws, rng, chains, longest=2 * pilot)
     return replace(result, mode=max(value for _, value in modes), best=target.best)
 
 
@@ -342,7 +308,7 @@ def _reject(
     target: Target,
     tried: _Tried,
     draws: int,
-    effort: _Effort,
+    pilot: int,
     rng: np.random.Generator,
     worst: float = _PARETO_K_MAX,
 ) -> ScaleDraws:
@@ -353,7 +319,7 @@ def _reject(
     those few may be kept twice or a few times.
     """
     proposal, x, values = tried.proposal, tried.points, tried.values
-    size = max(effort.pilot, draws) - len(x)
+    size = max(pilot, draws) - len(x)
     chance = np.zeros(0)
     for done in range(_LIMIT):
         if size > 0:
