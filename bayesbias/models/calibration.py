@@ -622,9 +622,12 @@ class _Simulated:
                     names.append((quantity, level, text))
 
         fit = Fit(spec, table, posterior, xr.Dataset(), {"engine": "exact"})
+        if self.contrasts:
+            distances = fit.expected(["word_to_compare"])
         for contrast in self.contrasts:
+            weights = contrast_weights(contrast, data.levels["connection"])
             for level, by in _LEVELS.items():
-                add(contrast, level, fit.contrast_draws(contrast, by=by))
+                add(contrast, level, fit.contrast_of(distances, weights, by))
         if self.same:
             for p in spec.parameters:
                 if not _WORDS & set(p.by):

@@ -51,14 +51,17 @@ class Layers:
         levels = [list(dict.fromkeys(pairs[name])) for name in names]
         if "connection" in data.levels:
             levels[1] = list(data.levels["connection"])
+        codes = [
+            pd.Index(some).get_indexer(pairs[name])
+            for some, name in zip(levels, names, strict=True)
+        ]
+        there = np.zeros([len(some) for some in levels])
+        there[tuple(codes)] = 1.0
         share = xr.DataArray(
-            np.zeros([len(some) for some in levels]),
+            there / there.sum(axis=-1, keepdims=True).clip(min=1.0),
             coords=dict(zip(names, levels, strict=True)),
             dims=names,
         )
-        for group, connection, word_class in pairs.itertuples(index=False):
-            share.loc[group, connection, word_class] = 1.0
-        share = share / share.sum("word_class").clip(min=1.0)
         means = {}
         words = table[["protected_word", "protected_group"]].astype("str").drop_duplicates()
         group_of = xr.DataArray(
