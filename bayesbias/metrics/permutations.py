@@ -28,10 +28,8 @@ TESTS = ("right-sided", "left-sided", "two-sided")
 _MOST_PARTITIONS = 1_000_000
 # Partitions handled at once, fewer if the lists are long.
 _BLOCK = 20_000
-# The numbers per word of a partition: keys as drawn and as sorted, and the weights of two sets.
+# The numbers per word of a partition: keys as drawn and in parts, and the weights of two sets.
 _PER_WORD = 4
-# Random keys are whole multiples of this.
-_KEY_STEP = 2.0**-53
 # Partitions that are tried first.
 _FEW = 50
 _ONE_WAY = "there is only one way to assign the words to the sets"
@@ -151,10 +149,10 @@ class Partitions:
             yield rng.random((part.stop - part.start, self.n))
 
     def by_keys(self, keys: Array) -> list[Array]:
-        """Return the weights of the partitions of some random numbers, which are overwritten."""
+        """Return the weights of the partitions of some random numbers."""
         if self.paired:
             return self._weights(keys < 0.5)
-        return self._weights(_shuffled(np.arange(self.n) < self.first, keys))
+        return self._weights(_smallest(keys, self.first))
 
     def evaluated(
         self,
@@ -185,17 +183,18 @@ class Partitions:
         return weights
 
 
-def _shuffled(marks: npt.NDArray[np.bool_], keys: Array) -> npt.NDArray[np.bool_]:
-    """Return the marks in the order of each row of random keys, which are overwritten."""
-    # A key has 53 bits, and the mark goes behind them: numbers are sorted, not their places, which
-    # takes a third less time and half the memory.
-    keys /= _KEY_STEP
-    tagged = keys.astype(np.int64)
-    tagged <<= 1
-    tagged |= marks
-    tagged.sort(axis=1)
-    tagged &= 1
-    return tagged.astype(bool)
+def _smallest(keys: Array, number: int) -> npt.NDArray[np.bool_]:
+    """Mark so many of the smallest keys of each row."""
+    if number == keys.shape[1]:
+        return np.ones(keys.shape, dtype=bool)
+    # Finding one value per row takes a fifth of the time of sorting it.
+    limit = np.partition(keys, number, axis=1)[:, number, None]
+    marks: npt.NDArray[np.bool_] = keys < limit
+    # Two equal keys at the limit: once in millions of tests, but a set must not lose a word.
+    for row in np.flatnonzero(np.count_nonzero(marks, axis=1) != number):
+        marks[row] = False
+        marks[row, np.argsort(keys[row], kind="stable")[:number]] = True
+    return marks
 
 
 def _codes(values: Codes) -> Codes:

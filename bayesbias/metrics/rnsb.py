@@ -292,7 +292,7 @@ class RNSBGroups(RNSB):
     >>> query, emb = bb.load_query("weat_1"), bb.load_embedding("demo")
     >>> score = bb.metrics.RNSBGroups().run_query(query, emb, calculate_p_value=True)
     >>> round(score.value, 3), round(score.p_value, 3)
-    (0.093, 0.007)
+    (0.093, 0.006)
     >>> {group: round(p, 2) for group, p in score["negative_sentiment_probabilities"].items()}
     {'Flowers': 0.14, 'Insects': 0.34}
     """

@@ -113,13 +113,13 @@ def test_all_partitions_give_the_p_value_of_scipy(test: str) -> None:
 
 
 def test_random_partitions_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are the order of random keys, as a sort of their places gives it."""
+    """The first set has the words with the smallest random keys."""
     emb, query = simulated(30, 20, 3, 3, shared=4)
     found = bb.metrics.WEAT().on(query, emb).words
     partitions = Partitions(found.targets, found.owners[:2], paired=False)
     assert (partitions.n, partitions.first) == (42, 26)
-    order = np.argsort(np.random.default_rng(2).random((300, 42)), axis=1)
-    expected = order < 26
+    keys = np.random.default_rng(2).random((300, 42))
+    expected = keys.argsort(axis=1).argsort(axis=1) < 26
     for megabytes in ("32", "0.01"):
         monkeypatch.setenv("BAYESBIAS_MEMORY", megabytes)
         drawn = list(partitions.random(300, np.random.default_rng(2)))
@@ -129,6 +129,16 @@ def test_random_partitions_do_not_depend_on_the_blocks(monkeypatch: pytest.Monke
         np.testing.assert_array_equal(second[:, :42], ~expected)
         assert first[:, 42:].all()
         assert second[:, 42:].all()
+
+
+def test_equal_keys_do_not_change_the_size_of_a_set() -> None:
+    emb, query = simulated(3, 2, 3, 3)
+    found = bb.metrics.WEAT().on(query, emb).words
+    partitions = Partitions(found.targets, found.owners[:2], paired=False)
+    keys = np.array([[0.1, 0.5, 0.5, 0.5, 0.9], [0.5] * 5, [0.3, 0.2, 0.1, 0.1, 0.3]])
+    first, second = partitions.by_keys(keys)
+    np.testing.assert_array_equal(first, [[1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [0, 1, 1, 1, 0]])
+    np.testing.assert_array_equal(second, 1 - first)
 
 
 @pytest.mark.parametrize("whole", [False, True])
