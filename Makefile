@@ -11,7 +11,7 @@ ifneq ($(wildcard $(ORACLE)),)
 export BAYESBIAS_WEFE_MODEL ?= $(ORACLE)
 endif
 
-.PHONY: help demo test test-slow lint test-all test-lowest models oracle pages calibration docs links notebooks benchmarks benchmarks-short benchmarks-page vulnerabilities dist clean
+.PHONY: help demo install install-all test test-slow lint test-all test-lowest models oracle pages calibration docs links notebooks benchmarks benchmarks-short benchmarks-page vulnerabilities dist clean
 
 help:
 	@echo "make demo         install into $(VENV), and audit the demo embedding"
@@ -49,6 +49,9 @@ $(VENV)/.installed-test: $(VENV)/.installed pyproject.toml
 demo: $(VENV)/.installed
 	$(BIN)/bayesbias audit --out bayesbias-demo
 
+# The tests start hundreds of processes, each of which would compile the package again.
+test test-slow: export PYTHONDONTWRITEBYTECODE =
+
 # One thread each: as many processes as cores run already.
 test: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m "not slow" $(PYTEST_ARGS)
@@ -61,11 +64,15 @@ lint: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test-all:
+install: $(VENV)/.installed-test
+
+test-all: EACH = test
+install-all: EACH = install
+test-all install-all:
 	@for version in $(VERSIONS); do \
 	  python=$$(ls -d $$(pyenv root)/versions/$$version.*/bin/python 2>/dev/null | tail -n 1); \
 	  if [ -z "$$python" ]; then echo "no Python $$version in pyenv: skipped"; continue; fi; \
-	  $(MAKE) test PYTHON=$$python VENV=.venv-$$version || exit 1; \
+	  $(MAKE) $(EACH) PYTHON=$$python VENV=.venv-$$version || exit 1; \
 	done
 
 test-lowest: $(BIN)/python
