@@ -17,12 +17,13 @@ def escape_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     1    oak  2.0
     """
     text = {
-        name: frame[name].astype(object).map(_escaped)
+        name: frame[name].astype(object).map(escaped)
         for name in frame.columns
         if not pd.api.types.is_numeric_dtype(frame[name].dtype)
     }
-    return frame.assign(**text).rename(columns=_escaped)
+    return frame.assign(**text).rename(columns=escaped)
 
 
-def _escaped(value: object) -> object:
+def escaped(value: object) -> object:
+    """Return a text with an apostrophe before it if a spreadsheet would compute it."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

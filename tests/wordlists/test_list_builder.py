@@ -27,7 +27,7 @@ from bayesbias.wordlists import ByCluster, ByFrequency, ByPartOfSpeech
 from bayesbias.wordlists.build.balanced_choice import matched, shares, take
 from bayesbias.wordlists.build.clusters import cluster
 from bayesbias.wordlists.build.parts_of_speech import PARTS_OF_SPEECH, majority_tags
-from bayesbias.wordlists.build.review_sheets import contexts
+from bayesbias.wordlists.build.review_sheets import contexts, read_sheet, write_sheet
 from bayesbias.wordlists.build.vocabulary_frequency import counts_of, ranks
 from bayesbias.wordlists.build.word_filters import as_stop_words, is_word
 
@@ -562,6 +562,23 @@ def test_words_removed_by_hand(built: bb.wordlists.BuiltLists) -> None:
         built.without(["zebra"])
     with pytest.raises(SpecError, match="no word is left for the group 'male'"):
         built.without(built.word_sets["male"])
+
+
+def test_a_review_sheet_has_no_formulas(tmp_path: Path) -> None:
+    path = tmp_path / "review.csv"
+    words = pd.DataFrame({"group": ["+g"] * 3, "word": ["=1+1", "'=1+1", "oak"]})
+    write_sheet(path, words, {"oak": ["@oak [oak] -oak"]}, 1)
+    sheet = pd.read_csv(path, keep_default_na=False)
+    assert sheet["word"].tolist() == ["'=1+1", "'=1+1", "oak"]
+    assert sheet["group"].unique().tolist() == ["'+g"]
+    assert sheet["context_1"].tolist() == ["", "", "'@oak [oak] -oak"]
+    sheet[1:].assign(decision="drop").to_csv(path, index=False)
+    again = read_sheet(path, words, ["+g"])
+    assert again[["group", "word", "decision"]].to_numpy().tolist() == [
+        ["+g", "=1+1", ""],
+        ["+g", "'=1+1", "drop"],
+        ["+g", "oak", "drop"],
+    ]
 
 
 def test_review(built: bb.wordlists.BuiltLists, tmp_path: Path) -> None:

@@ -60,7 +60,12 @@ def writable_sheet(path: str | PathLike[str]) -> Path:
 
 
 def write_sheet(path: Path, words: pd.DataFrame, places: Mapping[str, list[str]], n: int) -> None:
-    """Write one line per word, with its contexts and room for a decision and a comment."""
+    """Write one line per word, with its contexts and room for a decision and a comment.
+
+    It is made for spreadsheets, which must not compute a word or a context that begins with ``=``.
+    """
+    from bayesbias._core.spreadsheets import escape_formulas
+
     sheet = words.assign(decision="", comment="")
     for i in range(n):
         sheet[f"context_{i + 1}"] = [
@@ -69,7 +74,8 @@ def write_sheet(path: Path, words: pd.DataFrame, places: Mapping[str, list[str]]
         ]
     with atomic(path) as (temporary,):
         # With a mark, spreadsheets know that it is UTF-8.
-        sheet.to_csv(temporary, index=False, encoding="utf-8-sig", quoting=csv.QUOTE_MINIMAL)
+        safe = escape_formulas(sheet)
+        safe.to_csv(temporary, index=False, encoding="utf-8-sig", quoting=csv.QUOTE_MINIMAL)
 
 
 def read_sheet(path: Path, words: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
@@ -78,6 +84,8 @@ def read_sheet(path: Path, words: pd.DataFrame, groups: Sequence[str]) -> pd.Dat
     The sheet may be sorted, and lines without a decision may be missing.
     """
     import pandas as pd
+
+    from bayesbias._core.spreadsheets import escaped
 
     if not is_file(path):
         raise NotFoundError(f"no review sheet {str(path)!r}; review_sheet(path) writes one.")
@@ -90,6 +98,12 @@ def read_sheet(path: Path, words: pd.DataFrame, groups: Sequence[str]) -> pd.Dat
     if "comment" not in sheet:
         sheet["comment"] = ""
     sheet = sheet[["group", "word", "decision", "comment"]].apply(lambda c: c.str.strip())
+    for column in ("group", "word"):
+        # As they were before they were made safe for spreadsheets.
+        original = {escaped(text): text for text in words[column]} | dict(
+            zip(words[column], words[column], strict=True)
+        )
+        sheet[column] = [original.get(text, text) for text in sheet[column]]
     options = (KEEP, DROP, *groups)
     for row in sheet.itertuples(index=False):
         if row.decision and row.decision not in options:
