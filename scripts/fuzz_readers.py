@@ -455,8 +455,10 @@ class Process:
         self._process.join()
 
 
-def fuzz(reader: Reader, seconds: float, seed: int, keep: Path | None) -> Row:
-    """Damage files for some seconds."""
+def fuzz(
+    reader: Reader, seconds: float, seed: int, keep: Path | None, files: float = np.inf
+) -> Row:
+    """Damage files for some seconds, or until there were so many."""
     row, rng = Row(reader.name), random.Random(f"{seed} {reader.name}")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / reader.file
@@ -467,7 +469,7 @@ def fuzz(reader: Reader, seconds: float, seed: int, keep: Path | None) -> Row:
         if first != "read":
             row.faults[f"the whole file: {first}"] += 1
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        while time.monotonic() < end and row.files < files:
             data = whole
             for _ in range(rng.choice((1, 1, 1, 2, 3))):
                 try:
@@ -492,6 +494,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--seconds", type=float, default=120, help="for each reader")
+    parser.add_argument("--files", type=float, default=np.inf, help="at most, for each reader")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="folder for one file of each fault")
     names = [reader.name for reader in READERS]
@@ -504,7 +507,7 @@ def main(arguments: list[str] | None = None) -> int:
     for reader in READERS:
         if given.reader and reader.name not in given.reader:
             continue
-        row = fuzz(reader, given.seconds, given.seed, given.keep)
+        row = fuzz(reader, given.seconds, given.seed, given.keep, given.files)
         total = row.faults.total()
         print(f"{row.reader:16}{row.files:9,}{row.read:9,}{row.refused:9,}{total:9,}")
         for what, number in row.faults.most_common():
