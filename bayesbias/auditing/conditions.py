@@ -66,7 +66,7 @@ class Names:
         """Return what a distance table has; what only the study has is without connections."""
 
         def of(column: str, listed: Iterable[str]) -> dict[str, Collection[str]]:
-            rows = table[[column, "connection"]].astype("str").drop_duplicates()
+            rows = table[[column, "connection"]].drop_duplicates().astype("str")
             found = {
                 str(name): list(own) for name, own in rows.groupby(column, sort=False)["connection"]
             }

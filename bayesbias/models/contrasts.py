@@ -47,7 +47,7 @@ class Layers:
     def of_table(cls, table: pd.DataFrame, data: ModelData) -> Layers:
         """Read them off the rows that were fitted."""
         names = ["protected_group", "connection", "word_class"]
-        pairs = table[names].astype("str").drop_duplicates()
+        pairs = table[names].drop_duplicates().astype("str")
         levels = [list(dict.fromkeys(pairs[name])) for name in names]
         if "connection" in data.levels:
             levels[1] = list(data.levels["connection"])
@@ -63,7 +63,7 @@ class Layers:
             dims=names,
         )
         means = {}
-        words = table[["protected_word", "protected_group"]].astype("str").drop_duplicates()
+        words = table[["protected_word", "protected_group"]].drop_duplicates().astype("str")
         group_of = xr.DataArray(
             words["protected_group"].to_numpy(),
             coords={"protected_word": words["protected_word"].to_numpy()},

@@ -381,7 +381,7 @@ class Fit:
                 f"{contrast!r}."
             )
         names = ["protected_group", "word_class", "connection"]
-        pairs = self.table[names].astype("str").drop_duplicates()
+        pairs = self.table[names].drop_duplicates().astype("str")
         groups = list(dict.fromkeys(self.groups().to_numpy().tolist()))
         if len(groups) > 2 and "word_class" not in self.spec.factors:
             raise SpecError(

@@ -281,7 +281,7 @@ class _Design:
         if "connection" not in spec.factors:
             raise SpecError(f"model {spec.name!r} does not distinguish connections.")
         table = fit.table
-        pairs = table[["protected_word", "protected_group"]].astype("str").drop_duplicates()
+        pairs = table[["protected_word", "protected_group"]].drop_duplicates().astype("str")
         names = fit.data.levels["connection"]
         counts = table.groupby("connection", observed=True)["word_to_compare"].nunique()
         wanted = {
