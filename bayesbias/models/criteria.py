@@ -187,10 +187,9 @@ def _lppd_and_variance(fit: Fit) -> tuple[Array, Array]:
     lppd, variance = np.empty(n), np.empty(n)
     left = np.ones(n, dtype=bool)
     if density.nu is None:
-        for rows in density.cells():
-            if len(rows) > 2 * _NODES:
-                lppd[rows], variance[rows] = _of_cell(density, rows)
-                left[rows] = False
+        for rows in density.large_cells(2 * _NODES + 1):
+            lppd[rows], variance[rows] = _of_cell(density, rows)
+            left[rows] = False
 
     def part(rows: Codes) -> None:
         values = density.log_density(rows)

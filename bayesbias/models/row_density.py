@@ -130,8 +130,8 @@ class RowDensity:
             for start in range(0, len(group), step):
                 yield group[start : start + step]
 
-    def cells(self) -> list[Codes]:
-        """Return the rows that share mean and scale."""
+    def large_cells(self, fewest: int) -> Iterator[Codes]:
+        """Yield the rows that share mean and scale, where there are at least so many."""
         codes = [index for _, index, _ in self.means] + [self.scale[1]]
         for _, _, times in self.means:
             if times is not None:
@@ -143,4 +143,8 @@ class RowDensity:
             key = key * (int(code.max()) + 1) + code
         order = np.argsort(key, kind="stable")
         starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-        return np.split(order, starts[1:])
+        ends = np.append(starts[1:], len(order))
+        # A long table may have as many cells as rows.
+        large = ends - starts >= fewest
+        for start, end in zip(starts[large], ends[large], strict=True):
+            yield order[start:end]
