@@ -10,6 +10,7 @@ draw is not finite.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 import warnings
@@ -84,27 +85,40 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the first table")
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--seconds", type=float, default=np.inf, help="per model, then stop")
-    parser.add_argument("--output", help="a CSV file with one row per fit")
+    parser.add_argument(
+        "--output", type=Path, help="a file with one JSON object per fit; fits in it are not redone"
+    )
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows: list[dict[str, Any]] = []
+    done = kept(options.output)
     for name in options.models:
         start = time.process_time()
         own = []
         for seed in range(options.seed, options.seed + options.tables):
-            try:
-                one = fit_one(name, seed, options.draws)
-            except KeyboardInterrupt:  # report what is done
-                break
+            one = done.get((name, seed))
+            if one is None:
+                if time.process_time() - start > options.seconds:
+                    break
+                try:
+                    one = fit_one(name, seed, options.draws)
+                except KeyboardInterrupt:  # report what is done
+                    break
+                if options.output:
+                    with options.output.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps(one, default=float) + "\n")
             own.append(one)
             if one["problem"]:
                 print(f"  {name} seed {seed}, {one['rows']} rows: {one['problem']}", flush=True)
-            if time.process_time() - start > options.seconds:
-                break
-        rows += own
-        report(name, pd.DataFrame(own))
-        if options.output:
-            pd.DataFrame(rows).to_csv(options.output, index=False)
+        if own:
+            report(name, pd.DataFrame(own))
+
+
+def kept(path: Path | None) -> dict[tuple[str, int], dict[str, Any]]:
+    """Return the fits of an earlier run, by model and seed."""
+    if path is None or not path.exists():
+        return {}
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return {(row["model"], row["seed"]): row for row in rows}
 
 
 def report(name: str, table: pd.DataFrame) -> None:
