@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bayesbias._core.wording import plural
+from bayesbias._core.wording import counted, plural
 from bayesbias.auditing.audit_result import Audit, AuditPart
 from bayesbias.auditing.report.debiasing_section import debiasing
 from bayesbias.auditing.report.effects_section import effects
@@ -41,8 +41,10 @@ def report_page(audit: Audit) -> Page:
         sections.insert(1, Section("Embeddings compared", [*embeddings_compared(audit)]))
     record = audit.record
     leads = dict.fromkeys(part.lead for part in audit.parts.values())
+    vocabulary = [about["words"] for about in record["embeddings"].values()]
     facts = {
         plural(len(embeddings), "Embedding"): ", ".join(embeddings),
+        **({"Vocabulary": counted(vocabulary[0], "word")} if len(vocabulary) == 1 else {}),
         plural(len(studies), "Study", "Studies"): ", ".join(studies),
         "Protected words": str(protected_words(list(audit.parts.values()))),
         plural(len(leads), "Model"): ", ".join(leads),
