@@ -216,14 +216,14 @@ def test_numbers_of_the_comparison_with_wefe() -> None:
     assert number == {"Metrics": len(METRICS), "Debiasing": len(DEBIASERS)}
     without = [name for name, metric in METRICS.items() if metric.no_interval is not None]
     assert without == ["cluster_test", "classification_test"]
-    assert "every metric except two" in rows["interval of a value"]
+    assert "all metrics except two" in rows["interval of a value"]
     assert rows["Models of distances"].startswith("eight")
     assert len(list((ROOT / "models").glob("*.toml"))) == 8
     ready = (
-        "WEAT 1–10, six of them in seven other languages, the 25 of WEFE's case study, 3 of "
-        "silhouettes, five studies"
+        "WEAT 1–10, six of them in seven other languages; the 25 of WEFE's case study; 3 of the "
+        "silhouettes paper; five studies"
     )
-    assert rows["ready queries"] == ready
+    assert rows["predefined queries"] == ready
     translated = [name for name in QUERY_SETS if bb.query_set(name)[0].language != "en"]
     assert {len(bb.query_set(name)) for name in translated} == {6}
     other = ("weat", "silhouettes", *translated)

@@ -93,11 +93,13 @@ class Column:
 class DrawnInterval:
     """An interval beside a number: its ends as text, and where they lie in the drawing.
 
-    Without a text of its ends, because a number is missing, nothing is drawn.
+    Without a text of its ends, because a number is missing, nothing is drawn; `gap` is then as wide
+    as the ends of others, so that the numbers stand below each other.
     """
 
     ends: str = ""
     padding: str = ""
+    gap: str = ""
     classes: str = ""
     lower: str = ""
     value: str = ""
@@ -223,16 +225,16 @@ def _draw_intervals(frame: pd.DataFrame, name: str, column: Column) -> DrawnColu
         f"[{shown(a, includes(a, b))}, {shown(b, includes(a, b))}]"
         for a, b in zip(lower, upper, strict=True)
     ]
-    width = max(map(len, ranges), default=0)
+    widest = max(ranges, key=len, default="")
     cells = []
     for value, least, most, text in zip(values, lower, upper, ranges, strict=True):
-        interval = DrawnInterval()
+        interval = DrawnInterval(gap="" if column.brief else widest)
         if not np.isnan([value, least, most]).any():
             reference = column.reference
             interval = DrawnInterval(
                 text,
                 # Before a short one, so that the numbers before it stand below each other.
-                padding="" if column.brief else _FIGURE_SPACE * (width - len(text)),
+                padding="" if column.brief else _FIGURE_SPACE * (len(widest) - len(text)),
                 classes="ends heard" if column.brief else "ends",
                 lower=scale.x(least),
                 value=scale.x(value),

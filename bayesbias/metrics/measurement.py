@@ -255,7 +255,7 @@ class Measurement:
         if self.words.reason is not None:
             return NullDraws(reason=self.words.reason)
         if len(self.words.targets) != 2:
-            return NullDraws(reason="splits are made of two target sets")
+            return NullDraws(reason="splits need two target sets")
         if metric.no_p_value is not None:
             return NullDraws(reason=metric.no_p_value)
         partitions = self._partitions(metric)

@@ -237,7 +237,7 @@ class Calibration:
         wrong = table[table["verdict"] != "no departure"]
         span = f"{low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f} to {high:.2f}"
         lines = [
-            f"{self.prob:.0%} intervals of {self.model!r} hold the truth in {span} of "
+            f"{self.prob:.0%} intervals of {self.model!r} contain the true value in {span} of "
             f"{self.simulations} simulated tables ({self._source()}): "
             + (
                 "no departure from calibration is visible."
@@ -258,8 +258,8 @@ class Calibration:
             )
         if self.simulations < 100:
             lines.append(
-                f"With {self.simulations} tables only gross faults are visible; 200 or more show "
-                "smaller ones, and a finished run is continued where it ended if out= is the same."
+                f"With {self.simulations} tables, only large errors are visible; use 200 or more. "
+                "A call with the same out= adds to the simulations that are finished."
             )
         if self.failures:
             first = next(iter(self.failures.values()))
@@ -384,8 +384,8 @@ def calibrate(
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
     >>> found = bb.calibrate("separate", table, simulations=20, draws=99)
     >>> print(found.summary().splitlines()[0])
-    89% intervals of 'separate' hold the truth in ... of 20 simulated tables (truth from the prior):
-    no departure from calibration is visible.
+    89% intervals of 'separate' contain the true value in ... of 20 simulated tables (truth from the
+    prior): no departure from calibration is visible.
     """
     one_of("truth", truth, ("prior", "posterior"))
     one_of("engine", engine, ("exact", "nuts"))

@@ -96,10 +96,10 @@ class Elpd:
         what = f"{self.unreliable} of {len(self.pointwise)} {'levels' if self.labels else 'rows'}"
         if self.kind == "WAIC":
             return (
-                f"WAIC is doubtful, as the log likelihood of {what} varies by more than "
+                f"WAIC is unreliable, because the log likelihood of {what} has a variance above "
                 f"{VARIANCE_MAX} (use LOO)"
             )
-        return f"LOO is doubtful, as Pareto k is above {PARETO_K_MAX} for {what}"
+        return f"LOO is unreliable, because Pareto k is above {PARETO_K_MAX} for {what}"
 
     @property
     def table(self) -> pd.DataFrame:

@@ -48,7 +48,7 @@ class Diagnostics:
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
     >>> bb.fit(table, "baseline", engine="exact", draws=500, seed=1).diagnostics()
-    2000 independent draws; Pareto k of the proposals ... (below 0.7 is good). No problem found.
+    2,000 independent draws; Pareto k of the proposals ... (below 0.7 is good). No problem found.
     """
 
     problems: tuple[str, ...]
@@ -171,7 +171,7 @@ def _of_exact_draws(fit: Fit, n: int, notes: tuple[str, ...]) -> Diagnostics:
     problems: tuple[str, ...] = ()
     if how.get("scale_sampler") == "hmc":
         text = (
-            f"{n} draws{several}, the scales of some by Hamiltonian Monte Carlo with the other "
+            f"{n:,} draws{several}, the scales of some by Hamiltonian Monte Carlo with the other "
             f"parameters integrated out; largest R-hat {how['scale_r_hat']:.3f}."
         )
         if not how["scale_r_hat"] < SCALE_R_HAT_MAX:
@@ -181,7 +181,7 @@ def _of_exact_draws(fit: Fit, n: int, notes: tuple[str, ...]) -> Diagnostics:
             )
     else:
         text = (
-            f"{n} independent draws{several}; Pareto k of the proposals "
+            f"{n:,} independent draws{several}; Pareto k of the proposals "
             f"{how['pareto_k']:.2f} (below 0.7 is good)."
         )
     return Diagnostics(problems, notes, text, fit.spec, fit.posterior)

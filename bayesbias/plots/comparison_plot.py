@@ -94,7 +94,7 @@ def plot_comparison(comparison: pd.DataFrame, *, ax: Axes | None = None) -> Axes
     ax.margins(x=0.12)
     tidy(ax)
     settle(ax)
-    label_below(ax, f"difference in {criterion} to the best (± standard error)")
+    label_below(ax, f"difference in {criterion} from the best model (± standard error)")
     return ax
 
 

@@ -348,7 +348,7 @@ def null_distribution(
     - words (random words of the same frequency; 2,000): mean 0.912, 89% of the values from 0.861
     to 0.962; the observed value is at percentile 7.8, p = 0.16.
     - simulated (simulated cosines of words that are all unrelated; 2,000): mean 1.000, ...
-    - splits: none; splits are made of two target sets.
+    - splits: none; splits need two target sets.
     Note: random words are up to 3 times as frequent, or as rare, as the words they replace.
     """
     [chosen] = as_metrics(metric)

@@ -137,7 +137,7 @@ def test_labels_are_for_readers_and_not_for_data(
     study = bb.Study.from_dict(trees.to_dict() | {"labels": labels})
     found = bb.audit(wood, study, out=tmp_path / "x", **FAST)
     page = found.report.read_text("utf-8")
-    assert "<title>Trees in forest: 1,234 words; 6 protected words; model hier" in page
+    assert "<title>Trees in forest</title>" in page
     words = page.split('id="words"')[1].split("<section id=")[0]
     assert '<tr data-key="word:acorn">' in words
     assert 'data-tip="the acorn: associated stereotypes' in words
@@ -182,3 +182,20 @@ def test_people_read_labels_and_programs_names(tmp_path: Path, sketched: None) -
     assert "caucasian and" not in (paper / "metrics.md").read_text("utf-8")
     assert "weat_es" not in (paper / "metrics.md").read_text("utf-8")
     assert "black and caucasian wrt" in (found.folder / "scores.csv").read_text("utf-8")
+
+
+def test_methods_state_the_coverage_of_the_calibration_page(made: Path) -> None:
+    """Of intervals for groups, the lowest and the highest over all designs and contrasts."""
+    table = (Path(__file__).parents[2] / "docs/concepts/calibration.md").read_text("utf-8")
+    table = table.split("<!-- fill: design -->")[1].split("Results by design")[0]
+    rows = [line.split(" | ") for line in table.splitlines()]
+    heading = next(row for row in rows if "level" in row)
+    groups = [row for row in rows if len(row) > 1 and row[1] == "groups"]
+    text = re.sub(r"<[^>]*>", "", (made / "report.html").read_text("utf-8"))
+    claims = {"interaction": "in {} to {}% of the tables", "crossed": "in {} to {}%."}
+    for model, words in claims.items():
+        column = next(i for i, name in enumerate(heading) if model in name)
+        shares = [float(x) for row in groups for x in re.findall(r"\d\.\d\d", row[column])[:2]]
+        assert words.format(round(100 * min(shares)), round(100 * max(shares))) in text
+    designs, tables = re.findall(r"over (\d+) designs, (\d+) tables each", table)[0]
+    assert f"({designs} designs, {tables} tables each)" in text

@@ -525,3 +525,27 @@ def test_headings_of_intervals_are_in_view_on_a_phone(
         ".map(title => title.getBoundingClientRect().right)"
     )
     assert max(ends[:3]) <= 390
+
+
+@pytest.mark.parametrize("width", [768, 1024, 1180, 1280])
+def test_a_table_with_three_intervals_does_not_scroll_sideways(
+    show: Callable[..., Any], tmp_path: Path, width: int
+) -> None:
+    frame = pd.DataFrame({"word": ["christianity", "mosque"], "group": "Christianity"})
+    columns: dict[str, Column | str] = {"word": "Word", "group": "Group"}
+    for number, title in enumerate(("neutral words", "human words", "other stereotypes")):
+        ends = f"lower {number}", f"upper {number}"
+        frame[[f"mean {number}", *ends]] = -0.24, -0.37, -0.11
+        columns[f"mean {number}"] = Column(
+            title=f"Own minus {title}", interval=ends, reference=0.0, places=2, brief=number > 0
+        )
+        if not number:
+            frame["verdict"] = "inconclusive"
+            columns["verdict"] = "Verdict"
+    page = Page("Wide", [Section("Words", Table(frame, "Words.", columns))])
+    driver = show(write_page(page, tmp_path / "wide.html").as_uri(), width=width)
+    needed, room = driver.execute_script(
+        "const box = document.querySelector('.table .box');"
+        "return [box.scrollWidth, box.clientWidth]"
+    )
+    assert needed <= room

@@ -110,7 +110,9 @@ def test_intervals_lie_where_they_should() -> None:
     assert cells(html)[0][1] == "−0.500 [−1.000, −0.250]"
     # A figure space stands for the minus that the other has.
     assert cells(html)[1][1] == "0.250 \u2007[−0.250, 1.000]"
-    assert cells(html)[2][1] == "–"
+    # Without an interval, room for the widest is left, so that numbers stand below each other.
+    assert cells(html)[2][1].strip() == "–"
+    assert re.findall(r'class="ends padding" data-text="([^"]*)"', html) == ["[−1.000, −0.250]"]
     lines = re.findall(r'"M([\d.]+) 8H([\d.]+)"/><circle cx="([\d.]+)"', html)
     # From 4 to 92, for values from -1 to 1.
     expected = [

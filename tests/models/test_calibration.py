@@ -266,4 +266,4 @@ def test_bad_input(table: pd.DataFrame) -> None:
 def test_a_model_without_connections(table: pd.DataFrame) -> None:
     found = bb.calibrate("baseline", table, simulations=3, draws=50)
     assert set(found.table["level"]) == {"parameter"}
-    assert "With 3 tables only gross faults are visible" in found.summary()
+    assert "With 3 tables, only large errors are visible" in found.summary()

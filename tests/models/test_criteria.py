@@ -384,7 +384,7 @@ def test_the_hash_is_of_the_rows() -> None:
     assert table_hash(table.assign(connection="none")) != table_hash(table)
 
 
-@pytest.mark.filterwarnings("ignore:.*WAIC is doubtful")
+@pytest.mark.filterwarnings("ignore:.*WAIC is unreliable")
 def test_models_are_compared_by_name() -> None:
     table = make_table(2)
     fits = {name: bb.fit(table, name) for name in ("baseline", "separate")}

@@ -44,23 +44,28 @@ def association(contrasts: pd.DataFrame, prob: float, rope: float) -> Iterator[s
 
 def _compared(closer: list[str], farther: list[str], inconclusive: list[str]) -> str:
     if closer:
-        text = f"Protected words are closer to {_OWN} than to {enumerated(closer)}"
+        text = f"Protected words are closer to {_OWN} than {_each('to', closer)}"
         if inconclusive:
-            text += f", but not clearly closer than to {enumerated(inconclusive, 'or')}"
+            text += f", but not clearly closer than {_each('to', inconclusive, 'or')}"
         if farther and inconclusive:
-            text += f", and farther from them than from {enumerated(farther)}"
+            text += f", and farther from them than {_each('from', farther)}"
         elif farther:
-            text += f", but farther from them than from {enumerated(farther)}"
+            text += f", but farther from them than {_each('from', farther)}"
         return text
     if farther:
-        text = f"Protected words are farther from {_OWN} than from {enumerated(farther)}"
+        text = f"Protected words are farther from {_OWN} than {_each('from', farther)}"
         if inconclusive:
             text += f"; compared with {enumerated(inconclusive)} it is inconclusive"
         return text
     return (
-        f"It is inconclusive whether protected words are closer to {_OWN} than to "
-        f"{enumerated(inconclusive, 'or')}"
+        f"It is inconclusive whether protected words are closer to {_OWN} than "
+        f"{_each('to', inconclusive, 'or')}"
     )
+
+
+def _each(preposition: str, names: Sequence[str], last: str = "and") -> str:
+    """Enumerate names, each with its preposition: without it, a list reads as its first item."""
+    return enumerated([f"{preposition} {name}" for name in names], last)
 
 
 def _conclusion(rows: Sequence[dict[Hashable, Any]]) -> str:
@@ -109,7 +114,7 @@ def _groups(contrasts: pd.DataFrame) -> Iterator[str]:
         named = [f"{row['group']} ({estimate(row)})" for row in rows if row["verdict"] == verdict]
         if named:
             parts.append(f"{verdict} for {enumerated(named)}")
-    yield f"Groups compared with {OTHERS[first]}: {'; '.join(parts)}."
+    yield f"By group, compared with {OTHERS[first]}: {'; '.join(parts)}."
     if set(chosen["contrast"]) == set(OTHERS):
         biased = [
             str(group)
@@ -255,5 +260,5 @@ def hidden(means: pd.DataFrame, scores: pd.DataFrame) -> Iterator[str]:
     yield (
         f"Such a mean hides that words differ: their expected distances from own stereotypes range "
         f"from {least['mean']:.2f} ({least['protected_word']}) to {most['mean']:.2f} "
-        f"({most['protected_word']}), each known to about ±{width / 2:.2f}."
+        f"({most['protected_word']}), each with an interval of about ±{width / 2:.2f}."
     )

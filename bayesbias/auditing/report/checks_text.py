@@ -29,25 +29,25 @@ def models(
     if len(waic) == 1:
         yield f"Only the model {waic.index[0]} was fitted."
         return
-    for table, name, how in ((waic, "WAIC", "By WAIC"), (loo, "LOO", "Leaving out attributes")):
+    for table, name, how in (
+        (waic, "WAIC", "By WAIC"),
+        (loo, "LOO", "With whole attributes left out"),
+    ):
         best, second = table.index[:2]
         gap, error = (float(table.loc[second, column]) for column in (f"d{name}", "dSE"))
         text = (
-            f"{how}, the model {best} predicts best; {second} comes next, {gap:,.0f} behind with a "
-            f"standard error of {error:,.0f}"
+            f"{how}, the model {best} predicts best; {second} is second (difference {gap:,.0f}, "
+            f"standard error {error:,.0f})"
         )
-        yield (
-            f"{text}, a clear difference."
-            if gap > max(_CLEAR * error, _SMALL)
-            else (f"{text}, which is no clear difference.")
-        )
+        clear = gap > max(_CLEAR * error, _SMALL)
+        yield f"{text}: {'a clear' if clear else 'not a clear'} difference."
     if doubts:
-        yield "By their own checks some of these criteria are rough; see the diagnostics."
+        yield "By their own checks, some of these criteria are unreliable; see the diagnostics."
     if lead == LEAD:
         yield (
-            f"Means and contrasts are from {lead}, whichever model predicts best: it was chosen "
-            "because its intervals hold the truth about as often as they say, which those of "
-            "models that predict well may not."
+            f"Means and contrasts are from {lead}, whichever model predicts best. It was chosen "
+            "by the coverage of its intervals; a model that predicts well can still have intervals "
+            "that are too narrow."
         )
     elif lead != waic.index[0]:
         yield (
@@ -66,23 +66,24 @@ def metrics(scores: pd.DataFrame, skipped: Mapping[str, str], prob: float) -> It
     if len(sided):
         yield (
             f"Of {counted(len(sided), 'value')} of {counted(sided['metric'].nunique(), 'metric')} "
-            f"that can lie on both sides of no bias, {clear} {plural(clear, 'has', 'have')} "
-            f"{with_article(f'{prob:.0%} interval')} that excludes it; for {len(sided) - clear} it "
-            "is inconclusive."
+            f"that can lie on either side of the value without bias, {clear} "
+            f"{plural(clear, 'has', 'have')} {with_article(f'{prob:.0%} interval')} that excludes "
+            f"it; {len(sided) - clear} {plural(len(sided) - clear, 'is', 'are')} inconclusive."
         )
     rest = len(with_interval) - len(sided)
     if rest:
         names = dict.fromkeys(with_interval.loc[with_interval["p_above"].isna(), "metric"])
         yield (
-            f"{counted(rest, 'value')} of {_titles(names)} cannot lie beyond no bias, and chance "
-            "alone moves such values away from it; an interval proves nothing by excluding it."
+            f"{counted(rest, 'value')} of {_titles(names)} can lie on one side of it only. Chance "
+            "alone moves such values away from no bias, so an interval that excludes it is not "
+            "evidence of bias."
         )
     lost = int(scores["value"].isna().sum())
     if lost:
         yield f"{counted(lost, 'value')} could not be measured."
     unsure = len(scores) - len(with_interval) - lost
     if unsure:
-        yield f"For {counted(unsure, 'value')} no interval can be given; the table says why."
+        yield f"For {counted(unsure, 'value')} there is no interval; the table gives the reason."
     if skipped:
         yield f"Not measured: {_titles(skipped)}."
 
@@ -108,22 +109,22 @@ def lists(
             f"embedding ({shortened(words, NAMED)})."
         )
     if warned:
-        yield f"The check of the lists has {counted(len(warned), 'warning')}."
+        yield f"The check of the lists gave {counted(len(warned), 'warning')}."
     else:
-        yield "The check of the lists found nothing."
+        yield "The check of the lists found no problem."
     if robustness is not None and len(robustness):
         low = records(robustness.sort_values("robustness", kind="stable"))[0]
         values = span(robustness["robustness"], 2)
         yield (
-            f"Random parts of the lists were measured by WEAT's effect size: the robustness is "
-            f"{values} (1: parts tell the same as the whole)"
-            + (f", least for the {low['side']} of {low['query']}." if " to " in values else ".")
+            "The robustness, measured with WEAT's effect size on random parts of the lists, is "
+            f"{values} (1: all parts give the same value)"
+            + (f", lowest for the {low['side']} of {low['query']}." if " to " in values else ".")
         )
         places = robustness["percentile"].dropna()
         if len(places):
             yield (
-                "Among random lists of the same lengths, this is at percentile "
-                f"{span(places, 0)}; lists below 95 are no more robust than random words."
+                f"Among random lists of the same lengths, this is at percentile {span(places, 0)}; "
+                "lists below percentile 95 are not clearly more robust than random words."
             )
 
 

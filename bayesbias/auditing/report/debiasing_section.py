@@ -35,7 +35,7 @@ def debiasing(part: AuditPart) -> SectionBlocks:
             [
                 Table(
                     shown,
-                    "What changed, with the interval of the change.",
+                    "Changes (after minus before), with their intervals.",
                     {
                         "measure": "Measure",
                         "what": Column(title="Kind", choose=True),
@@ -43,7 +43,7 @@ def debiasing(part: AuditPart) -> SectionBlocks:
                         "before": Column(title="Before", places=2),
                         "after": Column(title="After", places=2),
                         "change": Column(
-                            title="After minus before",
+                            title="Change",
                             interval=("lower", "upper"),
                             reference=0.0,
                             places=2,

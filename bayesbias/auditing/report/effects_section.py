@@ -33,7 +33,7 @@ def _contrasts(part: AuditPart) -> Table:
     rows = labelled(rows, part.study)
     same = rows["level"] == "same attributes"
     rows["of"] = rows["group"].where(rows["level"] != "data set", "all groups")
-    rows["against"] = rows["contrast"].map(OTHERS).mask(same, "the same, from other groups")
+    rows["against"] = rows["contrast"].map(OTHERS).mask(same, "the same, in other groups")
     rows["t"] = _interval_texts(rows, "t_lower", "t_upper")
     beside: dict[str, Column | str] = {}
     if rows["equal_mean"].notna().any():
@@ -43,19 +43,20 @@ def _contrasts(part: AuditPart) -> Table:
             reference=0.0,
             places=2,
             brief=True,
-            note="The difference if all attributes were equally frequent, by the same model with a "
-            "slope for the log of their frequency.",
+            note="The difference if all attributes were equally frequent, estimated by the same "
+            "model with a slope on log frequency.",
         )
     if (rows["t"] != "").any():
         beside["t"] = Column(
             title="t-interval",
-            note="A two-sample t-interval over attributes, the variance pooled over lists: the "
-            "baseline that needs no model.",
+            note="A two-sample t-interval over attributes, with the variance pooled over lists: "
+            "a baseline without a model.",
         )
     return Table(
         rows,
         "Distance from own stereotypes minus distance from other attributes, over all words and by "
-        "group (negative: closer). The last rows compare the groups on the same stereotypes.",
+        "group (negative: closer). In the last rows, the same stereotypes are compared between "
+        "their own group and the other groups.",
         {
             "of": "Group",
             "against": "Compared with",
@@ -79,7 +80,7 @@ def _coefficient_figure(part: AuditPart) -> SectionBlocks:
     if part.lead == "connection":
         yield Notice(
             "The data do not determine these coefficients: adding a constant to all of them and "
-            "taking it from all words changes no distance, so their intervals mostly show the "
+            "subtracting it from all words changes no distance, so their intervals mostly show the "
             "prior. Whether they include 0 says nothing about bias; the differences in the "
             "table above are well determined."
         )
@@ -89,8 +90,8 @@ def _overview(part: AuditPart) -> Table:
     frame = part.overview.formatted().rename_axis("question").reset_index()
     return Table(
         frame,
-        "Its questions, answered by its rules, with the posterior probability of yes or "
-        "the expected share of words. The last column defines both. "
+        "The questions of the thesis, answered by its rules, with the posterior probability of "
+        "yes or the expected share of words. The last column defines both. "
         "A: associated, D: different, H: human, N: neutral.",
         {
             "question": "Question",
@@ -113,10 +114,10 @@ def _interval_texts(frame: pd.DataFrame, lower: str, upper: str) -> list[str]:
 def _coefficients(part: AuditPart) -> Table:
     return Table(
         part.coefficients,
-        "Parameters that belong to no single word.",
+        "Parameters that do not belong to a single word.",
         {
             "parameter": "Parameter",
-            "level": "Of",
+            "level": "Level",
             "model": "Model",
             "mean": Column(title="Mean", interval=("lower", "upper"), places=2),
             "sd": Column(title="SD", places=3),

@@ -44,7 +44,9 @@ def _lists_table(part: AuditPart, labels: StudyLabels) -> Table:
             "n_found": Column(title="Found", places=0),
             "missing": "Missing",
             "cohesion": Column(
-                title="Cohesion", places=2, note="The mean cosine of pairs of its words."
+                title="Cohesion",
+                places=2,
+                note="The mean cosine of all pairs of words in the list.",
             ),
             "cohesion_percentile": Column(
                 title="Percentile", places=0, note="Among random words of about the same frequency."
@@ -65,12 +67,13 @@ def _pairs_table(part: AuditPart, labels: StudyLabels) -> Table:
             "coherence": Column(
                 title="Coherence",
                 places=2,
-                note="How far apart the two are along their difference, from 0 to 1.",
+                note="How far apart the words of the two lists rank along the direction between "
+                "the lists, from 0 to 1.",
             ),
             "coherence_percentile": Column(
-                title="Percentile", places=0, note="Among the same words randomly reassigned."
+                title="Percentile", places=0, note="Among random reassignments of the same words."
             ),
-            "similarity": Column(title="Similarity", places=2, note="The cosine of the means."),
+            "similarity": Column(title="Similarity", places=2, note="The cosine of the two means."),
             "frequency_ratio": Column(title="Frequency ratio", places=2),
         },
     )
@@ -79,25 +82,25 @@ def _pairs_table(part: AuditPart, labels: StudyLabels) -> Table:
 def _robustness(part: AuditPart, table: pd.DataFrame, labels: StudyLabels) -> SectionBlocks:
     yield "# Robustness"
     yield (
-        "Random parts of the lists, growing to the whole, measured by WEAT's effect size. A "
-        "robustness of 1 says that every part tells the same; longer lists are more robust by "
-        "their length alone, the adjusted value is not. Lists are called robust only if they are "
-        "more so than 95% of random lists of the same lengths, of words about as frequent."
+        "WEAT's effect size is measured on random parts of the lists, which grow to the complete "
+        "lists. A robustness of 1 means that all parts give the same value. Longer lists are more "
+        "robust by their length alone; the adjusted value corrects for this. A list is called "
+        "robust only if it is more robust than 95% of random lists of the same length and similar "
+        "frequency."
     )
     if len(table):
         yield figure(
             part.silhouettes_figure,
-            "Bands of the values of random parts of the lists, which end where the lists are "
-            "complete. Narrow bands are robust lists; the grey band is the average band of random "
-            "lists.",
+            "Values of random parts of the lists, up to the complete lists. A narrow band means a "
+            "robust list; the grey band is the average band of random lists.",
             "A band for each pair of groups and each side, narrowing to the right.",
         )
         yield Table(
             table,
-            "How little the value depends on which of the words are used.",
+            "Robustness: how little the value depends on which words are used.",
             {
                 "query": "Groups and attributes",
-                "side": "Lists that grow",
+                "side": "Side",
                 "robustness": Column(
                     title="Robustness",
                     interval=("robustness_lower", "robustness_upper"),

@@ -40,29 +40,29 @@ def methods(audit: Audit) -> SectionBlocks:
 
 
 _DISTANCES = (
-    "**Distances.** For each protected word and each attribute the cosine distance of their "
-    "vectors: 0 is the same direction, 1 unrelated, 2 opposite. An attribute is *associated* "
-    "if it is a stereotype of the word's own group, *different* if of another group, *human* "
-    "or *none* (neutral) if it is a control word. Own stereotypes that are closer than controls "
-    "are an association; bias is said only where the comparisons with neutral words, human words "
-    "and the stereotypes of other groups all support it. This follows "
-    "[Dobrzeniecka & Urbaniak](#ref-dobrzeniecka)."
+    "**Distances.** The data are the cosine distances between each protected word and each "
+    "attribute: 0 means the same direction, 1 unrelated, 2 opposite. An attribute is *associated* "
+    "if it is a stereotype of the word's own group, *different* if it is a stereotype of another "
+    "group, and *human* or *none* (neutral) if it is a control word. If own stereotypes are closer "
+    "than controls, this is called an association. It is called a bias only if the comparisons "
+    "with neutral words, human words and the stereotypes of other groups all support it. This "
+    "follows [Dobrzeniecka & Urbaniak](#ref-dobrzeniecka)."
 )
 _COMPARISON = (
     "**Comparison.** WAIC ([Watanabe](#ref-watanabe)) estimates how well a model predicts new "
     "distances of these words. Leave-one-out cross-validation leaves out all distances of an "
-    "attribute at once ([Vehtari et al.](#ref-vehtari-loo)): attributes are a sample of all "
-    "that could have been listed, so that is the prediction that matters. Both are on the "
-    "deviance scale, lower is better; a difference is called clear if it is larger than two "
-    "of its standard errors and than 8, below which these are too uncertain "
-    "([Sivula et al.](#ref-sivula)). Means and contrasts are not from the model that predicts "
-    "best but from *interaction*, where it was fitted. With lists drawn from large pools of "
-    "words, two designs with 40 tables each, its 89% intervals of group contrasts held the "
-    "pool's own contrast in 87 to 97% of cases, those of *crossed*, which also predicts well, "
-    "in 31 to 88%."
+    "attribute at once ([Vehtari et al.](#ref-vehtari-loo)). This is the prediction that "
+    "matters, because the attributes are a sample of all that could have been listed. Both "
+    "criteria are on the deviance scale: lower is better. A difference is called clear if it is "
+    "larger than two standard errors and larger than 8; the standard errors of smaller differences "
+    "are unreliable ([Sivula et al.](#ref-sivula)). Means and contrasts are not from the model "
+    "that predicts best, but from *interaction*, if it was fitted. This model was chosen by "
+    "coverage. With lists drawn from large pools of real words (9 designs, 60 tables each), its "
+    "89% intervals for groups contained the contrast of the pools in 86 to 97% of the tables of "
+    "a design; those of *crossed*, which also predicts well, in 33 to 99%."
 )
 _CHECK = (
-    "**Check of the draws.** The exact draws of the leading model were checked in three "
+    "**Check of the draws.** The exact draws of the lead model were checked in three "
     "ways. The log posterior density, computed row by row, and the log density that the "
     f"exact engine draws from were evaluated at {POINTS['draws']} draws and "
     f"{POINTS['far']} points far from them; they must differ by a constant. Given the "
@@ -72,17 +72,17 @@ _CHECK = (
     f"draws, moved twice as far from their mean, ran in rounds of {HMC['round']} draws "
     f"after {HMC['warm']} warm-up steps, until R-hat between starts "
     f"([Margossian et al.](#ref-margossian)) was below {R_HAT_MAX:g} and the effective "
-    f"sample sizes reached {ESS_MIN} ([Vehtari et al.](#ref-vehtari-rhat)). Compared are "
-    "contrasts of the data set and of groups, and the parameters that belong to no single word, "
-    "among them all scales. They agree if means, standard deviations and the ends of 89% "
+    f"sample sizes reached {ESS_MIN} ([Vehtari et al.](#ref-vehtari-rhat)). Contrasts "
+    "of the data set and of groups are compared, and all parameters that do not belong to a single "
+    "word, including all scales. They agree if means, standard deviations and the ends of 89% "
     f"equal-tailed intervals, minus {ERRORS:g} Monte Carlo standard errors, differ by no "
     f"more than {AGREED:g} posterior standard deviations."
 )
 _FREQUENCY = (
-    "**Frequency.** Attributes that are frequent words tend to be closer to everything. "
-    "So the leading model was fitted once more with a slope for the log frequency of "
-    "attributes, taken from the order of the vocabulary; contrasts at equal frequency are "
-    "those of attributes with the same frequency."
+    "**Frequency.** Frequent attributes are often closer to all protected words. The lead model "
+    "was therefore fitted again with a slope on the log frequency of attributes, which is taken "
+    "from the order of the vocabulary. Contrasts at equal frequency compare attributes of the same "
+    "frequency."
 )
 
 
@@ -96,10 +96,10 @@ def _models(audit: Audit) -> SectionBlocks:
     leading = {part.lead for part in audit.parts.values()}
     yield (
         f"**Models.** All models were fitted to all distances with the exact engine of bayesbias "
-        f"({CHAINS * draws:,} independent draws, seed {seed}): given a few standard deviations "
-        "the models are Gaussian, so means integrate out, and the standard deviations are drawn "
-        f"from a grid or by importance sampling.{heavy} Intervals are the narrowest that hold "
-        f"{prob:.0%} of the posterior."
+        f"({CHAINS * draws:,} independent draws, seed {seed}): given a few standard "
+        "deviations, the models are Gaussian, so the means are integrated out, and the standard "
+        f"deviations are drawn by rejection sampling.{heavy} Intervals are the narrowest that "
+        f"contain {prob:.0%} of the posterior."
     )
     for name, spec in specs.items():
         blocks: list[str | Block] = [Code(str(spec)), f"From: {literal(spec.reference)}."]
@@ -108,20 +108,20 @@ def _models(audit: Audit) -> SectionBlocks:
 
 def _verdicts(options: Mapping[str, Any]) -> str:
     return (
-        f"**Verdicts.** *Closer* and *farther* are said only where the {options['prob']:.0%} "
-        "interval excludes 0, *inconclusive* everywhere else. The contrast of a group is the "
-        "average of its words, that of the whole data set the average of its groups; attributes "
-        "stand for the population that they are drawn from. Differences smaller than "
-        f"{options['rope']:g} are taken not to matter in `prob_in_rope` of the tables."
+        f"**Verdicts.** The verdict is *closer* or *farther* if the {options['prob']:.0%} interval "
+        "excludes 0, and *inconclusive* otherwise. The contrast of a group is the average over its "
+        "words; that of the whole data set is the average over its groups. Attributes represent "
+        "the population from which they are drawn. In the files, `prob_in_rope` is the probability "
+        f"that a difference is smaller than {options['rope']:g}, too small to matter."
     )
 
 
 def _metrics(audit: Audit) -> SectionBlocks:
     scores = pd.concat([part.scores for part in audit.parts.values()])
     yield (
-        f"**Metrics.** The classical metrics, as [WEFE](#ref-badilla) has them, on the queries "
-        "that the groups and their own stereotypes make. Their intervals are from a Bayesian "
-        f"bootstrap over the words ({CHAINS * audit.record['options']['draws']:,} draws)."
+        "**Metrics.** The classical metrics are computed as in [WEFE](#ref-badilla), for queries "
+        "made of the groups and their stereotypes. Their intervals are from a Bayesian bootstrap "
+        f"over the words ({CHAINS * audit.record['options']['draws']:,} draws)."
     )
     names = scores["metric"].unique()
     yield Definitions(
@@ -132,12 +132,13 @@ def _metrics(audit: Audit) -> SectionBlocks:
 def _word_lists(options: Mapping[str, Any]) -> str:
     return (
         "**Word lists.** Lists are compared with random words of about the same frequency, and "
-        "pairs of lists with their words randomly reassigned ([Antoniak & Mimno](#ref-antoniak))."
+        "pairs of lists with random reassignments of their words "
+        "([Antoniak & Mimno](#ref-antoniak))."
         + (
             " Silhouettes ([Spliethöver & Wachsmuth](#ref-splietho)) measure random parts of the "
-            "lists that grow to the whole: where the parts disagree, the value depends on single "
-            "words. The same is done with 39 random lists of the same lengths, of words about as "
-            "frequent, which a list must exceed (at the 5% level) to be called robust."
+            "lists that grow to the complete lists: if the parts disagree, the value depends on "
+            "single words. The same is done with 39 random lists of the same length and similar "
+            "frequency. A list is called robust if it is more robust than these (at the 5% level)."
             if options["silhouettes"]
             else ""
         )
@@ -146,8 +147,8 @@ def _word_lists(options: Mapping[str, Any]) -> str:
 
 def _debiasing(audit: Audit) -> SectionBlocks:
     yield (
-        "**Debiasing.** Changes of distances are from a model of the differences of the same "
-        "pairs of words, before and after; all vectors are scaled to length one."
+        "**Debiasing.** Changes of distances are estimated by a model of the differences between "
+        "the same pairs of words before and after debiasing. All vectors are scaled to length one."
     )
     # For each study from other words.
     labels = {part.study.name: part.study.label for part in audit.parts.values()}
@@ -175,5 +176,6 @@ def _source(kind: type[Metric] | type[Debiaser] | None) -> str:
 
 def _linked(text: str) -> str:
     """Turn what identifies a work into a link."""
+    text = re.sub(r"(?<![\w./])((?:[a-z]+\.)+[a-z]+/[^\s,]*[^\s,.])", r"[\1](https://\1)", text)
     text = re.sub(r"doi:(10\.[^\s,]*[^\s,.])", r"[doi:\1](https://doi.org/\1)", text)
     return re.sub(r"arXiv:([\d.]*\d)", r"[arXiv:\1](https://arxiv.org/abs/\1)", text)

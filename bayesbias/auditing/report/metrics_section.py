@@ -51,13 +51,14 @@ def _overview(by_metric: Mapping[str, pd.DataFrame], prob: float) -> Table:
         "The classical metrics. The file `scores.csv` has all values.",
         {
             "metric": "Metric",
-            "meaning": "What it says",
+            "meaning": "Interpretation",
             "values": Column(title="Values", places=0),
             "apart": Column(
                 title="Exclude no bias",
                 places=0,
-                note=f"Values whose {prob:.0%} interval excludes the value without bias; none "
-                "given for metrics that cannot lie beyond it: chance alone moves them away.",
+                note=f"Values whose {prob:.0%} interval excludes the value without bias. Not "
+                "counted for metrics that can lie on one side of it only: chance alone moves them "
+                "away from it.",
             ),
         },
     )

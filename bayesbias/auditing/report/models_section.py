@@ -14,7 +14,7 @@ from bayesbias.html import Column, Notice, Table, literal
 
 
 def models(part: AuditPart) -> SectionBlocks:
-    """Write how well the models predict, and how well the leading one fits."""
+    """Write how well the models predict, and how well the lead model fits."""
     yield literal(
         " ".join(
             compared_models(
@@ -25,12 +25,20 @@ def models(part: AuditPart) -> SectionBlocks:
     if len(part.comparison) > 1:
         yield figure(
             part.figure(artifacts.COMPARISON_FIGURE),
-            "How much worse than the best each model predicts, by WAIC.",
+            "How much worse each model predicts than the best model, by WAIC.",
             "One row per model, the difference with its standard error.",
         )
     for frame, name, text in (
-        (part.comparison, "WAIC", "By WAIC: new distances of the same words."),
-        (part.comparison_loo, "LOO", "By leave-one-out: attributes that the model has not seen."),
+        (
+            part.comparison,
+            "WAIC",
+            "WAIC: prediction of new distances between the same words (lower is better).",
+        ),
+        (
+            part.comparison_loo,
+            "LOO",
+            "Leave-one-out: prediction of attributes that the model has not seen.",
+        ),
     ):
         yield Table(
             frame.rename_axis("model").reset_index(),
@@ -39,15 +47,16 @@ def models(part: AuditPart) -> SectionBlocks:
                 "model": "Model",
                 name: Column(title=name, places=0),
                 "SE": Column(title="SE", places=0),
-                f"d{name}": Column(title="Behind the best", places=0),
-                "dSE": Column(title="SE of that", places=0),
+                f"d{name}": Column(title="Difference from best", places=0),
+                "dSE": Column(title="SE of difference", places=0),
                 f"p{name}": Column(title="Effective parameters", places=0),
             },
         )
     yield figure(
         part.figure(artifacts.PREDICTIVE_FIGURE),
-        f"The distances as observed (lines) and as the model {literal(part.lead)} would give them "
-        f"(bands). Where a line leaves its band, the model misses something.",
+        f"Observed distances (lines) and distances simulated from the model {literal(part.lead)} "
+        "(bands). Where a line leaves its band, the model does not describe the data. Right: the "
+        "shares of distances within their own predictive intervals.",
         "Densities of observed distances over bands of replicated ones, one row per kind.",
     )
 
@@ -61,20 +70,18 @@ def diagnostics(part: AuditPart) -> SectionBlocks:
         "model": "Model",
         "engine": "Engine",
         "draws": Column(title="Draws", places=0),
-        "found": "What was found",
+        "found": "Diagnostics",
     }
     for name in ("problems", "notes"):
         if (frame[name] != "").any():
             columns[name] = name.capitalize()
-    yield Table(frame, "The fits.", columns)
+    yield Table(frame, "The fits and their diagnostics.", columns)
     if part.warnings:
-        yield Notice(
-            "\n".join(f"- {literal(text)}" for text in part.warnings), "note", "Steps that warned"
-        )
+        yield Notice("\n".join(f"- {literal(text)}" for text in part.warnings), "note", "Warnings")
 
 
 def confirmation(check: Mapping[str, Any]) -> Iterator[Notice]:
-    """Write what the checks of the leading model's exact draws found."""
+    """Write what the checks of the lead model's exact draws found."""
     density, noise = check["density"], check["coefficients"]
     largest, limits = check["largest"], check["noticeable"]
     rows = [
@@ -82,19 +89,19 @@ def confirmation(check: Mapping[str, Any]) -> Iterator[Notice]:
         for key, name in STATISTICS.items()
     ]
     text = (
-        f"The log density of {literal(check['model'])}, computed row by row, and that which "
-        f"the exact engine draws from were compared at {density['points']} points, "
-        f"{density['far']} of them far from the draws: apart from a constant they differ by "
-        f"at most {density['relative']:.0e} of the log density. Given the "
-        f"scales, the standardised draws of the coefficients have means of at most "
-        f"{noise['mean']:.3f} and standard deviations of 1 up to "
-        f"{abs(noise['sd'] - 1):.3f}.\n\n"
+        f"The log density of the model {literal(check['model'])}, computed row by row, was "
+        "compared with the log density that the exact engine draws from, at "
+        f"{density['points']} points, {density['far']} of them far from the draws. Apart from a "
+        f"constant, they differ by at most {density['relative']:.0e} of the log density. Given the "
+        f"scales, the standardised draws of the coefficients have means within "
+        f"{noise['mean']:.3f} of 0 and standard deviations within "
+        f"{abs(noise['sd'] - 1):.3f} of 1.\n\n"
         f"Hamiltonian Monte Carlo drew the scales again in {check['chains']} chains of "
         f"{check['draws']:,} draws (largest R-hat {check['r_hat']:.3f}, smallest effective "
-        f"sample size {check['ess']:,.0f}). Compared were {check['quantities']} quantities: "
-        "contrasts of the data set and of groups, and all parameters that belong to no single "
-        "word. Largest difference from the exact draws in posterior standard deviations, and "
-        "in parentheses the difference that would have counted as a disagreement:\n\n"
+        f"sample size {check['ess']:,.0f}). {check['quantities']} quantities were compared: "
+        "contrasts of the data set and of groups, and all parameters that do not belong to a "
+        "single word. Largest differences from the exact draws, in posterior standard deviations; "
+        "in parentheses, the difference that would have counted as a disagreement:\n\n"
         + "\n".join(rows)
     )
     title = (

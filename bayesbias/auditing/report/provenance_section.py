@@ -33,12 +33,13 @@ def provenance(audit: Audit) -> SectionBlocks:
             "seed": f"`{record['seed']}`",
             "versions": literal(f"Python {record['python']}, {versions}"),
             "made": max((step["made"] for step in steps), default="–"),
-            "time": f"{sum(step['seconds'] for step in steps):.0f} s in all",
+            "time": f"{sum(step['seconds'] for step in steps):.0f} s in total",
         }
     )
     yield (
-        f"Everything on this page is in open files beside it; `{RECORD}` has the hash of each, "
-        "and of what it was made from. The same call does only what has changed."
+        f"All results on this page are also in open files beside it. `{RECORD}` records the hash "
+        "of each file and of its inputs. The same command repeats only the steps whose inputs "
+        "have changed."
     )
 
 
@@ -50,14 +51,14 @@ def hashes(audit: Audit) -> SectionBlocks:
         for kind, part in (("embedding", "embeddings"), ("study", "studies"))
         for name, about in record[part].items()
     ]
-    yield "The SHA-256 hash of what went in:"
+    yield "SHA-256 hashes of the inputs:"
     yield Code("\n".join(lines))
     files = [
         f"{file}  {digest}"
         for step in audit.steps.values()
         for file, digest in step["files"].items()
     ]
-    yield Fold(f"{len(files)} files and their SHA-256", Code("\n".join(files)))
+    yield Fold(f"{len(files)} files and their SHA-256 hashes", Code("\n".join(files)))
 
 
 def _code(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bayesbias._core.wording import plural
+from bayesbias._core.wording import counted, plural
 from bayesbias.auditing.audit_result import Audit, AuditPart
 from bayesbias.auditing.report.debiasing_section import debiasing
 from bayesbias.auditing.report.effects_section import effects
@@ -16,7 +16,7 @@ from bayesbias.auditing.report.provenance_section import hashes, provenance
 from bayesbias.auditing.report.references_section import references
 from bayesbias.auditing.report.section_blocks import SectionBlocks
 from bayesbias.auditing.report.summary_section import embeddings_compared, in_short, summary
-from bayesbias.auditing.report.summary_text import title
+from bayesbias.auditing.report.summary_text import heading, protected_words
 from bayesbias.auditing.report.words_section import distances, words
 from bayesbias.html import Choice, Page, Section
 
@@ -41,16 +41,19 @@ def report_page(audit: Audit) -> Page:
         sections.insert(1, Section("Embeddings compared", [*embeddings_compared(audit)]))
     record = audit.record
     leads = dict.fromkeys(part.lead for part in audit.parts.values())
+    vocabulary = [about["words"] for about in record["embeddings"].values()]
     facts = {
         plural(len(embeddings), "Embedding"): ", ".join(embeddings),
+        **({"Vocabulary": counted(vocabulary[0], "word")} if len(vocabulary) == 1 else {}),
         plural(len(studies), "Study", "Studies"): ", ".join(studies),
+        "Protected words": str(protected_words(list(audit.parts.values()))),
         plural(len(leads), "Model"): ", ".join(leads),
         "Intervals": f"{record['options']['prob']:.0%}",
-        "Made": max(step["made"] for step in audit.steps.values())[:10],
-        "By": f"bayesbias {record['bayesbias']}",
+        "Made": f"{max(step['made'] for step in audit.steps.values())[:10]}, "
+        f"bayesbias {record['bayesbias']}",
     }
     return Page(
-        title(list(audit.parts.values())),
+        heading(list(audit.parts.values())),
         [*(section for section in sections if section is not None), *_last_sections(audit)],
         subtitle="How close protected words are to the stereotypes of their own group, compared "
         "with neutral words, human words and the stereotypes of other groups.",

@@ -20,8 +20,7 @@ def summary(part: AuditPart) -> SectionBlocks:
     """Write what was found of a part, in three points, and one for each method of debiasing."""
     if part.confirmation is not None and not part.confirmation["agrees"]:
         yield Notice(
-            "The exact draws of the leading model fail their checks; see "
-            "[diagnostics](#diagnostics).",
+            "The exact draws of the lead model fail their checks; see [diagnostics](#diagnostics).",
             "warning",
         )
     yield _points(part.paragraphs())
@@ -62,7 +61,7 @@ def in_short(audit: Audit) -> SectionBlocks:
             "mean": DIFFERENCE,
             "closer": "Words closer",
             "lead": "Model",
-            "warned": Column(title="Warnings of lists", places=0),
+            "warned": Column(title="List warnings", places=0),
         },
     )
 
@@ -91,7 +90,8 @@ def embeddings_compared(audit: Audit) -> SectionBlocks:
         )
         yield Table(
             shown,
-            "The same numbers. The differences are of the same pairs of words.",
+            "The same numbers. Differences between embeddings are computed for the same pairs of "
+            "words.",
             {
                 "what": "Embedding",
                 "against": Column(title="Compared with", choose=True),
@@ -117,4 +117,4 @@ def embeddings_compared(audit: Audit) -> SectionBlocks:
 def _intervals(frame: pd.DataFrame, column: str) -> list[str]:
     """Return values with their intervals as text, where no common scale could show them."""
     rows = zip(frame[column], frame["lower"], frame["upper"], strict=True)
-    return [f"{value:.3g} [{lower:.3g}, {upper:.3g}]" for value, lower, upper in rows]
+    return [f"{value:.2f} [{lower:.2f}, {upper:.2f}]" for value, lower, upper in rows]

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from bayesbias.auditing.audit_result import Audit, AuditPart
 
 
-def title(parts: Sequence[AuditPart]) -> str:
-    """Return what was measured: the study, the embedding, its words, and the model."""
+def heading(parts: Sequence[AuditPart]) -> str:
+    """Return what was measured: the studies and the embeddings."""
     studies = list(dict.fromkeys(part.study.label for part in parts))
     embeddings = list(dict.fromkeys(part.embedding for part in parts))
     about = parts[0].record["embeddings"]
@@ -36,13 +36,24 @@ def title(parts: Sequence[AuditPart]) -> str:
     named = [
         (source_title(name) if about[name]["source"] == name else "") or name for name in embeddings
     ]
-    protected = {part.study.name: len(part.study.protected_words) for part in parts}
-    counts = [counted(sum(protected.values()), "protected word")]
+    return f"{enumerated(studies)} in {enumerated(named)}"
+
+
+def title(parts: Sequence[AuditPart]) -> str:
+    """Return the heading with the numbers of words and the model."""
+    about = parts[0].record["embeddings"]
+    embeddings = list(dict.fromkeys(part.embedding for part in parts))
+    counts = [counted(protected_words(parts), "protected word")]
     if len(embeddings) == 1:
         counts.insert(0, counted(int(about[embeddings[0]]["words"]), "word"))
     leads = list(dict.fromkeys(part.lead for part in parts))
     counts.append(f"{plural(len(leads), 'model')} {enumerated(leads)}")
-    return f"{enumerated(studies)} in {enumerated(named)}: {'; '.join(counts)}"
+    return f"{heading(parts)}: {'; '.join(counts)}"
+
+
+def protected_words(parts: Sequence[AuditPart]) -> int:
+    """Return how many protected words the studies have."""
+    return sum({part.study.name: len(part.study.protected_words) for part in parts}.values())
 
 
 def paragraphs(part: AuditPart) -> dict[str, str]:

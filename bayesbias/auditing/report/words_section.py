@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._core.constants import CONNECTIONS
+from bayesbias._core.wording import counted, plural
 from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.report.bias_text import hidden, other_contrasts
@@ -27,8 +28,8 @@ _MOST_DOTS = 30_000
 _OTHERS_IN_SHORT = OTHERS | {"associated - different": "other stereotypes"}
 _CONTRAST_NOTE = (
     "Expected distance from own stereotypes minus that from neutral words; negative: closer to "
-    "the stereotypes. The other columns are the same for other words; point at one to see its "
-    "interval."
+    "the stereotypes. The other columns compare with other words in the same way; point at an "
+    "interval to see its numbers."
 )
 
 _KINDS = {
@@ -44,10 +45,10 @@ def words(part: AuditPart) -> SectionBlocks:
     yield figure(
         part.figure(artifacts.MEANS_FIGURE),
         f"Expected cosine distance of each protected word from each kind of attribute, with "
-        f"{part.prob:.0%} intervals, by the model {literal(part.lead)}. Own stereotypes to the "
-        "left of the controls are an association; the table below has the intervals of these "
-        "differences. Point at an interval to see its numbers; click it to open its word in the "
-        "table.",
+        f"{part.prob:.0%} intervals, by the model {literal(part.lead)}. Own stereotypes "
+        "that lie to the left of the controls show an association; the table below has the "
+        "intervals of these differences. Point at an interval to see its numbers; click it to "
+        "open its word in the table.",
         "Intervals of the expected distances, one row per protected word, four marks each.",
     )
     contrasts = with_data(part.contrasts[part.contrasts["level"] == "word"])
@@ -99,11 +100,6 @@ def _contrasts_table(
     columns: dict[str, Column | str] = {
         "word": "Word",
         "group": "Group",
-        "verdict": Column(
-            title="Verdict",
-            note=f"*Closer* or *farther* if the {prob:.0%} interval against "
-            f"{OTHERS[order[0]]} excludes 0, else *inconclusive*.",
-        ),
     }
     ends = contrasts[["lower", "upper"]].to_numpy(dtype=np.float64)
     scale = min(0.0, float(np.nanmin(ends))), max(0.0, float(np.nanmax(ends)))
@@ -120,6 +116,13 @@ def _contrasts_table(
             brief=number > 0,
             note="" if number else _CONTRAST_NOTE,
         )
+        if not number:
+            # Behind the difference that it judges, which a phone then shows without scrolling.
+            columns["verdict"] = Column(
+                title="Verdict",
+                note=f"*Closer* or *farther* if the {prob:.0%} interval against {OTHERS[contrast]} "
+                "excludes 0, else *inconclusive*.",
+            )
     return frame, columns
 
 
@@ -236,8 +239,13 @@ def distances(part: AuditPart) -> SectionBlocks:
     yield (
         f"{table['protected_word'].nunique()} protected words in "
         f"{table['protected_group'].nunique()} groups and {table['word_to_compare'].nunique()} "
-        f"attributes make {len(table):,} distances, all that the models see"
-        + (f"; {lost} of the study's words could not be found." if lost else ".")
+        f"attributes give {len(table):,} distances, the data of all models."
+        + (
+            f" {counted(lost, 'word')} of the study {plural(lost, 'is', 'are')} not in the "
+            "embedding."
+            if lost
+            else ""
+        )
     )
     yield literal(" ".join(hidden(labelled(part.means, part.study), part.scores)))
     yield figure(

@@ -169,11 +169,11 @@ def _of_directions(pairs: Sequence[Row]) -> Iterator[str]:
     )
     for names, row, where in _worst(blurred, lambda row: -row["coherence_percentile"]):
         yield (
-            f"{names} lie hardly further apart in the vocabulary than the same words randomly "
-            f"reassigned {where} (coherence {row['coherence']:.2f} against "
-            f"{row['coherence_shuffled']:.2f}, percentile {row['coherence_percentile']:.0f}): many "
-            "words lie beyond them along their difference, so that it may stand for something "
-            "else, such as frequency; choose words that differ in what is meant."
+            f"The direction between {names} hardly separates them better {where} than if their "
+            f"words are randomly reassigned (coherence {row['coherence']:.2f} against "
+            f"{row['coherence_shuffled']:.2f}, percentile {row['coherence_percentile']:.0f}): it "
+            "may represent something else, such as frequency; choose words that differ only in "
+            "what you want to measure."
         )
     # Lists of queries and studies are seldom meant as pairs.
     plain = (row for row in pairs if row["side"] == PLAIN and row["n_pairs"] >= LEAST_PAIRS)
