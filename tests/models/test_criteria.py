@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -16,9 +16,12 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import bayesbias as bb
+from bayesbias._core import arviz_versions
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 from bayesbias.models import criteria, row_density
+from bayesbias.models.exact.compiled_model import compile_model
 from bayesbias.models.exact.engine import sample_exactly
+from bayesbias.models.exact.leave_out import log_density_left_out
 from bayesbias.models.fitting import table_hash
 from bayesbias.models.model_data import model_data
 
@@ -285,6 +288,63 @@ def test_levels_that_are_not_there(by: str) -> None:
         fit.loo(by="embedding")
 
 
+@pytest.fixture(scope="module")
+def correlated() -> bb.models.Fit:
+    return bb.fit(make_table(3, embeddings=2), "embeddings", engine="exact", draws=100, seed=1)
+
+
+def test_correlated_rows_are_left_out_by_level_only(correlated: bb.models.Fit) -> None:
+    for criterion in (correlated.waic, correlated.loo):
+        with pytest.raises(SpecError, match="'embeddings' has correlated residuals.*loo.by='word"):
+            criterion()
+    with pytest.raises(SpecError, match="'by' is 'embedding', and model 'embeddings' has resid"):
+        correlated.loo(by="embedding")
+
+
+def test_levels_left_out_of_a_correlated_model(correlated: bb.models.Fit) -> None:
+    """By importance sampling over the draws of the scales; no row has an lppd of its own."""
+    found = correlated.loo(by="word_to_compare")
+    assert np.isnan(found.p)
+    level, names = pd.factorize(correlated.table["word_to_compare"].astype("str"))
+    assert found.labels == tuple(names)
+    compiled = compile_model(correlated.spec, correlated.data)
+    at = correlated.unknowns(10**6)
+    density = log_density_left_out(compiled, correlated.data, at, level, len(names)).T
+    log_weights, k = arviz_versions.smooth_weights(-density, 1.0)
+    expected = np.log((np.exp(log_weights) * np.exp(density)).sum(axis=1))
+    np.testing.assert_allclose(found.pointwise, expected, rtol=1e-9)
+    np.testing.assert_allclose(found.pareto_k, k, rtol=1e-9)
+    assert found.unreliable == (k > 0.7).sum()
+
+
+def test_draws_that_depend_on_each_other_count_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of NUTS, the mean effective share of the draws of all parameters goes into the smoothing."""
+    exactly = make_fit(bb.load_model("baseline"), make_table(2))
+    asked = []
+
+    def smooth(log_weights: np.ndarray, efficiency: float) -> tuple[np.ndarray, np.ndarray]:
+        asked.append(efficiency)
+        return original(log_weights, efficiency)
+
+    original = arviz_versions.smooth_weights
+    monkeypatch.setattr(arviz_versions, "smooth_weights", smooth)
+    exactly.loo()
+    assert set(asked) == {1.0}
+    # Each draw twice, so that half of them are worth nothing.
+    again = np.repeat(np.arange(100), 2)
+    stats_ = xr.Dataset({"diverging": (("chain", "draw"), np.zeros((4, 200), bool))})
+    sampled = replace(
+        exactly,
+        posterior=exactly.posterior.isel(draw=again),
+        sample_stats=stats_,
+        provenance={**exactly.provenance, "engine": "nuts"},
+    )
+    sampled.loo()
+    table = sampled.diagnostics().table
+    assert asked[-1] == pytest.approx(table["ess_mean"].mean() / 800)
+    assert 0.3 < asked[-1] < 0.7
+
+
 # What is said about them.
 
 
@@ -300,6 +360,29 @@ def test_doubtful_rows_are_counted_and_named() -> None:
     assert found.warning in repr(found)
     left_out = replace(found, kind="LOO", labels=("x",) * 52)
     assert f"Pareto k is above 0.7 for {found.unreliable} of 52 levels" in left_out.warning
+
+
+def test_an_estimate_in_latex_and_html() -> None:
+    made = bb.models.Elpd("LOO", -12.34, 1.26, 3.21, np.array([-5.0, -7.34]))
+    assert (made.unreliable, made.labels, made.pareto_k) == (0, (), None)
+    assert made.summary() == "LOO 24.7 (SE 2.5), p 3.2"
+    latex = made.to_latex()
+    assert r"24.7 & 2.5 & 3.2 \\" in latex
+    assert r"LOO & SE & pLOO \\" in latex
+    assert r"\caption{LOO 24.7 (SE 2.5), p 3.2}" in latex
+    assert r"\caption{Mine}" in made.to_latex(caption="Mine")
+    assert replace(made, kind="<LOO>")._repr_html_().startswith("<p>&lt;LOO&gt; 24.7")
+    with pytest.raises(FrozenInstanceError):
+        made.elpd = 0.0  # type: ignore[misc]
+
+
+def test_the_table_has_a_line_for_each_row_or_level() -> None:
+    made = bb.models.Elpd("WAIC", -12.0, 1.0, 3.0, np.array([-5.0, -7.0]))
+    expected = pd.DataFrame({"row": [0, 1], "elpd": [-5.0, -7.0]})
+    pd.testing.assert_frame_equal(made.table, expected)
+    by_level = replace(made, kind="LOO", labels=("a", "b"), pareto_k=np.array([0.1, 0.2]))
+    expected = pd.DataFrame({"level": ["a", "b"], "elpd": [-5.0, -7.0], "pareto_k": [0.1, 0.2]})
+    pd.testing.assert_frame_equal(by_level.table, expected)
 
 
 # Comparing.
@@ -357,6 +440,9 @@ def test_comparisons_that_are_refused(fits: dict[str, bb.models.Fit]) -> None:
         SpecError, match="'fits' is a list with fits; give each fit a name: compare"
     ):
         bb.compare([fits["baseline"]])  # type: ignore[arg-type]
+    for one in (fits["baseline"], "baseline", bb.load_model("baseline"), 5):
+        with pytest.raises(SpecError, match=f"'fits' is a {type(one).__name__}; give each fit"):
+            bb.compare(one)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="1 is neither a Fit nor a model"):
         bb.compare({"a": 1})  # type: ignore[dict-item]
     with pytest.raises(SpecError, match="'by' is for criterion='loo'"):
