@@ -149,6 +149,15 @@ def test_waic_of_many_rows_in_a_cell(errors: bool, wide: bool, residual: Any) ->
         assert_waic(make_fit(spec, table, spread=0.1))
 
 
+def test_waic_of_many_differences_around_zero() -> None:
+    spec = bb.models.ModelSpec.from_dict(
+        {**bb.load_model("baseline").to_dict(), "outcome": "difference"}
+    )
+    table = crowded()
+    table = table.assign(difference=table["cosine_distance"] - 0.9)
+    assert_waic(make_fit(spec, table, spread=0.1))
+
+
 def test_waic_where_a_curve_does_not_follow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of the draws with a tiny scale: the mean density is no smooth function any more."""
     fit = make_fit(bb.load_model("baseline"), crowded(wide=True))
@@ -160,6 +169,12 @@ def test_waic_where_a_curve_does_not_follow(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(curves) < 3
     assert_waic(make_fit(bb.load_model("baseline"), crowded()))
     assert len(curves) >= 3
+
+
+def test_rows_of_very_different_densities_do_not_underflow() -> None:
+    values = np.array([[-2000.0, -2001.0, -2002.0], [0.0, -1.0, -900.0], [700.0, 0.0, 1.0]])
+    expected = logsumexp(values, axis=1) - np.log(3)
+    np.testing.assert_allclose(criteria._log_mean(values), expected, rtol=1e-12)
 
 
 def test_waic_in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:

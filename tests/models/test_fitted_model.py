@@ -20,6 +20,7 @@ from bayesbias.errors import (
     NotFoundError,
     SpecError,
 )
+from bayesbias.models import seconds_to_fit
 from bayesbias.models.contrasts import contrast_weights
 from bayesbias.models.exact.compiled_model import exact_supports
 from bayesbias.models.model_data import ModelData, model_data, prepare_table
@@ -732,3 +733,13 @@ def test_contrasts_of_a_model_of_groups_alone(tmp_path: Path) -> None:
 def _words_and_groups(found: bb.models.Fit) -> tuple[list[str], list[str]]:
     groups = found.groups()
     return list(groups["protected_word"].to_numpy()), list(groups.to_numpy())
+
+
+def test_the_time_of_a_fit_is_estimated_for_the_exact_engine_only(table: pd.DataFrame) -> None:
+    spec = bb.load_model("crossed")
+    rows = prepare_table(table)
+    few, many = (seconds_to_fit(rows, spec, draws) for draws in (1_000, 1_000_000))
+    assert few is not None
+    assert many is not None
+    assert 0 < few < many
+    assert seconds_to_fit(rows, spec.vary(likelihood="student_t"), 1_000) is None
