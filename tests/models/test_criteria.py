@@ -294,6 +294,11 @@ def test_levels_left_out_of_a_student_t_model() -> None:
     assert found.pareto_k.shape == (len(names),)
 
 
+def test_two_levels_can_be_left_out() -> None:
+    found = make_fit(bb.load_model("baseline"), make_table(2)).loo(by="protected_group")
+    assert len(found.labels) == len(found.pointwise) == 2
+
+
 @pytest.mark.parametrize("by", ["cosine_distance", "nothing"])
 def test_levels_that_are_not_there(by: str) -> None:
     fit = make_fit(bb.load_model("baseline"), make_table(2))
