@@ -40,12 +40,20 @@ TARGETS: dict[str, tuple[str, ...]] = {
         "bayesbias/models/criteria.py",
         "tests/models/test_criteria.py",
         "tests/models/test_result_tables.py",
-        "tests/models/test_paired.py",
     ),
-    "bayesbias/metrics/weat.py": ("bayesbias/metrics/weat.py", "tests/metrics"),
+    "bayesbias/metrics/weat.py": (
+        "bayesbias/metrics/weat.py",
+        "tests/metrics/test_growing_lists.py",
+        "tests/metrics/test_long_lists.py",
+        "tests/metrics/test_metric_invariants.py",
+        "tests/metrics/test_metrics.py",
+        "tests/metrics/test_table_scores.py",
+    ),
     "bayesbias/distances/table_builder.py": (
         "bayesbias/distances/table_builder.py",
-        "tests/distances",
+        "tests/distances/test_table.py",
+        "tests/distances/test_covariates.py",
+        "tests/distances/test_control_tables.py",
     ),
 }
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {

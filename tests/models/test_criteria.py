@@ -337,6 +337,19 @@ def test_levels_left_out_of_a_correlated_model(correlated: bb.models.Fit) -> Non
     assert found.unreliable == (k > 0.7).sum()
 
 
+@pytest.mark.parametrize("likelihood", ["normal", "student_t"])
+@pytest.mark.parametrize("by", [None, "word_to_compare"])
+def test_rows_and_levels_with_heavy_tails_are_counted(
+    by: str | None, likelihood: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit = make_fit(bb.load_model("baseline").vary(likelihood=likelihood), make_table(2))
+    tails = np.sort(fit.loo(by=by).pareto_k)
+    monkeypatch.setattr(criteria, "PARETO_K_MAX", tails[-4])
+    found = fit.loo(by=by)
+    assert found.unreliable == 3
+    assert f"above {tails[-4]} for 3 of {len(tails)} {'levels' if by else 'rows'}" in found.warning
+
+
 def test_draws_that_depend_on_each_other_count_less(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of NUTS, the mean effective share of the draws of all parameters goes into the smoothing."""
     exactly = make_fit(bb.load_model("baseline"), make_table(2))
