@@ -210,6 +210,13 @@ def test_waic_is_that_of_arviz(name: str) -> None:
     assert ours.se == pytest.approx(theirs.se, rel=1e-6)
 
 
+def test_rows_whose_likelihood_varies_too_much_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = make_fit(bb.load_model("baseline"), make_table(2))
+    variances = np.sort(criteria._lppd_and_variance(fit)[1])
+    monkeypatch.setattr(criteria, "VARIANCE_MAX", variances[-4])
+    assert fit.waic().unreliable == 3
+
+
 # Leaving rows out.
 
 
@@ -450,6 +457,27 @@ def test_compare(fits: dict[str, bb.models.Fit], criterion: Any, by: str | None)
     assert table["weight"].sum() == pytest.approx(1)
     odds = np.exp(-0.5 * table.loc[second, f"d{label}"])
     assert table.loc[second, "weight"] == pytest.approx(odds / (1 + odds))
+
+
+def test_a_comparison_is_shown_rounded(fits: dict[str, bb.models.Fit]) -> None:
+    found = bb.compare(fits)
+    best, other = found.index
+    html = found._repr_html_()
+    for value in (*found["WAIC"], *found["SE"], found.loc[other, "dWAIC"], *found["pWAIC"]):
+        assert f"<td>{value:,.1f}</td>" in html
+    assert [f"<td>{value:.2f}</td>" in html for value in found["weight"]] == [True, True]
+    assert "nan" not in html.lower()
+    assert "border=" not in html
+    assert found.summary().splitlines() == [
+        f"{best} predicts best: WAIC {found.loc[best, 'WAIC']:.1f}.",
+        f"{other}: WAIC higher by {found.loc[other, 'dWAIC']:.1f} "
+        f"(SE {found.loc[other, 'dSE']:.1f}).",
+    ]
+    latex = found.to_latex()
+    assert f" & {found.loc[best, 'weight']:.2f} " in latex
+    assert f"{found.loc[best, 'SE']:.1f} &" in latex
+    assert type(found.iloc[:1]) is pd.DataFrame
+    assert found.table["model"].tolist() == [best, other]
 
 
 def test_the_order_of_the_fits_does_not_matter(fits: dict[str, bb.models.Fit]) -> None:
