@@ -377,6 +377,7 @@ def test_bounds_of_weat_grow_with_the_target_words() -> None:
     assert bb.metrics.WEAT().bounds(asked) == (-10.0, 10.0)
     assert bb.metrics.WEAT(return_effect_size=True).bounds(asked) == (-2.0, 2.0)
     assert bb.metrics.WEATEffectSize().bounds(asked) == (-2.0, 2.0)
+    assert bb.metrics.WEATEffectSize.value_range == (-2.0, 2.0)
 
 
 def test_effect_size_of_targets_of_unequal_size_has_its_own_bound() -> None:
