@@ -380,6 +380,16 @@ def test_bounds_of_weat_grow_with_the_target_words() -> None:
     assert bb.metrics.WEATEffectSize.value_range == (-2.0, 2.0)
 
 
+def test_the_largest_effect_size_needs_a_word_on_each_side() -> None:
+    assert bb.metrics.max_effect_size(1, 1) == 2
+    assert bb.metrics.max_effect_size(1, 4) == pytest.approx(2.5)
+    for lengths, name in (((0, 3), "first"), ((3, 0), "second")):
+        with pytest.raises(SpecError, match=f"'{name}' is 0"):
+            bb.metrics.max_effect_size(*lengths)
+    with pytest.raises(SpecError, match="'ddof' is 2"):
+        bb.metrics.max_effect_size(3, 3, ddof=2)
+
+
 def test_effect_size_of_targets_of_unequal_size_has_its_own_bound() -> None:
     emb = bb.Embedding(
         ["p", *"qrstuvwxy", "a", "b"], [[1, 0], *[[0, 1]] * 9, [1, 0], [0, 1]], "apart"
