@@ -372,6 +372,20 @@ def test_weat_as_a_function_of_the_target_weights(
         np.testing.assert_allclose(found, factor * expected, rtol=1e-9)
 
 
+def test_two_draws_of_the_attributes_are_measured_as_one_by_one(
+    emb: bb.Embedding, rng: np.random.Generator
+) -> None:
+    metric = bb.metrics.WEATEffectSize()
+    words = metric.on(query((2, 2)), emb).words
+    weights = [rng.integers(1, 4, (2, len(some))).astype(float) for some in words.sets]
+    both = metric.weighted(words.targets, words.attributes, weights[:2], weights[2:])
+    for draw in range(2):
+        one = [some[draw : draw + 1] for some in weights]
+        alone = metric.weighted(words.targets, words.attributes, one[:2], one[2:])
+        assert both[draw] == pytest.approx(alone[0], rel=1e-9)
+    assert both[0] != pytest.approx(both[1], rel=1e-3)
+
+
 def test_bounds_of_weat_grow_with_the_target_words() -> None:
     asked = bb.Query([["a", "b", "c"], ["d", "e"]], [["f"], ["g"]])
     assert bb.metrics.WEAT().bounds(asked) == (-10.0, 10.0)
