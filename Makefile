@@ -11,12 +11,14 @@ ifneq ($(wildcard $(ORACLE)),)
 export BAYESBIAS_WEFE_MODEL ?= $(ORACLE)
 endif
 
-.PHONY: help demo install install-all test test-slow lint test-all test-lowest models oracle pages calibration docs links notebooks benchmarks benchmarks-short benchmarks-page vulnerabilities dist clean
+.PHONY: help demo install install-all test test-slow coverage mutants lint test-all test-lowest models oracle pages calibration docs links notebooks benchmarks benchmarks-short benchmarks-page vulnerabilities dist clean
 
 help:
 	@echo "make demo         install into $(VENV), and audit the demo embedding"
 	@echo "make test         install into $(VENV) and run the tests"
 	@echo "make test-slow    those that take longer: sampling, pages, notebooks, the browser"
+	@echo "make coverage     branch coverage of models, metrics, debias and distances by their own tests"
+	@echo "make mutants      change criteria, WEAT and the distance table, and see what tests notice"
 	@echo "make lint         ruff and mypy"
 	@echo "make test-all     the tests on every Python of pyenv that is supported"
 	@echo "make test-lowest  the tests on the oldest supported versions of everything"
@@ -58,6 +60,17 @@ test: $(VENV)/.installed-test
 
 test-slow: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m slow $(PYTEST_ARGS)
+
+# All tests, slow ones too: NUTS has no others. Fails where a room is covered by less than 95%.
+COVERED ?= debias debias_effects distances metrics models
+coverage: $(VENV)/.installed-test
+	@for room in $(COVERED); do \
+	  COVERAGE_FILE=.coverage-$$room OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -q \
+	    --cov=bayesbias/$$room $(PYTEST_ARGS) tests/$$room bayesbias/$$room || exit 1; \
+	done
+
+mutants: $(VENV)/.installed-test
+	OMP_NUM_THREADS=1 $(BIN)/python scripts/mutate.py
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -146,4 +159,4 @@ benchmarks-page: $(VENV)/.installed
 	$(BIN)/python scripts/build_benchmarks_page.py
 
 clean:
-	rm -rf .venv .venv-* .oracle bayesbias-demo build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* .oracle bayesbias-demo build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -47,11 +47,6 @@ class GivenTuples:
     tuples: tuple[tuple[str, ...], ...]
     published: bool
 
-    @property
-    def words(self) -> tuple[str, ...]:
-        """All words, tuple by tuple."""
-        return tuple(word for together in self.tuples for word in together)
-
 
 def as_words(label: str, words: Words) -> GivenWords:
     """Return a list of words, built in or given; one that is empty is refused."""

@@ -14,7 +14,7 @@ from bayesbias._core.validation import at_least
 from bayesbias.debias.base import LearnsFrom, to_unit
 from bayesbias.debias.debias_words import GivenTuples, Mask, Tuples, Words, as_words, find_tuples
 from bayesbias.debias.hard import EqualizingDebiaser, equalised, without
-from bayesbias.debias.vector_moments import finite_vectors, mean_vector, second_moments
+from bayesbias.debias.vector_moments import double_vectors, mean_vector, second_moments
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import SpecError
 from bayesbias.numerics.two_means import two_means
@@ -126,7 +126,7 @@ class DoubleHardDebias(EqualizingDebiaser):
         matching = self._matching(embedding)
         rows = np.array(find_tuples(definition, embedding, matching))
         self._set_equalized(None, embedding)
-        both = finite_vectors(embedding, rows.ravel()).reshape(*rows.shape, -1)
+        both = double_vectors(embedding, rows.ravel()).reshape(*rows.shape, -1)
         differences = both[:, 0] - both[:, 1]
         excluded = np.concatenate([rows.ravel(), embedding.match(excluded_words, matching).rows])
         sides = self._most_biased(embedding, _direction(differences), excluded)

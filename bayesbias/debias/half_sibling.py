@@ -12,7 +12,7 @@ from bayesbias._core.array_types import Codes
 from bayesbias._core.validation import positive
 from bayesbias.debias.base import Debiaser, LearnsFrom
 from bayesbias.debias.debias_words import GivenWords, find_words
-from bayesbias.debias.vector_moments import finite_vectors
+from bayesbias.debias.vector_moments import double_vectors
 from bayesbias.embeddings import Embedding
 
 
@@ -71,7 +71,7 @@ class HalfSiblingRegression(Debiaser):
     def _learn(self, embedding: Embedding, definition: GivenWords) -> None:
         alpha = positive("alpha", self.alpha)
         rows = find_words(definition, embedding, self._matching(embedding))
-        vectors = finite_vectors(embedding, rows)
+        vectors = double_vectors(embedding, rows)
         identity = np.eye(embedding.dim)
         self.matrix_ = np.linalg.inv(vectors.T @ vectors / alpha + identity)
         self.definition_ = definition.words

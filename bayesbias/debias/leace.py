@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bayesbias._core.array_types import Array, Codes
 from bayesbias.debias.debias_words import GivenWords, Tuples
 from bayesbias.debias.group_words import GroupDebiaser, labels, words_of
-from bayesbias.debias.vector_moments import finite_vectors
+from bayesbias.debias.vector_moments import double_vectors
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import warn
 
@@ -84,7 +84,7 @@ class LEACE(GroupDebiaser):
 
     def _learn(self, embedding: Embedding, definition: list[GivenWords] | None) -> None:
         groups = self._group_rows(embedding, definition)
-        vectors = finite_vectors(embedding, np.concatenate(groups))
+        vectors = double_vectors(embedding, np.concatenate(groups))
         self.mean_ = vectors.mean(axis=0)
         self.measured_, self.directions_ = erasure(
             vectors - self.mean_, labels(groups), self.shrinkage

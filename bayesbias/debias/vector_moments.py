@@ -6,7 +6,6 @@ import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.blocks import blocks
-from bayesbias._core.wording import quoted
 from bayesbias.debias.base import to_unit
 from bayesbias.embeddings import Embedding
 from bayesbias.errors import DataError
@@ -15,17 +14,9 @@ from bayesbias.errors import DataError
 _BLOCK = 8192
 
 
-def finite_vectors(embedding: Embedding, rows: Codes) -> Array:
-    """Return some vectors in double precision; a mapped matrix has not been looked at before."""
-    vectors = np.asarray(embedding.vectors[rows], dtype=np.float64)
-    bad = rows[~np.isfinite(vectors).all(axis=1)]
-    if len(bad):
-        raise DataError(
-            f"embedding {embedding.name!r}: the vector of "
-            f"{quoted([embedding.words[row] for row in bad], 4)} is NaN or infinite; leave the "
-            "word out of the lists."
-        )
-    return vectors
+def double_vectors(embedding: Embedding, rows: Codes) -> Array:
+    """Return some vectors in double precision."""
+    return np.asarray(embedding.vectors[rows], dtype=np.float64)
 
 
 def mean_vector(embedding: Embedding) -> Array:
@@ -59,7 +50,6 @@ def _checked(moments: Array, embedding: Embedding) -> Array:
     """Return the moments if they are finite."""
     if not np.isfinite(moments).all():
         raise DataError(
-            f"embedding {embedding.name!r} holds vectors that are NaN, infinite or too large; "
-            "leave out their words."
+            f"embedding {embedding.name!r} holds vectors that are too large; leave out their words."
         )
     return moments

@@ -204,9 +204,10 @@ def _residual(frame: pd.DataFrame) -> Iterator[str]:
     without_interval = []
     for name in pd.unique(frame["metric"]) if len(frame) else []:
         title = title_of(name, METRICS)
-        rows = frame[(frame["metric"] == name) & frame["change"].notna()]
+        of_test = frame[frame["metric"] == name]
+        rows = of_test[of_test["change"].notna()]
         if rows.empty:
-            yield f"The {title} could not be measured: {frame['note'].iloc[0]}."
+            yield f"The {title} could not be measured: {of_test['note'].iloc[0]}."
             continue
         neutral = float(rows["neutral"].iloc[0])
         text = f"{_span(rows['before'])} before, {_span(rows['after'])} after"

@@ -77,7 +77,7 @@ class Metric:
     #: The value of an embedding without bias.
     neutral_value: ClassVar[float] = 0.0
     #: What a larger value says, in words.
-    orientation: ClassVar[str] = "further from the neutral value is more biased"
+    orientation: ClassVar[str] = "farther from the neutral value is more biased"
     #: The number of target sets that an open template needs.
     least_targets: ClassVar[int] = 1
     #: Whether the words of the first two target sets belong together by their places.

@@ -15,7 +15,7 @@ import numpy as np
 from bayesbias._core.array_types import Array, Codes
 from bayesbias.numerics.intervals import centred
 
-# Draws whose median is further from the value than this many of their standard deviations are draws
+# Draws whose median is farther from the value than this many of their standard deviations are draws
 # of something else: no shift makes an interval of them.
 _MOST_BIAS = 2.0
 # Less than this, relative to the value, is rounding.

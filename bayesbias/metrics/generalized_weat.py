@@ -50,7 +50,7 @@ class GeneralizedWEAT(Metric):
     )
     template: ClassVar[Template] = ("n", "n")
     orientation: ClassVar[str] = (
-        "above 0: targets are closer to the attributes in the same place; further from 0 is more "
+        "above 0: targets are closer to the attributes in the same place; farther from 0 is more "
         "biased"
     )
 

@@ -1,4 +1,4 @@
-"""The share of distances that lie further from 1 than MAC does."""
+"""The share of distances that lie farther from 1 than MAC does."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def shares_beyond_mac(
     """Return the shares of distances within and beyond the band 1 ± (1 − MAC).
 
     MAC is a mean of means: a value of 0.86 is read as "stereotypes are at a similarity of 0.14".
-    If many neutral words are further from 1 than that, in either direction, 0.14 is not unusual for
+    If many neutral words are farther from 1 than that, in either direction, 0.14 is not unusual for
     two words, and MAC alone says little. Compare the row of the neutral controls with the others.
 
     Parameters

@@ -60,7 +60,7 @@ class NAS(Metric):
     template: ClassVar[Template] = (2, 1)
     value_range: ClassVar[tuple[float, float]] = (-2.0, 2.0)
     orientation: ClassVar[str] = (
-        "above 0: the attributes are closer to the first targets; further from 0 is more biased"
+        "above 0: the attributes are closer to the first targets; farther from 0 is more biased"
     )
     undefined: ClassVar[str] = "an attribute is equally close to all targets, so it has no scale"
     empty_details: ClassVar[Mapping[str, Any]] = {"word_values": {}}

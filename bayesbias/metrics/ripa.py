@@ -50,7 +50,7 @@ class RIPA(Metric):
     template: ClassVar[Template] = (2, 1)
     paired: ClassVar[bool] = True
     orientation: ClassVar[str] = (
-        "above 0: the attributes are on the side of the first targets; further from 0 is more "
+        "above 0: the attributes are on the side of the first targets; farther from 0 is more "
         "biased"
     )
     undefined: ClassVar[str] = "the two words of a pair have the same vector"

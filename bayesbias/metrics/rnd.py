@@ -59,7 +59,7 @@ class RND(Metric):
     template: ClassVar[Template] = (2, 1)
     orientation: ClassVar[str] = (
         "below 0 (above, with distance='cos'): the attributes are closer to the first targets; "
-        "further from 0 is more biased"
+        "farther from 0 is more biased"
     )
     undefined: ClassVar[str] = "the mean of a group is zero, so it has no cosine"
     empty_details: ClassVar[Mapping[str, Any]] = {"distance_by_word": {}}

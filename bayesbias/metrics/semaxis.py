@@ -57,7 +57,7 @@ class SemAxis(Metric):
     template: ClassVar[Template] = (2, 1)
     value_range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
     orientation: ClassVar[str] = (
-        "above 0: the attributes are closer to the first targets; further from 0 is more biased"
+        "above 0: the attributes are closer to the first targets; farther from 0 is more biased"
     )
     whole_embedding: ClassVar[bool] = True
     # Where the poles hardly differ, their direction is mostly noise, and draws vary too little.

@@ -68,7 +68,7 @@ class WEAT(Metric):
     )
     template: ClassVar[Template] = (2, 2)
     orientation: ClassVar[str] = (
-        "above 0: the first targets are closer to the first attributes; further from 0 is more "
+        "above 0: the first targets are closer to the first attributes; farther from 0 is more "
         "biased"
     )
     undefined: ClassVar[str] = (

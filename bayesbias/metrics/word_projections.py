@@ -48,7 +48,7 @@ def project_words(
         differences, in the direction of the first words. Without `y` there is one axis.
     normalize : bool, default True
         Whether words and axes are scaled to length one, so that projections are cosines. With
-        False they are plain dot products, and frequent words are further from 0.
+        False they are plain dot products, and frequent words are farther from 0.
 
     Returns
     -------

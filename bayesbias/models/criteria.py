@@ -218,11 +218,12 @@ def _of_cell(density: RowDensity, rows: Codes) -> tuple[Array, Array]:
     one = rows[:1]
     mean, variance = density.mean(one)[0], density.variance(one)[0]
     centre, reach = (y.max() + y.min()) / 2, (y.max() - y.min()) / 2 or 1.0
-    # The log density is a parabola in the outcome, whose coefficients vary over the draws.
+    # The log density is a parabola in the outcome, up to a constant, whose coefficients vary over
+    # the draws.
     shifted = mean - centre
     parabola = np.stack(
         [
-            -0.5 * np.log(2 * np.pi * variance) - shifted**2 / (2 * variance),
+            -0.5 * np.log(variance) - shifted**2 / (2 * variance),
             shifted / variance,
             -0.5 / variance,
         ]

@@ -157,31 +157,34 @@ def _read_groups(source: Path) -> tuple[dict[str, Any], dict[str, xr.Dataset]]:
             raise DataError(f"{source}: a netCDF file, but not a fit saved by bayesbias.")
         if int(attributes["bayesbias_schema"]) > SCHEMA_VERSION:
             raise DataError(f"{source}: written by a newer bayesbias; upgrade to read it.")
-        _check_links(source)
-        groups = {}
-        for name in _GROUPS:
-            group = xr.open_dataset(H5NetCDFStore(file, group=name))
-            if group.nbytes > _LARGEST_RATIO * source.stat().st_size:
-                raise DataError(
-                    f"{source}: {name!r} says that it has {group.nbytes:,} bytes, more than the "
-                    "file can hold; it is damaged or malicious."
-                )
-            groups[name] = group.load()
+        _check_datasets(source)
+        groups = {name: xr.open_dataset(H5NetCDFStore(file, group=name)).load() for name in _GROUPS}
     return attributes, groups
 
 
-def _check_links(source: Path) -> None:
-    """Refuse a file that would have other files read: HDF5 knows three ways to do so."""
+def _check_datasets(source: Path) -> None:
+    """Refuse a file that would have other files read, or more memory used than it can hold.
+
+    HDF5 knows three ways to read other files. xarray reads coordinates when it opens a file, so
+    sizes are checked before.
+    """
     import h5py
 
     with h5py.File(source, "r") as file:
         for parent in ("/", *_GROUPS):
+            size = 0
             for name in file[parent]:
                 outside = not isinstance(file[parent].get(name, getlink=True), h5py.HardLink)
                 if not outside and isinstance(item := file[parent][name], h5py.Dataset):
                     outside = item.is_virtual or bool(item.external)
+                    size += item.nbytes
                 if outside:
                     raise DataError(f"{source}: {name!r} is kept in another file; not a saved fit.")
+            if size > _LARGEST_RATIO * source.stat().st_size:
+                raise DataError(
+                    f"{source}: {parent!r} says that it has {size:,} bytes, more than the file can "
+                    "hold; it is damaged or malicious."
+                )
 
 
 def _check_draws(source: Path, fit: Fit) -> None:
@@ -204,11 +207,11 @@ def _frame(table: xr.Dataset) -> pd.DataFrame:
     columns = {}
     for name, values in table.data_vars.items():
         if "categories" in values.attrs:
-            kinds = pd.CategoricalDtype(
-                pd.Index(json.loads(values.attrs["categories"]), dtype="str")
-            )
-            columns[str(name)] = pd.Series(values.to_numpy().astype(object), dtype="str").astype(
-                kinds
+            levels = pd.Index(json.loads(values.attrs["categories"]), dtype="str")
+            # A word that is not among them becomes a gap, which is refused later.
+            codes = levels.get_indexer(pd.Index(values.to_numpy().astype(object), dtype="str"))
+            columns[str(name)] = pd.Series(
+                pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(levels))
             )
         elif values.dtype.kind in "fiub":
             columns[str(name)] = pd.Series(values.to_numpy())

@@ -320,6 +320,28 @@ def test_equalised_pairs_are_as_far_from_every_neutral_word(emb: bb.Embedding) -
             assert not np.allclose(after[first], after[second], atol=0.1)
 
 
+def test_a_word_in_two_pairs_is_equalised_from_where_the_first_has_left_it(
+    emb: bb.Embedding,
+) -> None:
+    words = ["f0", "m0", "m1"]
+    once, twice = (
+        bb.debias.HardDebias(equalize=pairs).fit(emb, definition=PAIRS)
+        for pairs in ([("f0", "m0")], [("f0", "m0"), ("f0", "m1")])
+    )
+    [direction] = once.directions_
+
+    def outside(vector: np.ndarray) -> np.ndarray:
+        return vector - (vector @ direction) * direction
+
+    first = once.transform(emb, ignore=words)
+    after = twice.transform(emb, ignore=words)
+    alone = emb["m1"] / np.linalg.norm(emb["m1"])
+    common = (outside(first["f0"]) + outside(alone)) / 2
+    for word in ("f0", "m1"):
+        np.testing.assert_allclose(outside(after[word]), common, atol=1e-5)
+    np.testing.assert_allclose(after["m0"], first["m0"], atol=1e-6)
+
+
 def test_direction_is_scikit_learns(emb: bb.Embedding) -> None:
     debiaser = fitted("hard_debias", emb)
     unit = emb.vectors / np.linalg.norm(emb.vectors, axis=1, keepdims=True)

@@ -233,3 +233,14 @@ def test_broken_vectors_of_a_mapped_file(emb: bb.Embedding, tmp_path: object) ->
     raw.flush()
     with pytest.raises(DataError, match="'broken'.*holds NaN or infinite"):
         bb.debias.SoftDebias().fit(bb.load_embedding(path), definition=PAIRS)
+
+
+def test_vectors_whose_squares_are_too_large_are_refused(emb: bb.Embedding) -> None:
+    vectors = emb.vectors.copy()
+    vectors[60] *= 1e30
+    large = bb.Embedding(emb.words, vectors, "large")
+    with (
+        np.errstate(over="ignore"),
+        pytest.raises(DataError, match="'large' holds vectors that are too large"),
+    ):
+        bb.debias.DoubleHardDebias().fit(large, definition=PAIRS)

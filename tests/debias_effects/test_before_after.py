@@ -12,7 +12,16 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias.debias_effects.change_summary import _counts, _gaps, gap_sentence, related_sentence
+from bayesbias._core.wording import capitalized
+from bayesbias.debias_effects.change_summary import (
+    _counts,
+    _gaps,
+    _metrics,
+    _residual,
+    _went,
+    gap_sentence,
+    related_sentence,
+)
 from bayesbias.debias_effects.change_tables import COLUMNS
 from bayesbias.errors import BayesBiasError, BayesBiasWarning
 
@@ -474,6 +483,61 @@ def test_words_that_are_not_known_are_not_counted(demo: bb.Embedding, small: bb.
 def test_counts_are_told_with_what_they_are_of() -> None:
     verdicts = pd.Series(["farther", "inconclusive", "farther", "unchanged"])
     assert _counts(verdicts) == "2 farther from it, 1 unchanged, 1 inconclusive (of 4)"
+
+
+def test_tests_without_a_value_or_an_interval_are_told_apart() -> None:
+    rows = [
+        ("cluster_test", 0.5, 0.9, 0.8, -0.1, 0.7, ""),
+        ("cluster_test", 0.5, 0.8, 0.6, -0.2, 0.4, ""),
+        ("neighbourhood", 0.0, 0.3, 0.2, -0.1, np.nan, ""),
+        ("classification_test", 0.5, np.nan, np.nan, np.nan, np.nan, "there are too few words"),
+    ]
+    columns = ["metric", "neutral", "before", "after", "change", "after_lower", "note"]
+    first, *told = _residual(pd.DataFrame(rows, columns=columns))
+    assert first.startswith("Words that leaned to one of two groups before debiasing")
+    title = [bb.metrics.METRICS[str(row[0])].title for row in rows[1:]]
+    assert told == [
+        f"{capitalized(title[0])} (0.5: no residual bias): 0.80 to 0.90 before, 0.60 to 0.80 "
+        "after; the interval lies above 0.5 for 1 of 2 pairs of groups.",
+        f"{capitalized(title[1])} (0: no residual bias): 0.30 before, 0.20 after.",
+        f"The {title[2]} could not be measured: there are too few words.",
+        f"No interval can be given for the {title[1]}.",
+    ]
+    assert list(_residual(pd.DataFrame())) == []
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "verdict", "told"),
+    [
+        (0.0, 0.0, "unchanged", "stayed at 0.40"),
+        (0.05, 0.15, "nearer", "rose from 0.40 to 0.50 (change 0.10, 0.05 to 0.15)"),
+        (-0.15, -0.05, "farther", "fell from 0.40 to 0.30 (change −0.10, −0.15 to −0.05)"),
+        (-0.05, 0.15, "nearer", "went from 0.40 to 0.45 (change 0.05, −0.05 to 0.15; inconclus"),
+        (0.05, 0.15, "inconclusive", "went from 0.40 to 0.50 (change 0.10, 0.05 to 0.15; incon"),
+    ],
+)
+def test_a_direction_is_claimed_only_where_the_interval_allows(
+    lower: float, upper: float, verdict: str, told: str
+) -> None:
+    change = (lower + upper) / 2
+    row = {"before": 0.4, "after": 0.4 + change, "change": change, "verdict": verdict}
+    assert _went({**row, "lower": lower, "upper": upper}).startswith(told)
+
+
+def test_values_that_could_not_be_measured_are_counted() -> None:
+    row = {"before": 0.4, "after": 0.5, "lower": 0.05, "upper": 0.15, "verdict": "nearer"}
+    rows = [
+        {"metric": "mac", "change": 0.1, **row},
+        {"metric": "weat", "change": 0.1, **row},
+        {"metric": "weat", "change": np.nan, **row, "verdict": ""},
+        {"metric": "rnd", "change": 0.1, **row, "verdict": ""},
+    ]
+    mac, judged, unmeasured, without = _metrics(pd.DataFrame(rows))
+    assert mac.startswith("MAC, the mean distance from all stereotypes, rose from 0.40 to 0.50")
+    assert judged.endswith("compared with the value without bias: 1 nearer to it (of 1).")
+    assert unmeasured.startswith("1 value could not be measured")
+    assert without.startswith("For 1 value no interval of the change can be given")
+    assert len(list(_metrics(pd.DataFrame(rows[1:2])))) == 1
 
 
 def gap(before: float, after: float, half: float, verdict: str) -> dict[str, object]:

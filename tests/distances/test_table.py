@@ -57,6 +57,33 @@ def test_several_embeddings(demo: bb.Embedding) -> None:
     for name in COLUMNS:
         assert first[name].tolist() == alone[name].tolist()
     assert all(isinstance(both[n].dtype, pd.CategoricalDtype) for n in ("word_class", "connection"))
+    assert both.index.equals(pd.RangeIndex(len(both)))
+
+
+def test_rounding_makes_no_distance_below_0_or_above_2(rng: np.random.Generator) -> None:
+    """Directions that are the same or opposite, of other lengths."""
+    words = [f"{kind}{i}" for kind in "pso" for i in range(100)]
+    vectors = rng.normal(size=(100, 7))
+    every = np.concatenate([vectors, 2 * vectors, -0.5 * vectors])
+    unit = every / np.linalg.norm(every, axis=1, keepdims=True)
+    assert (unit**2).sum(axis=1).max() > 1, "without rounding nothing is tested"
+    groups = {"g": words[:50], "h": words[50:100]}
+    stereotypes = {"g": words[100:150], "h": words[150:200]}
+    study = bb.Study("s", groups, stereotypes, {"neutral": words[200:]})
+    table = bb.distance_table(bb.Embedding(words, every), study)
+    assert table["cosine_distance"].min() == 0
+    assert table["cosine_distance"].max() == 2
+    assert table["cosine_similarity"].abs().max() == 1
+
+
+def test_of_many_missing_words_five_are_named(jobs: bb.Study) -> None:
+    controls = [f"w{i}" for i in range(60)]
+    study = bb.Study("s", jobs.groups, jobs.stereotypes, {"neutral": controls})
+    words = ["he", "she", "engineer", "nurse", *controls[7:]]
+    embedding = bb.Embedding(words, np.random.default_rng(3).normal(size=(len(words), 4)), "x")
+    with pytest.warns(BayesBiasWarning, match="control: neutral: 'w0', .*'w4' and 2 more"):
+        table = bb.distance_table(embedding, study)
+    assert table.attrs["missing"] == {"x": {"control: neutral": controls[:7]}}
 
 
 def test_embeddings_that_lack_different_words(jobs: bb.Study) -> None:

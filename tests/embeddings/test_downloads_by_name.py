@@ -17,8 +17,7 @@ from command_line import Result
 
 import bayesbias as bb
 from bayesbias._core.remote_files import REMOTE_FILES
-from bayesbias.debias_effects import word_analogies, word_similarity
-from bayesbias.debias_effects.benchmarks import analogy_questions
+from bayesbias.debias_effects import word_similarity
 from bayesbias.errors import DataError, NotFoundError, SpecError
 
 
@@ -123,55 +122,6 @@ def test_similarities_are_those_of_gensim(demo: bb.Embedding) -> None:
     theirs = demo.to_gensim().evaluate_word_pairs(datapath("simlex999.txt"), case_insensitive=True)
     ours = word_similarity(demo, "simlex_999", draws=50).iloc[0]
     assert ours["spearman"] == pytest.approx(theirs[1].statistic, abs=1e-6)
-
-
-@pytest.mark.oracle
-def test_the_google_analogies_have_the_known_hash() -> None:
-    """gensim brings the file that is downloaded elsewhere: 19,544 questions in 14 sections."""
-    from gensim.test.utils import datapath
-
-    data = Path(datapath("questions-words.txt")).read_bytes()
-    assert hashlib.sha256(data).hexdigest() == REMOTE_FILES["google_analogies"].sha256
-    name, questions = analogy_questions("google_analogies")
-    assert name == "google_analogies"
-    assert len(questions) == 19_544
-    assert len({question.section for question in questions}) == 14
-
-
-BATS = {
-    "BATS_3.0/1_Inflectional_morphology/I01 [noun - plural].txt": "king\tkings\nqueen\tqueens\n"
-    "year\tyears\n",
-    "BATS_3.0/4_Lexicographic_semantics/L01 [hypernyms - animals].txt": "dog\tanimal/mammal\n"
-    "father\tparent/relative\n",
-    "BATS_3.0/metadata.json": "{}",
-    "__MACOSX/BATS_3.0/._I01 [noun - plural].txt": "\0",
-}
-
-
-def test_bats(shelf: Path, demo: bb.Embedding) -> None:
-    zipped(shelf / "BATS_3.0.zip", BATS)
-    name, questions = analogy_questions("bats")
-    assert name == "bats"
-    # All ordered pairs of two pairs: 3 × 2 and 2 × 1.
-    assert len(questions) == 8
-    assert questions[-2][1:] == ("dog", "animal", "father", "parent")
-    assert questions[0].section == "I01 [noun - plural]"
-    from_file = analogy_questions(shelf / "BATS_3.0.zip")
-    assert from_file == ("BATS_3.0", questions)
-    assert word_analogies(demo, "bats", draws=50)["benchmark"].iloc[0] == "bats"
-
-
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({"a.txt": "king kings"}, "no analogies"),
-        ({"I01 [x].txt": "king\n"}, "'king' is not a pair"),
-    ],
-)
-def test_other_archives(tmp_path: Path, files: dict[str, str], message: str) -> None:
-    zipped(tmp_path / "x.zip", files)
-    with pytest.raises(DataError, match=message):
-        analogy_questions(tmp_path / "x.zip")
 
 
 def test_every_file_says_where_it_is_from() -> None:

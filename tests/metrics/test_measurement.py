@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,3 +100,32 @@ def test_a_measurement_is_small_when_sent_to_a_process(demo: bb.Embedding) -> No
     data = pickle.dumps(measurement)
     assert len(data) < demo.vectors.nbytes / 10
     assert pickle.loads(data).value() == measurement.value()
+
+
+@pytest.mark.filterwarnings("ignore:.*share:bayesbias.errors.BayesBiasWarning")
+def test_splits_that_cannot_be_made_have_a_reason(demo: bb.Embedding) -> None:
+    attributes = [["doctor", "lawyer"], ["nurse", "teacher"]]
+
+    def reason(metric: bb.metrics.Metric, *query: list[list[str]], **options: Any) -> str | None:
+        return metric.on(bb.Query(*query), demo, **options).split_values(iterations=50).reason
+
+    weat = bb.metrics.WEAT()
+    assert reason(weat, [["he", "man"], ["man", "he"]], attributes) == (
+        "there is only one way to assign the words to the sets"
+    )
+    pair = [["he"], ["she"]]
+    assert reason(bb.metrics.ClusterTest(n_words=5), pair, []) == bb.metrics.ClusterTest.no_p_value
+    assert reason(bb.metrics.MAC(), [["he"]], [["nurse"]]) == "splits are made of two target sets"
+    few = bb.Query([["he", "qwx", "xwq"], ["she"]], attributes)
+    measurement = weat.on(few, demo)
+    assert measurement.split_values().reason == measurement.words.reason
+    assert measurement.words.reason is not None
+
+
+def test_splits_of_equal_values_have_a_reason() -> None:
+    words = ["a", "b", "c", "d", "x", "y"]
+    same = bb.Embedding(words, np.array([[1.0, 0.0]] * 4 + [[0.5, 1.0], [0.3, -1.0]]))
+    query = bb.Query([["a", "b"], ["c", "d"]], [["x"], ["y"]])
+    found = bb.metrics.WEAT().on(query, same).split_values()
+    assert len(found.draws) == 0
+    assert found.reason == "it does not matter to the metric which set a word is in"

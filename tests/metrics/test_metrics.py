@@ -350,6 +350,60 @@ def test_two_sided_p_value_of_targets_of_unequal_size() -> None:
     assert sizes.p_value == p_values["two-sided"]
 
 
+@pytest.mark.parametrize("effect_size", [False, True])
+def test_weat_as_a_function_of_the_target_weights(
+    effect_size: bool, emb: bb.Embedding, rng: np.random.Generator
+) -> None:
+    """Also of a metric that is derived from it."""
+
+    class Doubled(bb.metrics.WEAT):
+        def weighted(self, *args: Any) -> Any:
+            return 2 * super().weighted(*args)
+
+    words = bb.metrics.WEAT().on(query((2, 2)), emb).words
+    weights = [rng.integers(1, 4, (5, len(some))).astype(float) for some in words.targets]
+    ones = [np.ones((1, len(some))) for some in words.attributes]
+    for kind, factor in ((bb.metrics.WEAT, 1), (Doubled, 2)):
+        metric = kind(return_effect_size=effect_size)
+        expected = bb.metrics.WEAT(return_effect_size=effect_size).weighted(
+            words.targets, words.attributes, weights, ones
+        )
+        found = metric.of_target_weights(words.targets, words.attributes)(weights)
+        np.testing.assert_allclose(found, factor * expected, rtol=1e-9)
+
+
+def test_two_draws_of_the_attributes_are_measured_as_one_by_one(
+    emb: bb.Embedding, rng: np.random.Generator
+) -> None:
+    metric = bb.metrics.WEATEffectSize()
+    words = metric.on(query((2, 2)), emb).words
+    weights = [rng.integers(1, 4, (2, len(some))).astype(float) for some in words.sets]
+    both = metric.weighted(words.targets, words.attributes, weights[:2], weights[2:])
+    for draw in range(2):
+        one = [some[draw : draw + 1] for some in weights]
+        alone = metric.weighted(words.targets, words.attributes, one[:2], one[2:])
+        assert both[draw] == pytest.approx(alone[0], rel=1e-9)
+    assert both[0] != pytest.approx(both[1], rel=1e-3)
+
+
+def test_bounds_of_weat_grow_with_the_target_words() -> None:
+    asked = bb.Query([["a", "b", "c"], ["d", "e"]], [["f"], ["g"]])
+    assert bb.metrics.WEAT().bounds(asked) == (-10.0, 10.0)
+    assert bb.metrics.WEAT(return_effect_size=True).bounds(asked) == (-2.0, 2.0)
+    assert bb.metrics.WEATEffectSize().bounds(asked) == (-2.0, 2.0)
+    assert bb.metrics.WEATEffectSize.value_range == (-2.0, 2.0)
+
+
+def test_the_largest_effect_size_needs_a_word_on_each_side() -> None:
+    assert bb.metrics.max_effect_size(1, 1) == 2
+    assert bb.metrics.max_effect_size(1, 4) == pytest.approx(2.5)
+    for lengths, name in (((0, 3), "first"), ((3, 0), "second")):
+        with pytest.raises(SpecError, match=f"'{name}' is 0"):
+            bb.metrics.max_effect_size(*lengths)
+    with pytest.raises(SpecError, match="'ddof' is 2"):
+        bb.metrics.max_effect_size(3, 3, ddof=2)
+
+
 def test_effect_size_of_targets_of_unequal_size_has_its_own_bound() -> None:
     emb = bb.Embedding(
         ["p", *"qrstuvwxy", "a", "b"], [[1, 0], *[[0, 1]] * 9, [1, 0], [0, 1]], "apart"

@@ -110,6 +110,25 @@ def test_items_with_missing_words(invented: bb.Embedding) -> None:
     assert "pairs with these are left out" in partial.summary()
 
 
+def test_shares_of_answers_are_shown(invented: bb.Embedding) -> None:
+    found = bb.metrics.sembias(invented, draws=20)
+    row = found.table.set_index("answer").loc["stereotype"]
+    shown = f"stereotype {row['share']:.1%} [{row['lower']:.1%}, {row['upper']:.1%}]"
+    assert shown in found.summary()
+    assert "lacks" not in found.summary()
+    assert f"<p>{found.summary()}</p>" in found._repr_html_().replace("&#x27;", "'")
+    assert "SemBias: the pair that differs most as he and she do" in found.to_latex()
+    assert r"\caption{Mine}" in found.to_latex(caption="Mine")
+
+
+def test_a_pair_with_one_vector_has_no_direction(invented: bb.Embedding) -> None:
+    vectors = invented.vectors.copy()
+    vectors[1] = 2 * vectors[0]
+    same = bb.Embedding(invented.words, vectors, "same")
+    with pytest.raises(SpecError, match="'he' and 'she' have the same vector in 'same'"):
+        bb.metrics.sembias(same, draws=20)
+
+
 def test_the_subset_has_forty_items(invented: bb.Embedding) -> None:
     assert bb.metrics.sembias(invented, held_out=True, draws=20).table["n"].sum() == 40
 
@@ -176,6 +195,23 @@ def test_correlations_are_scipys(demo: bb.Embedding) -> None:
     assert set(found.missing) == set(facts.index) - set(words)
     assert (found.table["lower"] < values.to_numpy()).all()
     assert (found.table["upper"] > values.to_numpy()).all()
+
+
+def test_correlations_are_shown_with_the_words_that_are_missing(demo: bb.Embedding) -> None:
+    facts = {"nurse": 90.0, "clerk": 70.0, "engineer": 10.0, "king": 0.0, "qwx": 5.0}
+    found = bb.metrics.factual_association(demo, facts, draws=50, prob=0.5)
+    row = found.table.iloc[0]
+    shown = f"pearson {row['value']:.2f} [{row['lower']:.2f}, {row['upper']:.2f}]"
+    assert shown in found.summary()
+    assert "4 words" in found.summary()
+    assert "(50% intervals). Not found: qwx." in found.summary()
+    assert f"r = {row['value']:.2f} of 4 words with " in repr(found)
+    assert found.summary() in found._repr_html_()
+    assert "with facts about 4 words, with 50\\% intervals" in found.to_latex()
+    assert r"\caption{Mine}" in found.to_latex(caption="Mine")
+    del facts["qwx"]
+    complete = bb.metrics.factual_association(demo, facts, draws=50)
+    assert "Not found" not in complete.summary()
 
 
 def test_interval_is_like_fishers(demo: bb.Embedding) -> None:

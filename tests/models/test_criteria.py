@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -16,9 +16,12 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import bayesbias as bb
+from bayesbias._core import arviz_versions
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 from bayesbias.models import criteria, row_density
+from bayesbias.models.exact.compiled_model import compile_model
 from bayesbias.models.exact.engine import sample_exactly
+from bayesbias.models.exact.leave_out import log_density_left_out
 from bayesbias.models.fitting import table_hash
 from bayesbias.models.model_data import model_data
 
@@ -146,6 +149,15 @@ def test_waic_of_many_rows_in_a_cell(errors: bool, wide: bool, residual: Any) ->
         assert_waic(make_fit(spec, table, spread=0.1))
 
 
+def test_waic_of_many_differences_around_zero() -> None:
+    spec = bb.models.ModelSpec.from_dict(
+        {**bb.load_model("baseline").to_dict(), "outcome": "difference"}
+    )
+    table = crowded()
+    table = table.assign(difference=table["cosine_distance"] - 0.9)
+    assert_waic(make_fit(spec, table, spread=0.1))
+
+
 def test_waic_where_a_curve_does_not_follow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of the draws with a tiny scale: the mean density is no smooth function any more."""
     fit = make_fit(bb.load_model("baseline"), crowded(wide=True))
@@ -157,6 +169,12 @@ def test_waic_where_a_curve_does_not_follow(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(curves) < 3
     assert_waic(make_fit(bb.load_model("baseline"), crowded()))
     assert len(curves) >= 3
+
+
+def test_rows_of_very_different_densities_do_not_underflow() -> None:
+    values = np.array([[-2000.0, -2001.0, -2002.0], [0.0, -1.0, -900.0], [700.0, 0.0, 1.0]])
+    expected = logsumexp(values, axis=1) - np.log(3)
+    np.testing.assert_allclose(criteria._log_mean(values), expected, rtol=1e-12)
 
 
 def test_waic_in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,6 +208,13 @@ def test_waic_is_that_of_arviz(name: str) -> None:
     assert ours.elpd == pytest.approx(theirs.elpd_waic, rel=1e-6)
     assert ours.p == pytest.approx(theirs.p_waic, rel=1e-6)
     assert ours.se == pytest.approx(theirs.se, rel=1e-6)
+
+
+def test_rows_whose_likelihood_varies_too_much_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = make_fit(bb.load_model("baseline"), make_table(2))
+    variances = np.sort(criteria._lppd_and_variance(fit)[1])
+    monkeypatch.setattr(criteria, "VARIANCE_MAX", variances[-4])
+    assert fit.waic().unreliable == 3
 
 
 # Leaving rows out.
@@ -276,6 +301,11 @@ def test_levels_left_out_of_a_student_t_model() -> None:
     assert found.pareto_k.shape == (len(names),)
 
 
+def test_two_levels_can_be_left_out() -> None:
+    found = make_fit(bb.load_model("baseline"), make_table(2)).loo(by="protected_group")
+    assert len(found.labels) == len(found.pointwise) == 2
+
+
 @pytest.mark.parametrize("by", ["cosine_distance", "nothing"])
 def test_levels_that_are_not_there(by: str) -> None:
     fit = make_fit(bb.load_model("baseline"), make_table(2))
@@ -283,6 +313,76 @@ def test_levels_that_are_not_there(by: str) -> None:
         fit.loo(by=by)
     with pytest.raises(DataError, match="'embedding' has only one level, 'e0'"):
         fit.loo(by="embedding")
+
+
+@pytest.fixture(scope="module")
+def correlated() -> bb.models.Fit:
+    return bb.fit(make_table(3, embeddings=2), "embeddings", engine="exact", draws=100, seed=1)
+
+
+def test_correlated_rows_are_left_out_by_level_only(correlated: bb.models.Fit) -> None:
+    for criterion in (correlated.waic, correlated.loo):
+        with pytest.raises(SpecError, match="'embeddings' has correlated residuals.*loo.by='word"):
+            criterion()
+    with pytest.raises(SpecError, match="'by' is 'embedding', and model 'embeddings' has resid"):
+        correlated.loo(by="embedding")
+
+
+def test_levels_left_out_of_a_correlated_model(correlated: bb.models.Fit) -> None:
+    """By importance sampling over the draws of the scales; no row has an lppd of its own."""
+    found = correlated.loo(by="word_to_compare")
+    assert np.isnan(found.p)
+    level, names = pd.factorize(correlated.table["word_to_compare"].astype("str"))
+    assert found.labels == tuple(names)
+    compiled = compile_model(correlated.spec, correlated.data)
+    at = correlated.unknowns(10**6)
+    density = log_density_left_out(compiled, correlated.data, at, level, len(names)).T
+    log_weights, k = arviz_versions.smooth_weights(-density, 1.0)
+    expected = np.log((np.exp(log_weights) * np.exp(density)).sum(axis=1))
+    np.testing.assert_allclose(found.pointwise, expected, rtol=1e-9)
+    np.testing.assert_allclose(found.pareto_k, k, rtol=1e-9)
+    assert found.unreliable == (k > 0.7).sum()
+
+
+@pytest.mark.parametrize("likelihood", ["normal", "student_t"])
+@pytest.mark.parametrize("by", [None, "word_to_compare"])
+def test_rows_and_levels_with_heavy_tails_are_counted(
+    by: str | None, likelihood: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit = make_fit(bb.load_model("baseline").vary(likelihood=likelihood), make_table(2))
+    tails = np.sort(fit.loo(by=by).pareto_k)
+    monkeypatch.setattr(criteria, "PARETO_K_MAX", tails[-4])
+    found = fit.loo(by=by)
+    assert found.unreliable == 3
+    assert f"above {tails[-4]} for 3 of {len(tails)} {'levels' if by else 'rows'}" in found.warning
+
+
+def test_draws_that_depend_on_each_other_count_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of NUTS, the mean effective share of the draws of all parameters goes into the smoothing."""
+    exactly = make_fit(bb.load_model("baseline"), make_table(2))
+    asked = []
+
+    def smooth(log_weights: np.ndarray, efficiency: float) -> tuple[np.ndarray, np.ndarray]:
+        asked.append(efficiency)
+        return original(log_weights, efficiency)
+
+    original = arviz_versions.smooth_weights
+    monkeypatch.setattr(arviz_versions, "smooth_weights", smooth)
+    exactly.loo()
+    assert set(asked) == {1.0}
+    # Each draw twice, so that half of them are worth nothing.
+    again = np.repeat(np.arange(100), 2)
+    stats_ = xr.Dataset({"diverging": (("chain", "draw"), np.zeros((4, 200), bool))})
+    sampled = replace(
+        exactly,
+        posterior=exactly.posterior.isel(draw=again),
+        sample_stats=stats_,
+        provenance={**exactly.provenance, "engine": "nuts"},
+    )
+    sampled.loo()
+    table = sampled.diagnostics().table
+    assert asked[-1] == pytest.approx(table["ess_mean"].mean() / 800)
+    assert 0.3 < asked[-1] < 0.7
 
 
 # What is said about them.
@@ -300,6 +400,29 @@ def test_doubtful_rows_are_counted_and_named() -> None:
     assert found.warning in repr(found)
     left_out = replace(found, kind="LOO", labels=("x",) * 52)
     assert f"Pareto k is above 0.7 for {found.unreliable} of 52 levels" in left_out.warning
+
+
+def test_an_estimate_in_latex_and_html() -> None:
+    made = bb.models.Elpd("LOO", -12.34, 1.26, 3.21, np.array([-5.0, -7.34]))
+    assert (made.unreliable, made.labels, made.pareto_k) == (0, (), None)
+    assert made.summary() == "LOO 24.7 (SE 2.5), p 3.2"
+    latex = made.to_latex()
+    assert r"24.7 & 2.5 & 3.2 \\" in latex
+    assert r"LOO & SE & pLOO \\" in latex
+    assert r"\caption{LOO 24.7 (SE 2.5), p 3.2}" in latex
+    assert r"\caption{Mine}" in made.to_latex(caption="Mine")
+    assert replace(made, kind="<LOO>")._repr_html_().startswith("<p>&lt;LOO&gt; 24.7")
+    with pytest.raises(FrozenInstanceError):
+        made.elpd = 0.0  # type: ignore[misc]
+
+
+def test_the_table_has_a_line_for_each_row_or_level() -> None:
+    made = bb.models.Elpd("WAIC", -12.0, 1.0, 3.0, np.array([-5.0, -7.0]))
+    expected = pd.DataFrame({"row": [0, 1], "elpd": [-5.0, -7.0]})
+    pd.testing.assert_frame_equal(made.table, expected)
+    by_level = replace(made, kind="LOO", labels=("a", "b"), pareto_k=np.array([0.1, 0.2]))
+    expected = pd.DataFrame({"level": ["a", "b"], "elpd": [-5.0, -7.0], "pareto_k": [0.1, 0.2]})
+    pd.testing.assert_frame_equal(by_level.table, expected)
 
 
 # Comparing.
@@ -336,6 +459,27 @@ def test_compare(fits: dict[str, bb.models.Fit], criterion: Any, by: str | None)
     assert table.loc[second, "weight"] == pytest.approx(odds / (1 + odds))
 
 
+def test_a_comparison_is_shown_rounded(fits: dict[str, bb.models.Fit]) -> None:
+    found = bb.compare(fits)
+    best, other = found.index
+    html = found._repr_html_()
+    for value in (*found["WAIC"], *found["SE"], found.loc[other, "dWAIC"], *found["pWAIC"]):
+        assert f"<td>{value:,.1f}</td>" in html
+    assert [f"<td>{value:.2f}</td>" in html for value in found["weight"]] == [True, True]
+    assert "nan" not in html.lower()
+    assert "border=" not in html
+    assert found.summary().splitlines() == [
+        f"{best} predicts best: WAIC {found.loc[best, 'WAIC']:.1f}.",
+        f"{other}: WAIC higher by {found.loc[other, 'dWAIC']:.1f} "
+        f"(SE {found.loc[other, 'dSE']:.1f}).",
+    ]
+    latex = found.to_latex()
+    assert f" & {found.loc[best, 'weight']:.2f} " in latex
+    assert f"{found.loc[best, 'SE']:.1f} &" in latex
+    assert type(found.iloc[:1]) is pd.DataFrame
+    assert found.table["model"].tolist() == [best, other]
+
+
 def test_the_order_of_the_fits_does_not_matter(fits: dict[str, bb.models.Fit]) -> None:
     backwards = dict(reversed(fits.items()))
     pd.testing.assert_frame_equal(bb.compare(fits), bb.compare(backwards))
@@ -357,6 +501,9 @@ def test_comparisons_that_are_refused(fits: dict[str, bb.models.Fit]) -> None:
         SpecError, match="'fits' is a list with fits; give each fit a name: compare"
     ):
         bb.compare([fits["baseline"]])  # type: ignore[arg-type]
+    for one in (fits["baseline"], "baseline", bb.load_model("baseline"), 5):
+        with pytest.raises(SpecError, match=f"'fits' is a {type(one).__name__}; give each fit"):
+            bb.compare(one)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="1 is neither a Fit nor a model"):
         bb.compare({"a": 1})  # type: ignore[dict-item]
     with pytest.raises(SpecError, match="'by' is for criterion='loo'"):

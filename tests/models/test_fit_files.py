@@ -91,7 +91,9 @@ def _elsewhere(file: h5py.File) -> None:
 
 
 def _enormous(file: h5py.File) -> None:
-    file["posterior"].create_dataset("more", shape=(10**6, 10**6), chunks=(1000, 1000), dtype="f8")
+    """A coordinate, which xarray reads as soon as it opens a file."""
+    more = file["posterior"].create_dataset("more", shape=(10**10,), chunks=(10**6,), dtype="f8")
+    more.make_scale("more")
 
 
 def _model(file: h5py.File) -> None:
@@ -104,6 +106,46 @@ def _word(file: h5py.File) -> None:
 
 def _schema(file: h5py.File) -> None:
     file.attrs["bayesbias_schema"] = "x"
+
+
+def _newer(file: h5py.File) -> None:
+    file.attrs["bayesbias_schema"] = 10**6
+
+
+def _virtual(file: h5py.File) -> None:
+    old = file["posterior/co"]
+    layout = h5py.VirtualLayout(shape=old.shape, dtype=old.dtype)
+    layout[:] = h5py.VirtualSource("/etc/passwd", "/", shape=old.shape)
+    del file["posterior/co"]
+    file["posterior"].create_virtual_dataset("co", layout)
+
+
+def _whole_numbers(file: h5py.File) -> None:
+    old = file["posterior/m"]
+    values, scales = old[:], [dimension[0] for dimension in old.dims]
+    del file["posterior/m"]
+    new = file["posterior"].create_dataset("m", data=values.astype(int))
+    for dimension, scale in zip(new.dims, scales, strict=True):
+        dimension.attach_scale(scale)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_newer, "written by a newer bayesbias; upgrade to read it"),
+        (_virtual, "'co' is kept in another file; not a saved fit"),
+        (_without, "there are no draws of 'co'"),
+        (_whole_numbers, "'m' has no chains and draws"),
+        (_nan, "'co' is NaN or infinite"),
+        (_enormous, "more than the file can hold"),
+        (_word, "the column 'protected_group' of its table has a gap"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(
+    saved: Path, tmp_path: Path, change: Callable[[h5py.File], None], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        bb.load_fit(changed(saved, tmp_path, change))
 
 
 @pytest.mark.parametrize("change", [_nan, _without, _elsewhere, _enormous, _model, _word, _schema])
@@ -120,3 +162,13 @@ def test_damaged_files_are_refused(
 def test_a_group_within_itself_is_not_followed(saved: Path, tmp_path: Path) -> None:
     path = changed(saved, tmp_path, _cycle)
     assert bb.load_fit(path).posterior.identical(bb.load_fit(saved).posterior)
+
+
+def test_columns_of_ones_own_are_kept(tmp_path: Path) -> None:
+    table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
+    numbers = np.arange(len(table))
+    table = table.assign(note=np.where(numbers % 2, "é", "b"), number=numbers)
+    bb.fit(table, "connection", draws=20, seed=0, progress=False).save(tmp_path / "fit.nc")
+    again = bb.load_fit(tmp_path / "fit.nc").table
+    assert again["note"].tolist() == table["note"].tolist()
+    assert again["number"].tolist() == table["number"].tolist()

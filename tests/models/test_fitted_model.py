@@ -11,6 +11,7 @@ from scipy import stats
 from simulated import simulated_table
 
 import bayesbias as bb
+from bayesbias._core.constants import CONNECTIONS
 from bayesbias.errors import (
     BayesBiasError,
     BayesBiasWarning,
@@ -19,6 +20,8 @@ from bayesbias.errors import (
     NotFoundError,
     SpecError,
 )
+from bayesbias.models import seconds_to_fit
+from bayesbias.models.contrasts import contrast_weights
 from bayesbias.models.exact.compiled_model import exact_supports
 from bayesbias.models.model_data import ModelData, model_data, prepare_table
 from bayesbias.numerics.intervals import interval
@@ -141,6 +144,10 @@ def test_contrasts_of_a_model_without_words(table: pd.DataFrame) -> None:
         ("associated -", "write it like"),
         ("__import__('os')", "write it like"),
         ("3", "write it like"),
+        ("associated / none", "write it like"),
+        ("associated / 0", "write it like"),
+        ("associated - 'none'", "write it like"),
+        (3, "'contrast' is 3; write it like"),
     ],
 )
 def test_contrasts_are_linear_expressions(
@@ -151,6 +158,19 @@ def test_contrasts_are_linear_expressions(
         return
     with pytest.raises(SpecError, match=message):
         crossed.contrasts(contrast)
+
+
+@pytest.mark.parametrize(
+    ("contrast", "weights"),
+    [
+        ("-none + associated", [1, 0, 0, -1]),
+        ("2 * associated - human * 2", [2, 0, -2, 0]),
+        ("associated - (human + neutral) / 2", [1, 0, -0.5, -0.5]),
+        ("associated + 1 - 1", [1, 0, 0, 0]),
+    ],
+)
+def test_weights_of_contrasts(contrast: str, weights: list[float]) -> None:
+    assert contrast_weights(contrast, CONNECTIONS).tolist() == weights
 
 
 def test_bad_options_of_contrasts(crossed: bb.models.Fit, table: pd.DataFrame) -> None:
@@ -487,6 +507,38 @@ def test_replicates_become_means_and_errors(rng: np.random.Generator) -> None:
         prepare_table(replicated.drop(index=range(len(table), 5 * len(table) - 1)))
     with pytest.raises(SpecError, match="remove one of the two columns"):
         prepare_table(replicated.assign(standard_error=0.1))
+    again = pd.concat([replicated, replicated.iloc[[3, 7]]], ignore_index=True)
+    with pytest.warns(BayesBiasWarning, match=f"2 of {len(again)} rows repeat a pair of a repl"):
+        pd.testing.assert_frame_equal(prepare_table(again), prepared)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({}, "slope for the covariate 'x'; the table has .*covariates=..x"),
+        ({"x": "many"}, "the covariate 'x' is not a column of numbers"),
+        ({"x": np.nan}, "the covariate 'x' is nan in row 0 and missing or not finite in all"),
+        ({"x": 3.0}, "the covariate 'x' is 3 in every row"),
+    ],
+)
+def test_bad_covariates(table: pd.DataFrame, change: dict[str, object], message: str) -> None:
+    spec = bb.load_model("crossed").vary(covariates=["x"])
+    with pytest.raises(DataError, match=message.replace("all", f"{len(table)} of {len(table)}")):
+        model_data(spec, table.assign(**change))
+
+
+def test_bad_factors_and_errors(table: pd.DataFrame) -> None:
+    own = bb.load_model("crossed").to_dict()
+    own["parameters"]["u"]["by"] = ["era"]
+    spec = bb.models.ModelSpec.from_dict(own)
+    with pytest.raises(DataError, match="needs the column 'era'; the table has 'protected_word'"):
+        model_data(spec, table)
+    with pytest.raises(DataError, match="'era' is missing in row 2"):
+        model_data(spec, table.assign(era=[*"ab", None, *"a" * (len(table) - 3)]))
+    with pytest.raises(DataError, match="'era' holds numbers; a factor of a model holds names"):
+        model_data(spec, table.assign(era=0.5))
+    with pytest.raises(DataError, match="'standard_error' holds something that is not a number"):
+        model_data(bb.load_model("crossed"), table.assign(standard_error="little"))
 
 
 def test_pymc_model_is_readable(table: pd.DataFrame) -> None:
@@ -681,3 +733,13 @@ def test_contrasts_of_a_model_of_groups_alone(tmp_path: Path) -> None:
 def _words_and_groups(found: bb.models.Fit) -> tuple[list[str], list[str]]:
     groups = found.groups()
     return list(groups["protected_word"].to_numpy()), list(groups.to_numpy())
+
+
+def test_the_time_of_a_fit_is_estimated_for_the_exact_engine_only(table: pd.DataFrame) -> None:
+    spec = bb.load_model("crossed")
+    rows = prepare_table(table)
+    few, many = (seconds_to_fit(rows, spec, draws) for draws in (1_000, 1_000_000))
+    assert few is not None
+    assert many is not None
+    assert 0 < few < many
+    assert seconds_to_fit(rows, spec.vary(likelihood="student_t"), 1_000) is None

@@ -238,6 +238,78 @@ def test_variance_of_a_weighted_sum(name: str, kind: str, rng: np.random.Generat
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+@pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize("name", [*bb.models.MODELS, *OWN])
+def test_coefficients_are_turned_back_into_noise(
+    name: str, kind: str, few: int, rng: np.random.Generator
+) -> None:
+    """The noise has the length that a dense normal distribution gives, and so its density."""
+    case = case_of(few, name, kind)
+    scales = case.log_scales[1]
+    mean, covariance = deviations(case.compiled, scales)
+    for block in case.compiled.blocks:
+        own = np.ix_(block.coefficients, block.coefficients)
+        normal = stats.multivariate_normal(mean[block.coefficients], covariance[own])
+        values = normal.rvs(5, random_state=rng).reshape(5, -1)
+        solved = block.solve(np.tile(scales[block.scales], (5, 1)))
+        noise, log_density = block.whiten(solved, values)
+        expected = normal.logpdf(values)
+        np.testing.assert_allclose(np.diff(log_density), np.diff(expected), atol=1e-5)
+        apart = values - mean[block.coefficients]
+        lengths = np.einsum("si,si->s", apart, np.linalg.solve(covariance[own], apart.T).T)
+        np.testing.assert_allclose((noise**2).sum(axis=1), lengths, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["crossed", "interaction", "two crossed terms"])
+def test_large_systems_are_solved_alike(
+    name: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = case_of(few, name, "unbalanced")
+
+    def everything() -> list[np.ndarray]:
+        found = [np.concatenate(deviations(case.compiled, case.log_scales[0]), axis=None)]
+        for block in case.compiled.blocks:
+            found += block.gradient(case.log_scales[:, block.scales])
+        return found
+
+    small = everything()
+    monkeypatch.setattr(gaussian_block, "_SMALL", 0)
+    for one, other in zip(small, everything(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-10)
+
+
+def test_scales_beyond_the_digits_have_no_density(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a matrix cannot be factorised, and only there."""
+    case = case_of(60, "crossed", "balanced")
+    [block] = case.compiled.blocks
+    at = case.log_scales[:, block.scales]
+    density, (_, slopes) = block.log_density(at), block.gradient(at)
+    solve = gaussian_block.Block.solve
+
+    def fails(self: gaussian_block.Block, some: np.ndarray) -> gaussian_block.Solution:
+        if (some == at[1]).all(axis=1).any():
+            raise np.linalg.LinAlgError("not positive definite")
+        return solve(self, some)
+
+    monkeypatch.setattr(gaussian_block.Block, "solve", fails)
+    expected = np.where([False, True, False], -np.inf, density)
+    np.testing.assert_allclose(block.log_density(at), expected, rtol=1e-12)
+    values, gradient = block.gradient(at)
+    np.testing.assert_allclose(values, expected, rtol=1e-12)
+    np.testing.assert_array_equal(gradient[1], 0)
+    np.testing.assert_allclose(gradient[[0, 2]], slopes[[0, 2]], rtol=1e-9)
+
+
+@pytest.mark.parametrize("number", [1, 5000])
+def test_small_matrices_that_are_not_positive_definite(number: int) -> None:
+    good = np.tile([[2.0, 0.5], [0.5, 1.0]], (number, 1, 1))
+    expected = np.linalg.inv(np.linalg.cholesky(good))
+    np.testing.assert_allclose(gaussian_block._inverse_cholesky(good), expected, atol=1e-12)
+    good[-1, 1, 1] = 0.1
+    with pytest.raises(np.linalg.LinAlgError):
+        gaussian_block._inverse_cholesky(good)
+
+
 def test_words_are_merged_where_they_can_be() -> None:
     """The tables above have units that only their outcomes distinguish, and others."""
     balanced = Case("crossed", "balanced").compiled.blocks

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from scipy import stats
 from simulated import simulated_table
 
 import bayesbias as bb
-from bayesbias.errors import SpecError
+from bayesbias.errors import DataError, SpecError
 
 pytestmark = pytest.mark.numpy_only
 
@@ -85,6 +87,27 @@ def test_bad_input(fit: bb.models.Fit) -> None:
     baseline = bb.fit(fit.table, "baseline", engine="exact", draws=50)
     with pytest.raises(SpecError, match="does not distinguish connections"):
         bb.plan_sample_size(baseline, width=0.1)
+    heavy = replace(fit, spec=fit.spec.vary(likelihood="student_t"))
+    with pytest.raises(SpecError, match="a plan needs a fit with a normal likelihood"):
+        bb.plan_sample_size(heavy, width=0.1)
+    slopes = replace(fit, spec=fit.spec.vary(covariates=["x"]))
+    with pytest.raises(SpecError, match="a plan needs a model of distances by .*has .*'x'"):
+        bb.plan_sample_size(slopes, width=0.1)
+    controls = fit.table[fit.table["connection"].isin(["human", "none"])]
+    of_controls = bb.fit(controls, "separate", engine="exact", draws=50)
+    with pytest.raises(DataError, match="no associated attributes to plan for"):
+        bb.plan_sample_size(of_controls, width=0.1, contrast="human - none")
+
+
+@pytest.mark.parametrize("model", ["separate", "interaction"])
+def test_studies_are_simulated_of_other_models(model: str) -> None:
+    table = simulated_table(3, words=3, stereotypes=5, controls=12)
+    fit = bb.fit(table, model, engine="exact", seed=1, draws=100)
+    plan = bb.plan_sample_size(fit, width=0.4, simulations=3, seed=3)
+    assert len(plan.simulated) == 3
+    promised = plan.table.set_index("n").loc[plan.n, "width"]
+    assert plan.simulated["width"].mean() == pytest.approx(promised, rel=0.5)
+    assert plan.simulated["covered"].between(0, 1).all()
 
 
 def test_a_model_is_fitted_by_name() -> None:

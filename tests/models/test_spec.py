@@ -244,6 +244,7 @@ def test_vary() -> None:
         ({"priors": {"tau": "Normal(0, 1)"}}, "'tau' cannot be the standard deviation of 'theta'"),
         ({"priors": {"bar": "Exponential(1)"}}, "'bar' cannot be the mean of 'theta'; its prior"),
         ({"likelihood": "cauchy"}, "'likelihood' is 'cauchy'; expected one of"),
+        ({"covariates": "norm"}, "'covariates' is 'norm'; expected a list: .'norm'."),
         ({"residual": "word"}, "'residual' is 'word'; expected one of 'connection', 'one'"),
     ],
 )
@@ -360,6 +361,22 @@ NORMAL = {"prior": "Normal(0, 1)"}
             ),
             "'connection' is not a name for a parameter",
         ),
+        (
+            a_model(parameters=parameters(s={"by": ["draw"], "prior": "Exponential(1)"})),
+            "'s' cannot differ by 'draw'",
+        ),
+        (
+            a_model(mean=["theta", "bar"], parameters=parameters(bar=NORMAL | {"covariate": "x"})),
+            "'bar' is part of a slope and of the mean itself; use two parameters",
+        ),
+        (
+            a_model(correlation="rho", parameters=parameters(rho={"prior": "LKJ(2)"})),
+            "'rho' is a correlation; say over which factor",
+        ),
+        (
+            a_model(parameters=parameters(s={"over": "embedding", "prior": "Exponential(1)"})),
+            "'over' of 's' is for a correlation",
+        ),
         # Degrees of freedom are one positive number.
         (a_model(likelihood="student_t", parameters=parameters(nu=NORMAL)), "nu"),
         (
@@ -374,6 +391,12 @@ NORMAL = {"prior": "Normal(0, 1)"}
 def test_models_that_are_refused(data: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=message):
         bb.models.ModelSpec.from_dict(data)
+
+
+def test_a_covariate_has_one_slope() -> None:
+    once = bb.load_model("hierarchical").vary(covariates=["norm"])
+    assert once.covariates == ("norm",)
+    assert once.vary(covariates=["norm"]) == once
 
 
 def test_two_parameters_of_one_name() -> None:

@@ -286,7 +286,7 @@ def test_accuracy_of_a_hand_computed_case() -> None:
 
 
 def test_accuracy_counts_from_the_neutral_value() -> None:
-    """ECT is 1 without bias; a planted one is further from it."""
+    """ECT is 1 without bias; a planted one is farther from it."""
     query = bb.load_query("weat_6").subqueries((2, 1))[0]
     with_bias, without = (bb.silhouette_analysis.planted_embedding(query, s) for s in (0.3, 0.0))
     found = bb.silhouettes("ect", query, [with_bias, without], runs=30)
