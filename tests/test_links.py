@@ -192,6 +192,7 @@ def test_a_server_that_is_not_there(script: ModuleType) -> None:
     assert fault.startswith(f"a.md: {address}: ")
 
 
+@pytest.mark.slow
 def test_without_a_network(
     script: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

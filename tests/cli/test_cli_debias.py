@@ -40,6 +40,7 @@ def test_debias_with_lists_of_ones_own(
     np.testing.assert_allclose(bb.load_embedding(out).vectors, expected.vectors, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_prefixes(tmp_path: Path, demo: bb.Embedding) -> None:
     """Words are found by the given fallbacks, while learning and while changing."""
     words = [f"/c/en/{word}" for word in demo.words]

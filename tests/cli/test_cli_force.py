@@ -32,7 +32,10 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name == "lists.toml")) for name in COMMANDS],
+)
 def test_an_existing_file_is_replaced_only_with_force(
     run, tmp_path: Path, table: Path, name: str
 ) -> None:

@@ -115,7 +115,7 @@ def test_splits_that_cannot_be_made_have_a_reason(demo: bb.Embedding) -> None:
     )
     pair = [["he"], ["she"]]
     assert reason(bb.metrics.ClusterTest(n_words=5), pair, []) == bb.metrics.ClusterTest.no_p_value
-    assert reason(bb.metrics.MAC(), [["he"]], [["nurse"]]) == "splits are made of two target sets"
+    assert reason(bb.metrics.MAC(), [["he"]], [["nurse"]]) == "splits need two target sets"
     few = bb.Query([["he", "qwx", "xwq"], ["she"]], attributes)
     measurement = weat.on(few, demo)
     assert measurement.split_values().reason == measurement.words.reason

@@ -109,6 +109,7 @@ def test_intervals_and_permutations(demo: bb.Embedding, estimator: Any) -> None:
     assert score.draws is None or len(score.draws) == 20
 
 
+@pytest.mark.slow
 def test_same_seed_same_forest(demo: bb.Embedding) -> None:
     query = bb.load_query("weat_6")
     values = [

@@ -34,7 +34,7 @@ def test_scales_by_hamiltonian_monte_carlo_have_an_r_hat(fit: bb.models.Fit) -> 
     by_hmc = {"scale_sampler": "hmc", "scale_draws": 60}
     good = changed(fit, scale_r_hat=1.049, **by_hmc).diagnostics()
     assert good.ok
-    assert "4000 draws (60 of the scales)" in str(good)
+    assert "4,000 draws (60 of the scales)" in str(good)
     assert "Hamiltonian Monte Carlo" in str(good)
     assert "R-hat 1.049" in str(good)
     for value in (1.05, np.nan):

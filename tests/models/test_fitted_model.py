@@ -199,7 +199,7 @@ def test_summary_and_diagnostics(crossed: bb.models.Fit) -> None:
     assert (summary["r_hat"] < 1.01).all()
     found = crossed.diagnostics()
     assert found.ok
-    assert str(found).startswith("8000 independent draws")
+    assert str(found).startswith("8,000 independent draws")
     assert len(found.table) == len(summary)
 
 

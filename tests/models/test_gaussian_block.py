@@ -421,6 +421,7 @@ def test_scales_far_in_the_tails(name: str, rng: np.random.Generator) -> None:
         assert values.max() < block.log_density(np.full((1, len(block.scales)), -1.5))[0] + 5
 
 
+@pytest.mark.slow
 def test_a_scale_without_any_row() -> None:
     """One of two embeddings has no human controls: that residual scale is as its prior says."""
     table = make_table(3, embeddings=2)

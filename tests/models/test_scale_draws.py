@@ -307,6 +307,7 @@ def test_grid_of_cells_is_a_distribution() -> None:
     assert np.abs(grid.log_density(x) - exact)[exact > exact.max() - 8].max() < 0.6
 
 
+@pytest.mark.slow
 def test_parts_of_a_mixture_are_distributions() -> None:
     """Each integrates to one, however its coordinates are correlated."""
     axes = np.linalg.cholesky(np.array([[1, 0.9], [0.9, 1]]))

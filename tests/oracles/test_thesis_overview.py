@@ -105,6 +105,7 @@ def test_preaveraged_t_test_of_the_tables(thesis: Path) -> None:
     assert ttest_1samp(by_attribute, 0).pvalue == pytest.approx(0.085, abs=0.001)
 
 
+@pytest.mark.slow
 def test_debiasing(thesis: Path) -> None:
     """The paired intervals are about three fifths as wide as those of two fits."""
     before, after = (
