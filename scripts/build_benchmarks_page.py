@@ -75,7 +75,7 @@ def filled(page: str, content: dict[str, Any]) -> str:
 def machine(content: dict[str, Any]) -> str:
     """Return where and with what it was measured."""
     versions = ", ".join(f"{name} {version}" for name, version in content["versions"].items())
-    busy = content["load"] > 0.5
+    busy = content["load"] >= 1
     missing = [name for name in MODULES if name not in content["benchmarks"]]
     return (
         f"Measured on {content['date']} with {content['cores']} cores of {content['processor']}"

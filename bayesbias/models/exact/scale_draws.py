@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize
 
-from bayesbias._core.array_types import Array
+from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.threads import in_threads
 
 Density = Callable[[Array], Array]
@@ -57,6 +57,9 @@ _SEARCHES = 3
 _BETTER = 0.01
 _APART = 1.0  # modes nearer than this are one
 _MINOR = 14.0  # a mode this far below the highest does not matter
+_AT_BOTTOM = 0.25  # a scale nearer than this to the lowest value is at the bottom
+_ABOVE_BOTTOM = 5.0  # where the density is compared with that at the bottom
+_STEEP = 50.0  # and how much lower it is there if it grows without end
 _FIRST_STEPS = 12  # of a search, before the spread is looked at
 _MOST_STEPS = 200
 _LEVEL = 3e-3  # the slope at which a search ends
@@ -196,6 +199,10 @@ def draw_scales(
     # A density that is costly to compute has a short pilot, and few searches and chains.
     costly = pilot < _PILOT // 2
     modes = find_modes(target, rng, 1 if costly else _STARTS)
+    if _is_bottomless(target, *modes[0]):
+        # Sampling would find nothing else, and take minutes.
+        drawn = np.repeat(modes[0][0][None], draws, axis=0)
+        return ScaleDraws(drawn, 1.0, np.inf, mode=modes[0][1], best=target.best)
     for _ in range(_SEARCHES):
         tried = _proposal(target, modes, rng, pilot, draws)
         result = _reject(target, tried, draws, pilot, rng)
@@ -377,6 +384,17 @@ def find_modes(
     return modes
 
 
+def _is_bottomless(target: Target, mode: Array, value: float) -> bool:
+    """Return whether the density grows without end as a scale goes to zero."""
+    lower, _ = _box(target)
+    scale = np.ones(len(mode), dtype=bool) if target.scale is None else target.scale
+    bottom = scale & (mode < lower + _AT_BOTTOM)
+    if not bottom.any():
+        return False
+    higher = np.where(bottom, lower + _ABOVE_BOTTOM, mode)
+    return _climb(target, higher, np.flatnonzero(bottom))[1] < value - _STEEP
+
+
 def _box(target: Target) -> tuple[Array, Array]:
     """Return the bounds of a search."""
     lower = target.start - _FAR if target.lower is None else target.lower + 0.5
@@ -384,8 +402,8 @@ def _box(target: Target) -> tuple[Array, Array]:
     return lower, upper
 
 
-def _climb(target: Target, start: Array, fixed: int | None = None) -> tuple[Array, float]:
-    """Return the mode above a point and its log density, perhaps with one number as it is.
+def _climb(target: Target, start: Array, fixed: int | Codes | None = None) -> tuple[Array, float]:
+    """Return the mode above a point and its log density, perhaps with some numbers as they are.
 
     After some steps the unit of each number becomes its spread, as the curvature has it: a scale of
     a thousand rows is known a hundred times as well as one of ten words.
