@@ -67,6 +67,16 @@ def thesis() -> Path:
     return folder
 
 
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with what the network would have; the cache is empty."""
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    monkeypatch.setenv("BAYESBIAS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("BAYESBIAS_MIRROR", folder.as_uri())
+    return folder
+
+
 @pytest.fixture(scope="session")
 def oracle() -> list[dict[str, Any]]:
     """What WEFE 1.0.1 says of its test model."""

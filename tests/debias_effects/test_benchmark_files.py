@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from pathlib import Path
 
 import pytest
+from archives import zipped
 
 import bayesbias as bb
 from bayesbias._core.remote_files import REMOTE_FILES
 from bayesbias.debias_effects import word_analogies
 from bayesbias.debias_effects.benchmarks import analogy_questions
 from bayesbias.errors import DataError
-
-
-@pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with what the network would have; the cache is empty."""
-    folder = tmp_path / "shelf"
-    folder.mkdir()
-    monkeypatch.setenv("BAYESBIAS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("BAYESBIAS_MIRROR", folder.as_uri())
-    return folder
-
-
-def zipped(path: Path, files: dict[str, str]) -> None:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
 
 
 @pytest.mark.oracle

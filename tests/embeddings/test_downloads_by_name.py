@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import shutil
-import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,28 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from archives import zipped
 from command_line import Result
 
 import bayesbias as bb
 from bayesbias._core.remote_files import REMOTE_FILES
 from bayesbias.debias_effects import word_similarity
 from bayesbias.errors import DataError, NotFoundError, SpecError
-
-
-@pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with what the network would have; the cache is empty."""
-    folder = tmp_path / "shelf"
-    folder.mkdir()
-    monkeypatch.setenv("BAYESBIAS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("BAYESBIAS_MIRROR", folder.as_uri())
-    return folder
-
-
-def zipped(path: Path, files: dict[str, str]) -> None:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
 
 
 def test_an_embedding_without_a_known_hash(shelf: Path) -> None:
