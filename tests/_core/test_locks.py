@@ -121,6 +121,7 @@ print(*counts)
 """
 
 
+@pytest.mark.slow
 def test_one_at_a_time_holds_a_path_however_many_try(tmp_path: Path) -> None:
     command = [sys.executable, "-c", TAKE, str(tmp_path / "a.npy")]
     several = [

@@ -176,6 +176,7 @@ def test_draws_that_differ(
     assert conclusion(replace(confirmed, comparison=table))["disagree"] == ["draws"]
 
 
+@pytest.mark.slow
 def test_starts_that_are_wrong_do_not_matter(exact: bb.models.Fit) -> None:
     """Chains that start from draws with too large a noise have the right posterior."""
     wrong = replace(exact, posterior=exact.posterior.assign(s=exact.posterior["s"] + 0.03))

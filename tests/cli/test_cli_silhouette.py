@@ -71,6 +71,7 @@ def test_same_seed_same_bytes(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert all(a != b for a, b in zip(printed[0], printed[2], strict=True))
 
 
+@pytest.mark.slow
 def test_bands_and_figure_of_several(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, both: list[bb.Embedding]
 ) -> None:

@@ -46,6 +46,7 @@ def test_uniform_values_pass_as_often_as_stated(n: int) -> None:
     assert inside / 1500 >= 0.93
 
 
+@pytest.mark.slow
 def test_bands_are_arvizs() -> None:
     arviz = pytest.importorskip("arviz.stats.ecdf_utils")
     z = ranks.points()

@@ -210,11 +210,13 @@ def test_gradient_of_the_density(case: tuple, few: int) -> None:
     case_of(few, *case).check_gradient()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases())
 def test_coefficients_given_the_scales(case: tuple, few: int) -> None:
     case_of(few, *case).check_coefficients()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["word_to_compare", "protected_word"])
 @pytest.mark.parametrize("case", cases())
 def test_rows_left_out(case: tuple, by: str, few: int) -> None:

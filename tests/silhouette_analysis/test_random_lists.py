@@ -35,6 +35,7 @@ def random_verdicts(metric: str, length: int, draws: int, runs: int) -> list[str
     return verdicts
 
 
+@pytest.mark.slow
 def test_random_words_are_seldom_called_robust() -> None:
     """By MAC, whose values vary little, the robustness of any words is above 0.9."""
     verdicts = random_verdicts("mac", 6, draws=20, runs=8)
