@@ -47,6 +47,7 @@ _CONTENT = {
         "models": [str],
         "debias": [str],
     },
+    "embeddings": {str: {"source": str, "words": int, "sha256": str}},
     "studies": {str: {"lists": dict}},
 }
 
@@ -104,7 +105,8 @@ def check_content(path: Path, record: Mapping[str, Any]) -> None:
     """Refuse a record that lacks what results are made of: nothing else can be read then."""
     parts = record["parts"]
     whole = bool(parts) and _fits(record, _CONTENT)
-    if not whole or any(part["study"] not in record["studies"] for part in parts):
+    whole = whole and all(part["study"] in record["studies"] for part in parts)
+    if not whole or any(part["embedding"] not in record["embeddings"] for part in parts):
         raise DataError(
             f"{path / RECORD}: damaged; run the audit again in another folder, or replace this one "
             "('force', --force)."

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
+from mmap import ACCESS_READ, mmap
 from os import PathLike
 from pathlib import Path
+from struct import Struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 #: Of the file; raised when older versions could not read it.
 SCHEMA_VERSION = 1
 _GROUPS = ("posterior", "sample_stats", "table")
+# How a heap of HDF5 begins, and an object in it: a number, six bytes of no interest, a size.
+_HEAP = b"GCOL\x01\0\0\0"
+_HEAP_OBJECT = Struct("<H6xQ")
 # What zlib can make of a byte, and room for words.
 _LARGEST_RATIO = 2_000
 
@@ -151,6 +156,7 @@ def _read_groups(source: Path) -> tuple[dict[str, Any], dict[str, xr.Dataset]]:
     import h5netcdf
     from xarray.backends import H5NetCDFStore
 
+    _check_heaps(source)
     with h5netcdf.File(source, "r", decode_vlen_strings=True) as file:
         attributes = dict(file.attrs)
         if "bayesbias_schema" not in attributes or any(g not in file.groups for g in _GROUPS):
@@ -160,6 +166,25 @@ def _read_groups(source: Path) -> tuple[dict[str, Any], dict[str, xr.Dataset]]:
         _check_datasets(source)
         groups = {name: xr.open_dataset(H5NetCDFStore(file, group=name)).load() for name in _GROUPS}
     return attributes, groups
+
+
+def _check_heaps(source: Path) -> None:
+    """Refuse a file whose heaps of texts are damaged: HDF5 may look for their end for ever.
+
+    A heap is "GCOL", version 1, three zeros, its size; then objects of 16 bytes and what they hold,
+    of which one with the number 0 is the free space up to the end.
+    """
+    with source.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        start = data.find(_HEAP)
+        while start >= 0:
+            end = start + int.from_bytes(data[start + 8 : start + 16], "little")
+            place = start + 16
+            while place + 16 <= end <= len(data):
+                number, size = _HEAP_OBJECT.unpack_from(data, place)
+                if number == 0 and size != end - place:
+                    raise DataError(f"{source}: damaged; its heaps of texts have no end.")
+                place += size if number == 0 else 16 + -(-size // 8) * 8
+            start = data.find(_HEAP, start + 8)
 
 
 def _check_datasets(source: Path) -> None:

@@ -129,6 +129,8 @@ def test_records_of_others(folder: Path, tmp_path: Path) -> None:
         {"parts": [{"embedding": "forest", "study": "shrubs", "folder": ""}]},
         {"options": {}},
         {"options": []},
+        {"embeddings": {}},
+        {"embeddings": {"forest": {"source": "a.txt", "words": "12", "sha256": ""}}},
         {"studies": {}},
         {"studies": {"trees": {"lists": {}}}},
         {"steps": {"table": {}}},

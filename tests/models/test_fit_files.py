@@ -159,6 +159,20 @@ def test_damaged_files_are_refused(
     assert len(str(caught.value)) < 2_000
 
 
+def test_a_heap_without_an_end_is_refused(saved: Path, tmp_path: Path) -> None:
+    """HDF5 goes through a heap until it is over; free space of no size is never over."""
+    data = bytearray(saved.read_bytes())
+    heap = data.index(b"GCOL\x01\0\0\0")
+    end, place = heap + int.from_bytes(data[heap + 8 : heap + 16], "little"), heap + 16
+    while int.from_bytes(data[place : place + 2], "little"):
+        place += 16 + -(-int.from_bytes(data[place + 8 : place + 16], "little") // 8) * 8
+    assert int.from_bytes(data[place + 8 : place + 16], "little") == end - place
+    data[place + 8 : place + 16] = bytes(8)
+    (tmp_path / "fit.nc").write_bytes(data)
+    with pytest.raises(DataError, match=r"fit\.nc: damaged; its heaps of texts have no end"):
+        bb.load_fit(tmp_path / "fit.nc")
+
+
 def test_a_group_within_itself_is_not_followed(saved: Path, tmp_path: Path) -> None:
     path = changed(saved, tmp_path, _cycle)
     assert bb.load_fit(path).posterior.identical(bb.load_fit(saved).posterior)
