@@ -104,9 +104,11 @@ def read_part_record(path: Path, source: Path) -> dict[str, dict[str, Any]]:
 def check_content(path: Path, record: Mapping[str, Any]) -> None:
     """Refuse a record that lacks what results are made of: nothing else can be read then."""
     parts = record["parts"]
-    whole = bool(parts) and _fits(record, _CONTENT)
-    whole = whole and all(part["study"] in record["studies"] for part in parts)
-    if not whole or any(part["embedding"] not in record["embeddings"] for part in parts):
+    described = all(
+        part["study"] in record["studies"] and part["embedding"] in record["embeddings"]
+        for part in parts
+    )
+    if not (parts and described and _fits(record, _CONTENT)):
         raise DataError(
             f"{path / RECORD}: damaged; run the audit again in another folder, or replace this one "
             "('force', --force)."

@@ -139,6 +139,11 @@ class Target:
     best_point: Array | None = None
     _lock: Lock = field(default_factory=Lock)
 
+    @property
+    def is_scale(self) -> npt.NDArray[np.bool_]:
+        """Which of the numbers are logarithms of scales."""
+        return np.ones(len(self.start), dtype=bool) if self.scale is None else self.scale
+
     def __call__(self, x: Array) -> Array:
         """Return the log density of each point, and remember the best."""
         values = self.log_density(x)
@@ -276,9 +281,8 @@ def _with_arms(target: Target, modes: list[tuple[Array, float]]) -> _Mixture:
     mode, top = modes[0]
     parts = [_around(target, point) for point, _ in modes]
     heights = [value for _, value in modes]
-    scale = np.ones(len(mode), dtype=bool) if target.scale is None else target.scale
     # A scale that is known this well is not zero.
-    vague = np.flatnonzero(scale & (parts[0].left > _VAGUE / 2)).tolist()
+    vague = np.flatnonzero(target.is_scale & (parts[0].left > _VAGUE / 2)).tolist()
     for arm in in_threads(lambda j: _arm(target, mode, j), vague):
         if arm is not None and arm[1] > top - _MINOR:
             parts.append(arm[0])
@@ -387,8 +391,7 @@ def find_modes(
 def _is_bottomless(target: Target, mode: Array, value: float) -> bool:
     """Return whether the density grows without end as a scale goes to zero."""
     lower, _ = _box(target)
-    scale = np.ones(len(mode), dtype=bool) if target.scale is None else target.scale
-    bottom = scale & (mode < lower + _AT_BOTTOM)
+    bottom = target.is_scale & (mode < lower + _AT_BOTTOM)
     if not bottom.any():
         return False
     higher = np.where(bottom, lower + _ABOVE_BOTTOM, mode)
