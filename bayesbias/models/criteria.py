@@ -18,6 +18,7 @@ from scipy.special import logsumexp
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import one_of
+from bayesbias._core.wording import enumerated
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.exact.compiled_model import compile_model
 from bayesbias.models.exact.leave_out import log_density_left_out
@@ -93,13 +94,7 @@ class Elpd:
         """Why not to trust it; empty if nothing speaks against it."""
         if not self.unreliable:
             return ""
-        what = f"{self.unreliable} of {len(self.pointwise)} {'levels' if self.labels else 'rows'}"
-        if self.kind == "WAIC":
-            return (
-                f"WAIC is unreliable, because the log likelihood of {what} has a variance above "
-                f"{VARIANCE_MAX} (use LOO)"
-            )
-        return f"LOO is unreliable, because Pareto k is above {PARETO_K_MAX} for {what}"
+        return _not_to_trust(self, f"{self.unreliable:,}")
 
     @property
     def table(self) -> pd.DataFrame:
@@ -149,6 +144,17 @@ class Elpd:
     def __repr__(self) -> str:
         text = f"{self.kind} {self.deviance:.1f} (SE {2 * self.se:.1f}), p {self.p:.1f}"
         return f"{text}; {self.warning}" if self.warning else text
+
+
+def _not_to_trust(elpd: Elpd, count: str) -> str:
+    """Return why not to trust a criterion, given how many rows (or levels) are unreliable."""
+    where = f"{count} of {len(elpd.pointwise):,} {'levels' if elpd.labels else 'rows'}"
+    if elpd.kind == "WAIC":
+        return (
+            f"WAIC is unreliable (use LOO), because the log likelihood has a variance above "
+            f"{VARIANCE_MAX} in {where}"
+        )
+    return f"LOO is unreliable, because Pareto k is above {PARETO_K_MAX} in {where}"
 
 
 def _elpd(kind: str, pointwise: Array, lppd: Array, **more: Any) -> Elpd:
@@ -486,9 +492,10 @@ def compare(
     criteria = {
         name: fit.waic() if criterion == "waic" else fit.loo(by=by) for name, fit in by_name.items()
     }
-    doubtful = {name: elpd.warning for name, elpd in criteria.items() if elpd.warning}
+    doubtful = {name: elpd for name, elpd in criteria.items() if elpd.unreliable}
     if doubtful:
-        warn("; ".join(f"{name}: {why}" for name, why in doubtful.items()))
+        counts = [f"{elpd.unreliable:,} ({name})" for name, elpd in doubtful.items()]
+        warn(_not_to_trust(next(iter(doubtful.values())), enumerated(counts)))
     label = criterion.upper()
     order = sorted(criteria, key=lambda name: criteria[name].deviance)
     best = criteria[order[0]]

@@ -354,7 +354,7 @@ def test_rows_and_levels_with_heavy_tails_are_counted(
     monkeypatch.setattr(criteria, "PARETO_K_MAX", tails[-4])
     found = fit.loo(by=by)
     assert found.unreliable == 3
-    assert f"above {tails[-4]} for 3 of {len(tails)} {'levels' if by else 'rows'}" in found.warning
+    assert f"above {tails[-4]} in 3 of {len(tails)} {'levels' if by else 'rows'}" in found.warning
 
 
 def test_draws_that_depend_on_each_other_count_less(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -399,7 +399,20 @@ def test_doubtful_rows_are_counted_and_named() -> None:
     assert "0.4" in found.warning
     assert found.warning in repr(found)
     left_out = replace(found, kind="LOO", labels=("x",) * 52)
-    assert f"Pareto k is above 0.7 for {found.unreliable} of 52 levels" in left_out.warning
+    assert f"Pareto k is above 0.7 in {found.unreliable} of 52 levels" in left_out.warning
+
+
+def test_a_comparison_names_all_doubtful_models_at_once() -> None:
+    table = make_table(2)
+    calm = make_fit(bb.load_model("baseline"), table)
+    wild = {name: make_fit(bb.load_model("baseline"), table, spread=0.5) for name in "bc"}
+    count = wild["b"].waic().unreliable
+    with pytest.warns(BayesBiasWarning) as warned:
+        bb.compare({"a": calm, **wild})
+    assert [str(warning.message) for warning in warned] == [
+        "WAIC is unreliable (use LOO), because the log likelihood has a variance above 0.4 in "
+        f"{count} (b) and {count} (c) of 52 rows"
+    ]
 
 
 def test_an_estimate_in_latex_and_html() -> None:
