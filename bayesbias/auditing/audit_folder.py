@@ -366,8 +366,9 @@ class Folder:
         """
         _check_files(self.path, (self._steps[name]["files"] for name in self._done))
         self._settle()
-        keys = {name: self._steps[name]["key"] for name in self._done}
-        inputs = {"about": self._about, "steps": keys}
+        # The files too: those of a step that was repeated may differ, such as by fonts.
+        made = {name: [self._steps[name][of] for of in ("key", "files")] for name in self._done}
+        inputs = {"about": self._about, "steps": made}
         self.step(REPORT_STEP.name, inputs, REPORT_STEP.paths(), make)
 
     def _settle(self) -> None:

@@ -162,6 +162,17 @@ def test_no_report_on_files_that_are_not_as_they_were_left(tmp_path: Path) -> No
     assert (tmp_path / "audit" / "report.html").read_text() == "report"
 
 
+def test_a_report_on_files_that_were_made_again_is_written_again(tmp_path: Path) -> None:
+    written = Work()
+    for font, times in (("one", 1), ("not asked for", 1), ("another", 2)):
+        if font == "another":
+            (tmp_path / "audit" / "a.svg").unlink()
+        folder = opened(tmp_path)
+        folder.step("a", {}, ["a.svg"], Work(font))
+        folder.report(written)
+        assert written.done == times
+
+
 def test_a_folder_that_a_killed_run_had_just_made_can_be_used(tmp_path: Path) -> None:
     (tmp_path / ".lock").write_text('{"process": ')
     (tmp_path / ".audit.json.host~1~x.json").write_text("{")
