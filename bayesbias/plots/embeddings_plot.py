@@ -53,8 +53,7 @@ def plot_embeddings(
     """
     # Each contrast begins with the embeddings themselves.
     rows_of = {
-        f"compared with {others[str(contrast)]}": part
-        for contrast, part in table.groupby("contrast", sort=False)
+        others[str(contrast)]: part for contrast, part in table.groupby("contrast", sort=False)
     }
     order = {
         title: [
@@ -75,6 +74,6 @@ def plot_embeddings(
     reference(ax, 0)
     tidy(ax)
     rows.label(ax)
-    label_below(ax, f"difference of cosine distances, {prob:.0%} intervals (negative: closer)")
+    label_below(ax, f"difference from own stereotypes, {prob:.0%} intervals (negative: own closer)")
     legend_above(ax, keys([_EACH, _DIFFERENCE]), columns=2)
     return ax
