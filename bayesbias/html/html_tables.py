@@ -45,6 +45,8 @@ class Table:
     keys : sequence of str, optional
         For each row what links it to the marks of figures in the same section: pointing at one
         shows the others, and clicking a mark opens the row. An empty string for no link.
+    hint : str, default ""
+        What the reader can do with it on a screen, said after the caption; not printed.
 
     Raises
     ------
@@ -69,6 +71,7 @@ class Table:
     filterable: bool | None = None
     details: Sequence[Blocks] | None = None
     keys: Sequence[str] | None = None
+    hint: str = ""
 
     def __post_init__(self) -> None:
         available = list(self.frame.columns)
@@ -110,6 +113,7 @@ class Table:
         return fill(
             "table.html",
             caption=self.caption,
+            hint=self.hint,
             caption_id=context.new_id("caption") if self.caption else "",
             number=context.number("Table") if self.caption else "",
             is_tall=len(self.frame) > _TALL,

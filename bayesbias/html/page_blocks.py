@@ -114,7 +114,8 @@ class Choice:
     """Parts of which the reader sees one at a time; on paper and without scripts, all or none.
 
     All choices of a page that have the same label are made together. Figures and tables have the
-    same numbers in each option, so that those the reader sees are counted without gaps.
+    same numbers in each option, so that those the reader sees are counted without gaps; on paper
+    they are called Figure 3.1, 3.2 and so on.
 
     Parameters
     ----------
@@ -148,9 +149,12 @@ class Choice:
 
     def html(self, context: PageContext) -> str:
         """Return all options as HTML."""
-        contexts = {name: context.instead() for name in self.options}
-        options = [(name, render(blocks, contexts[name])) for name, blocks in self.options.items()]
-        for option_context in contexts.values():
+        contexts = context.options(len(self.options))
+        options = [
+            (name, render(blocks, option_context))
+            for (name, blocks), option_context in zip(self.options.items(), contexts, strict=True)
+        ]
+        for option_context in contexts:
             context.numbers.update(option_context.numbers - context.numbers)
         return fill(
             "choice.html",

@@ -32,6 +32,9 @@ class PageContext:
         The level of headings.
     is_aside : bool, default False
         Whether this is the detail of a row, where figures and tables have no numbers.
+    option : str, default ""
+        Which option of a choice this is, such as ``".2"``. On paper, where all options are seen,
+        it follows the numbers of figures and tables.
     """
 
     ids: set[str] = field(default_factory=set)
@@ -40,6 +43,7 @@ class PageContext:
     lighter: dict[str, str] = field(default_factory=dict)
     level: int = 3
     is_aside: bool = False
+    option: str = ""
 
     def claim(self, name: str) -> str:
         """Return an id for something that others link to; each may be had once."""
@@ -54,12 +58,14 @@ class PageContext:
         name = f"{kind}-{self.id_counts[kind]}"
         return self.new_id(kind) if name in self.ids else self.claim(name)
 
-    def number(self, kind: str) -> str:
-        """Return ``Figure 3`` for the third figure; nothing for one that is an aside."""
+    def number(self, kind: str) -> Markup:
+        """Return ``Figure 3`` for the third figure, as HTML; nothing for one that is an aside."""
         if self.is_aside:
-            return ""
+            return Markup()
         self.numbers[kind] += 1
-        return f"{kind} {self.numbers[kind]}"
+        number = Markup("{} {}").format(kind, self.numbers[kind])
+        on_paper = Markup('<span class="paper-only">{}</span>').format(self.option)
+        return number + on_paper if self.option else number
 
     def color(self, color: str) -> str:
         """Return a colour of data, such as ``"#332288"``, for a style: lighter on dark paper."""
@@ -74,9 +80,13 @@ class PageContext:
         """Return the context of blocks inside a block here."""
         return replace(self, level=min(self.level + 1, 6), is_aside=self.is_aside or aside)
 
-    def instead(self) -> PageContext:
-        """Return the context of blocks that stand instead of others, which count from the same."""
-        return replace(self.below(), numbers=self.numbers.copy())
+    def options(self, count: int) -> list[PageContext]:
+        """Return the contexts of blocks that stand instead of each other; each counts from here."""
+        places = [f".{place}" for place in range(1, count + 1)] if count > 1 else [""]
+        return [
+            replace(self.below(), numbers=self.numbers.copy(), option=self.option + place)
+            for place in places
+        ]
 
 
 class Block(Protocol):

@@ -125,6 +125,8 @@ class Figure:
         What the picture shows, in a sentence.
     caption : str, default ""
         Said below the picture; may have markup.
+    hint : str, default ""
+        What the reader can do with it on a screen, said after the caption; not printed.
 
     Raises
     ------
@@ -143,6 +145,7 @@ class Figure:
     picture: str | bytes
     alt: str
     caption: str = ""
+    hint: str = ""
 
     def __post_init__(self) -> None:
         if not self.alt.strip():
@@ -158,7 +161,12 @@ class Figure:
         picture = _png(self.picture) if isinstance(self.picture, bytes) else _svg(self, context)
         number = context.number("Figure") if self.caption else ""
         return fill(
-            "figure.html", alt=self.alt, caption=self.caption, number=number, picture=picture
+            "figure.html",
+            alt=self.alt,
+            caption=self.caption,
+            hint=self.hint,
+            number=number,
+            picture=picture,
         )
 
 

@@ -491,16 +491,24 @@ def test_what_is_for_screens_is_not_printed(show: Callable[..., Any], tmp_path: 
         Fold("Printed", "Printed fold."),
         Fold("Left out", "Unprinted fold.", on_paper=False),
         Choice("Which", {"a": "Unprinted choice.", "b": "Other."}, on_paper=False),
+        Choice("List", {name: Table(pd.DataFrame({"x": [1]}), "Cases.") for name in "ab"}),
+        Table(pd.DataFrame({"x": [1]}), "More cases.", hint="Click a heading."),
     ]
     page = Page("Paper", [Section("One", blocks)])
     driver = show(write_page(page, tmp_path / "paper.html").as_uri())
-    assert "Unprinted choice." in driver.find_element(By.TAG_NAME, "main").text
+    text = driver.find_element(By.TAG_NAME, "main").text
+    assert "Unprinted choice." in text
+    assert "Table 1 Cases." in text
+    assert "More cases. Click a heading." in text
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     driver.execute_script("dispatchEvent(new Event('beforeprint'))")
     text = driver.find_element(By.TAG_NAME, "main").text
     assert "Printed fold." in text
     assert "Unprinted" not in text
     assert "Left out" not in text
+    assert "Click" not in text
+    assert "Table 1.1 Cases." in text
+    assert "Table 1.2 Cases." in text
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 

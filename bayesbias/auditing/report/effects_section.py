@@ -17,8 +17,9 @@ def effects(part: AuditPart) -> SectionBlocks:
     yield figure(
         part.figure(artifacts.GROUPS_FIGURE),
         f"Expected cosine distance of each group, the average of its words, with {part.prob:.0%} "
-        "intervals. Point at an interval to see its numbers.",
+        "intervals.",
         "Intervals of the expected distances, one row per group.",
+        "Point at an interval to see its numbers.",
     )
     yield from map(literal, same_attributes(labelled(part.contrasts, part.study), part.prob))
     yield _contrasts(part)

@@ -22,11 +22,11 @@ DIFFERENCE = Column(title="Difference", interval=("lower", "upper"), reference=0
 _LARGE = 1_000_000
 
 
-def figure(files: FigureFiles, caption: str, alt: str) -> Figure:
-    """Return a figure for the page, as SVG unless that is large."""
+def figure(files: FigureFiles, caption: str, alt: str, hint: str = "") -> Figure:
+    """Return a figure for the page, as SVG unless that is large; only that can be pointed at."""
     if files.svg.stat().st_size > _LARGE:
         return Figure(files.png.read_bytes(), alt, caption)
-    return Figure(read_utf8(files.svg), alt, caption)
+    return Figure(read_utf8(files.svg), alt, caption, hint)
 
 
 def with_data(contrasts: pd.DataFrame) -> pd.DataFrame:

@@ -47,9 +47,9 @@ def words(part: AuditPart) -> SectionBlocks:
         f"Expected cosine distance of each protected word from each kind of attribute, with "
         f"{part.prob:.0%} intervals, by the model {literal(part.lead)}. Own stereotypes "
         "that lie to the left of the controls show an association; the table below has the "
-        "intervals of these differences. Point at an interval to see its numbers; click it to "
-        "open its word in the table.",
+        "intervals of these differences.",
         "Intervals of the expected distances, one row per protected word, four marks each.",
+        "Point at an interval to see its numbers; click it to open its word in the table.",
     )
     contrasts = with_data(part.contrasts[part.contrasts["level"] == "word"])
     text = " ".join(other_contrasts(labelled(contrasts, part.study)))
@@ -62,9 +62,10 @@ def words(part: AuditPart) -> SectionBlocks:
     yield Table(
         _labelled(frame, part),
         "All protected words by the three comparisons, those closest to their own stereotypes "
-        "first (negative: closer). Click a heading to sort, a word to see its distances.",
+        "first (negative: closer).",
         columns,
         filterable=True,
+        hint="Click a heading to sort, a word to see its distances.",
         details=[
             [
                 _differences(contrasts_of[word]),
