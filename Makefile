@@ -5,6 +5,10 @@ BIN = $(VENV)/bin
 PYTEST_ARGS ?=
 VERSIONS ?= 3.11 3.12 3.13
 
+# Installs into an environment: with pip or, many times as fast, with the program UV=/path/to/uv.
+UV ?=
+install_into = $(if $(UV),$(UV) pip install --quiet --python $(1)/bin/python,$(1)/bin/python -m pip install --quiet --disable-pip-version-check)
+
 # WEFE's own test model: the tests beside WEFE's numbers run where it has been fetched.
 ORACLE = $(CURDIR)/.oracle/wefe-model.npz
 ifneq ($(wildcard $(ORACLE)),)
@@ -41,11 +45,11 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(call install_into,$(VENV)) --editable .
 	@touch $@
 
 $(VENV)/.installed-test: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(call install_into,$(VENV)) --editable '.[test]'
 	@touch $(VENV)/.installed $@
 
 demo: $(VENV)/.installed
@@ -113,11 +117,11 @@ pages: $(VENV)/.installed
 	$(BIN)/python scripts/fill_pages.py README.md docs/*.md docs/*/*.md
 
 calibration: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[glove]'
+	$(call install_into,$(VENV)) --editable '.[glove]'
 	OMP_NUM_THREADS=1 $(BIN)/python scripts/build_calibration.py --jobs -1
 
 $(VENV)/.installed-docs: $(VENV)/.installed pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(call install_into,$(VENV)) --editable '.[docs]'
 	@touch $@
 
 docs: $(VENV)/.installed-docs
@@ -131,7 +135,7 @@ notebooks: $(VENV)/.installed-test
 
 .venv-audit/.installed:
 	$(PYTHON) -m venv .venv-audit
-	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	$(call install_into,.venv-audit) pip-audit
 	@touch $@
 
 vulnerabilities: $(VENV)/.installed-test .venv-audit/.installed
@@ -139,12 +143,12 @@ vulnerabilities: $(VENV)/.installed-test .venv-audit/.installed
 
 .venv-wefe/.installed:
 	$(PYTHON) -m venv .venv-wefe
-	.venv-wefe/bin/python -m pip install --quiet --disable-pip-version-check wefe==1.0.1
+	$(call install_into,.venv-wefe) wefe==1.0.1
 	@touch $@
 
 .venv-peers/.installed:
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check bambi==0.17.2 'matplotlib<3.11'
+	$(call install_into,.venv-peers) bambi==0.17.2 'matplotlib<3.11'
 	@touch $@
 
 benchmarks: $(VENV)/.installed-test .venv-wefe/.installed .venv-peers/.installed $(ORACLE)

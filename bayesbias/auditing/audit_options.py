@@ -18,7 +18,7 @@ from bayesbias.metrics import Metric, MetricLike, as_metrics
 from bayesbias.models import MODELS, ModelSpec, load_model
 from bayesbias.numerics.intervals import check_interval
 
-#: The model that leads, chosen by how often its intervals hold the truth.
+#: The model that leads, chosen by how often its intervals contain the true value.
 LEAD = "interaction"
 #: A model of the catalogue by its name, a TOML file, or a ModelSpec.
 Model: TypeAlias = str | PathLike[str] | ModelSpec
@@ -109,8 +109,9 @@ def has_means(spec: ModelSpec) -> bool:
 def leading(models: Iterable[ModelSpec], order: Sequence[str]) -> str:
     """Return the model that means and contrasts are from.
 
-    That is the one whose intervals hold the truth as often as they say, whatever predicts best on
-    this table; without it, the best by `order` of those with a mean for each word and connection.
+    That is the one whose intervals contain the true value as often as stated, whatever predicts
+    best on this table; without it, the best by `order` of those with a mean for each word and
+    connection.
     """
     names = {spec.name for spec in models if has_means(spec)}
     return LEAD if LEAD in names else next(name for name in order if name in names)

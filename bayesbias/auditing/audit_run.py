@@ -103,11 +103,11 @@ def audit(
     """Audit embeddings: distances, models, contrasts, metrics, word lists, figures, a report.
 
     All models are fitted and compared. Means and contrasts are from the model ``interaction``,
-    whose intervals hold the truth as often as they say; that was not chosen by how well it predicts
-    this table. Its exact draws are checked against its density and a second sampler. Everything is
-    written to a folder of open files. A second call does only what is not done: a step is done
-    again if what it depends on has changed, or if one of its files has; an interrupted audit goes
-    on where it was.
+    whose intervals contain the true value as often as stated; it is not chosen by how well it
+    predicts this table. Its exact draws are checked against its density and a second sampler.
+    Everything is written to a folder of open files. A second call does only what is not done: a
+    step is done again if what it depends on has changed, or if one of its files has; an interrupted
+    audit goes on where it was.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Calibration: whether the intervals of a model hold the truth as often as they say."""
+"""Calibration: whether the intervals of a model contain the true value as often as stated."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _ARRAYS = ("truth", "rank", "pit", "lower", "upper")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
-    """How often intervals held the truth in simulated tables, and the ranks of the truth.
+    """How often intervals contained the true value in simulated tables, and its ranks.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def calibrate(
     out: str | PathLike[str] | None = None,
     progress: bool = True,
 ) -> Calibration:
-    """Simulate tables with known truth, fit them, and count how often intervals hold the truth.
+    """Simulate tables with known values, fit them, and count how often intervals contain these.
 
     The simulated tables have the layout of the given one: the same words are compared with the
     same words. Two questions can be asked.

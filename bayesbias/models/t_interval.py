@@ -38,8 +38,8 @@ def t_contrasts(
     value, its mean distance from the protected words concerned, and the interval is that of a
     difference of two means. There are few stereotypes in a list, so their variance is pooled over
     the lists of all groups; controls have their own. No prior, no pooling of estimates, and the
-    protected words are taken as given. A model is worth its price if its intervals hold the truth
-    as often and are narrower.
+    protected words are taken as given. A model is worth its price if its intervals contain the
+    true value as often and are narrower.
 
     Parameters
     ----------

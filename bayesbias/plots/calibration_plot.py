@@ -41,8 +41,8 @@ def plot_calibration(calibration: Calibration) -> npt.NDArray[np.object_]:
     a panel for each level. If the posterior is right, a line stays within the grey band from end to
     end with a probability of 95%. Lines that depart from it, given how many there are (Holm's
     method), are drawn strong: up and then down are intervals that are too narrow, a hill is
-    estimates that are too high. Right: how often equal-tailed intervals hold the truth, against
-    their stated probability; below the diagonal they are too narrow.
+    estimates that are too high. Right: how often equal-tailed intervals contain the true value,
+    against their stated probability; below the diagonal they are too narrow.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _draw_ranks(panels: dict[str, Axes], calibration: Calibration, look: dict[st
         columns = _columns(panels)
         ax.tick_params(labelleft=place % columns == 0)
         if place + columns >= len(panels):
-            ax.set_xlabel("rank of the truth", color=INK, fontsize=9)
+            ax.set_xlabel("rank of the true value", color=INK, fontsize=9)
         else:
             ax.tick_params(labelbottom=False)
         if place % columns == 0:
@@ -217,7 +217,7 @@ def _draw_coverage(ax: Axes, calibration: Calibration, look: dict[str, Style]) -
         color=INK,
     )
     ax.set_xlabel("stated probability of the interval", color=INK, fontsize=9)
-    ax.set_ylabel("share of intervals that hold the truth", color=INK, fontsize=9)
+    ax.set_ylabel("share of intervals that contain the true value", color=INK, fontsize=9)
 
 
 def _ends(values: Array) -> Array:

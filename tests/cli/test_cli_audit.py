@@ -222,7 +222,8 @@ def test_steps_on_a_terminal(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "out" / "audit.json").read_text("utf-8"))
     record["steps"]["fit hierarchical"]["seconds"] = 20.4
     (tmp_path / "out" / "audit.json").write_text(json.dumps(record))
-    again = shown("--force")
+    (tmp_path / "out" / "fits" / "hierarchical.nc").unlink()
+    again = shown()
     assert "step 3 of 15: fitting the model hierarchical, about 20 seconds\n" in again
     assert "step 15 of 15: writing the report" in again
     assert shown("--quiet") == ""
