@@ -94,7 +94,7 @@ class Elpd:
         """Why not to trust it; empty if nothing speaks against it."""
         if not self.unreliable:
             return ""
-        return _not_to_trust(self, f"{self.unreliable:,}")
+        return _not_to_trust(self, f"in {self.unreliable:,} of {_units(self)}")
 
     @property
     def table(self) -> pd.DataFrame:
@@ -146,15 +146,19 @@ class Elpd:
         return f"{text}; {self.warning}" if self.warning else text
 
 
-def _not_to_trust(elpd: Elpd, count: str) -> str:
-    """Return why not to trust a criterion, given how many rows (or levels) are unreliable."""
-    where = f"{count} of {len(elpd.pointwise):,} {'levels' if elpd.labels else 'rows'}"
+def _units(elpd: Elpd) -> str:
+    """Return how many rows (or levels) there are, such as ``52 rows``."""
+    return f"{len(elpd.pointwise):,} {'levels' if elpd.labels else 'rows'}"
+
+
+def _not_to_trust(elpd: Elpd, where: str) -> str:
+    """Return why not to trust a criterion, given where it is unreliable."""
     if elpd.kind == "WAIC":
         return (
             f"WAIC is unreliable (use LOO), because the log likelihood has a variance above "
-            f"{VARIANCE_MAX} in {where}"
+            f"{VARIANCE_MAX} {where}"
         )
-    return f"LOO is unreliable, because Pareto k is above {PARETO_K_MAX} in {where}"
+    return f"LOO is unreliable, because Pareto k is above {PARETO_K_MAX} {where}"
 
 
 def _elpd(kind: str, pointwise: Array, lppd: Array, **more: Any) -> Elpd:
@@ -495,7 +499,8 @@ def compare(
     doubtful = {name: elpd for name, elpd in criteria.items() if elpd.unreliable}
     if doubtful:
         counts = [f"{elpd.unreliable:,} ({name})" for name, elpd in doubtful.items()]
-        warn(_not_to_trust(next(iter(doubtful.values())), enumerated(counts)))
+        one = next(iter(doubtful.values()))
+        warn(_not_to_trust(one, f"in some of the {_units(one)}: {enumerated(counts)}"))
     label = criterion.upper()
     order = sorted(criteria, key=lambda name: criteria[name].deviance)
     best = criteria[order[0]]
