@@ -21,7 +21,7 @@ help:
 	@echo "make demo         install into $(VENV), and audit the demo embedding"
 	@echo "make test         install into $(VENV) and run the tests"
 	@echo "make test-slow    those that take longer: sampling, pages, notebooks, the browser"
-	@echo "make coverage     branch coverage of models, metrics, debias and distances by their own tests"
+	@echo "make coverage     branch coverage of five subpackages by their own tests"
 	@echo "make mutants      change criteria, WEAT and the distance table, and see what tests notice"
 	@echo "make lint         ruff and mypy"
 	@echo "make test-all     the tests on every Python of pyenv that is supported"

@@ -92,7 +92,7 @@ def build_lists(
     threshold : float, optional
         The least probability of its group that a word must have; by default the classifier's,
         0.8 unless it was given another. The notes state the share of classified words that can be
-        expected to be right, the mean of their probabilities.
+        expected to be right, estimated from the labelled words that the classifier had not seen.
     include_labelled : bool, default True
         Whether labelled words may be in the lists. They go by their label, not by the classifier.
     stop_words : "english", iterable of str or None, default "english"
