@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 #: The fewest letters of the beginning of a name that a name is suggested for.
 _LEAST_BEGINNING = 3
 #: How similar a misspelt word is to the word that was meant, and how much longer or shorter.
-_MISSPELT = 0.8
+_MISSPELT = 0.75
 _LENGTHS_APART = 2
 #: The longest value that a message shows.
 _BRIEF = 80

@@ -33,7 +33,7 @@ def check_out(out: str, force: bool) -> None:
 
 
 def write_check(check: WordCheck, out: str) -> None:
-    """Write every table that has rows, and the warnings, one a line."""
+    """Write every table that has rows, and the warnings, one per line."""
     from bayesbias._core.files import atomic, make_folder
 
     folder = Path(out)
