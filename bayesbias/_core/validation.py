@@ -78,7 +78,9 @@ def word_list(name: str, words: object) -> tuple[str, ...]:
     items = tuple(words)
     for item in items:
         if not isinstance(item, str):
-            raise SpecError(f"{name!r} holds {item!r}, which is not a string.")
+            # An empty cell of a column is NaN.
+            hint = " Leave empty cells out: column.dropna()." if item != item else ""
+            raise SpecError(f"{name!r} holds {item!r}, which is not a string.{hint}")
     # str() turns numpy's string scalars into plain ones.
     plain = tuple(str(item) for item in items)
     return tuple(sorted(plain)) if isinstance(words, AbstractSet) else plain
