@@ -251,8 +251,8 @@ def compare(
     """
     from pathlib import Path
 
-    from bayesbias.models import compare as compare_fits
     from bayesbias.models import check_levels, load_fit, load_model
+    from bayesbias.models import compare as compare_fits
 
     if by is not None and criterion == "waic":
         raise click.UsageError("--by is for --criterion loo; WAIC is of rows.")

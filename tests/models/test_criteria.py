@@ -532,8 +532,8 @@ def test_comparisons_that_are_refused(fits: dict[str, bb.models.Fit]) -> None:
 
 def test_levels_are_checked_before_models_are_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fitting, "fit", None)
-    with pytest.raises(SpecError, match="'by' is 'word'.*Did you mean 'protected_word'"):
-        bb.compare(["baseline"], "loo", by="word", table=make_table(2))
+    with pytest.raises(SpecError, match="'by' is 'protected'.*Did you mean 'protected_word'"):
+        bb.compare(["baseline"], "loo", by="protected", table=make_table(2))
 
 
 def test_a_doubtful_comparison_warns(fits: dict[str, bb.models.Fit]) -> None:
