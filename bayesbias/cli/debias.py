@@ -378,7 +378,7 @@ def before_after(
         **arguments,
     )
     caption = (
-        f"{result.embedding} before and after debiasing on the study {result.study.name}: changes "
+        f"{result.embedding} before and after debiasing on the study {result.study.label}: changes "
         f"with {prob:.0%} intervals, and the probability p of the event."
     )
     if out is not None:
