@@ -73,7 +73,8 @@ def print_check(check: WordCheck, output: str, quiet: bool) -> None:
         for text in check.warnings:
             say(f"Warning: {text}", quiet)
         return
-    click.echo(f"{_BRACKETS}\n")
+    if output == "text":
+        click.echo(f"{_BRACKETS}\n")
     for text in check.summary().splitlines():
         click.echo(click.wrap_text(f"- {text}", _WIDTH, subsequent_indent="  "))
 
