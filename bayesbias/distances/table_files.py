@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
 from csv import QUOTE_MINIMAL, QUOTE_NONNUMERIC
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -234,7 +235,7 @@ def _read_file(path: Path) -> pd.DataFrame:
         raise DataError(f"cannot be read as {suffix} ({first}).") from err
 
 
-def _separators(stream: IO[bytes]) -> tuple[str, str]:
+def _separators(stream: io.BufferedIOBase) -> tuple[str, str]:
     """Return what separates the columns of a table, and what the digits after the point."""
     names = stream.readline(_LONGEST_HEADER)
     stream.seek(0)
