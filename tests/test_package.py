@@ -224,6 +224,24 @@ def test_public_names() -> None:
         bb.nonsense  # noqa: B018
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("WEAT", r"it is bayesbias\.metrics\.WEAT\."),
+        ("harddebias", r"it is bayesbias\.debias\.HardDebias\."),
+        ("distance_tabel", "Did you mean 'distance_table'"),
+    ],
+)
+def test_names_that_are_not_at_the_root(name: str, hint: str) -> None:
+    with pytest.raises(AttributeError, match=hint):
+        getattr(bb, name)
+
+
+def test_other_rooms_are_imported_as_such() -> None:
+    code = "from bayesbias import cli; import sys; print(cli.__name__); "
+    assert run(code + LOADED).strip() == "bayesbias.cli"
+
+
 def documented() -> list[str]:
     names = []
     for full, thing in public().items():

@@ -14,7 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bayesbias._core.wording import did_you_mean
 from bayesbias.errors import BayesBiasError, DataError
+
+_SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
 
 
 def read_utf8(path: Path) -> str:
@@ -22,7 +25,9 @@ def read_utf8(path: Path) -> str:
     try:
         return path.read_text("utf-8-sig")
     except UnicodeDecodeError as err:
-        raise DataError(f"{path}, byte {err.start:,}: not UTF-8; save it as UTF-8.") from err
+        table = path.suffix.lower() in (".csv", ".tsv")
+        how = " (in Excel: CSV UTF-8)" if table else ""
+        raise DataError(f"{path}, byte {err.start:,}: not UTF-8; save it as UTF-8{how}.") from err
 
 
 def file_sha256(path: Path) -> str:
@@ -37,6 +42,36 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):  # too long, or with a null character
         return False
+
+
+def refuse_spreadsheet(path: Path) -> None:
+    """Refuse the file of a spreadsheet program by its suffix."""
+    if path.suffix.lower() in _SPREADSHEETS:
+        raise DataError(
+            f"{path}: files of spreadsheet programs cannot be read; save it as CSV (in Excel: CSV "
+            "UTF-8)."
+        )
+
+
+def missing_file_hint(path: Path) -> str:
+    """Return what may be wrong with a path that leads nowhere, for a message; for a name nothing.
+
+    >>> missing_file_hint(Path("demo"))
+    ''
+    >>> missing_file_hint(Path("no-such-folder/vectors.txt"))
+    " There is no folder 'no-such-folder'."
+    """
+    if not path.suffix and path.name == str(path):
+        return ""
+    try:
+        if not path.parent.is_dir():
+            return f" There is no folder {str(path.parent)!r}."
+        similar = did_you_mean(path.name, os.listdir(path.parent))
+    except (OSError, ValueError):
+        return ""
+    if similar or path.is_absolute():
+        return similar
+    return f" Relative paths begin at {os.getcwd()!r}."
 
 
 def check_folder(path: Path) -> None:

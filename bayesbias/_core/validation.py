@@ -8,17 +8,19 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from bayesbias._core.wording import did_you_mean, quoted, same_name
+from bayesbias._core.wording import brief, did_you_mean, quoted, same_name
 from bayesbias.errors import SpecError
 
 
 def one_of(name: str, value: str, options: Collection[str]) -> str:
     """Return `value` if it is one of the options, else raise with the nearest one."""
-    if value in options:
+    # A table, for instance, cannot be looked for.
+    is_text = isinstance(value, str)
+    if is_text and value in options:
         return value
     raise SpecError(
-        f"{name!r} is {value!r}; expected one of {quoted(sorted(options), limit=50)}."
-        f"{did_you_mean(value, options)}"
+        f"{name!r} is {brief(value)}; expected one of {quoted(sorted(options), limit=50)}."
+        f"{did_you_mean(value, options) if is_text else ''}"
     )
 
 
@@ -76,7 +78,9 @@ def word_list(name: str, words: object) -> tuple[str, ...]:
     items = tuple(words)
     for item in items:
         if not isinstance(item, str):
-            raise SpecError(f"{name!r} holds {item!r}, which is not a string.")
+            # An empty cell of a column is NaN.
+            hint = " Leave empty cells out: column.dropna()." if item != item else ""
+            raise SpecError(f"{name!r} holds {item!r}, which is not a string.{hint}")
     # str() turns numpy's string scalars into plain ones.
     plain = tuple(str(item) for item in items)
     return tuple(sorted(plain)) if isinstance(words, AbstractSet) else plain

@@ -5,6 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+#: The fewest letters of the beginning of a name that a name is suggested for.
+_LEAST_BEGINNING = 3
+#: How similar a misspelt word is to the word that was meant, and how much longer or shorter.
+_MISSPELT = 0.75
+_LENGTHS_APART = 2
+#: The longest value that a message shows.
+_BRIEF = 80
+
 
 def quoted(values: Iterable[object], limit: int = 8) -> str:
     """Return the values as a readable list, shortened after `limit` of them.
@@ -33,13 +41,52 @@ def did_you_mean(value: object, options: Iterable[str]) -> str:
     " Did you mean 'religion'?"
     >>> did_you_mean("RELEGION", ["religion", "gender"])
     " Did you mean 'religion'?"
+
+    The only option that begins with the value is suggested too.
+
+    >>> did_you_mean("hard", ["hard_debias", "double_hard_debias"])
+    " Did you mean 'hard_debias'?"
     """
     # By folded names, so that capitals do not hide what is alike; the first of equal ones stays.
     folded: dict[str, str] = {}
     for option in options:
         folded.setdefault(option.casefold(), option)
-    close = difflib.get_close_matches(str(value).casefold(), list(folded), n=1)
+    given = str(value).casefold()
+    close = difflib.get_close_matches(given, list(folded), n=1)
+    if not close and len(given) >= _LEAST_BEGINNING:
+        begun = [option for option in folded if option.startswith(given)]
+        close = begun if len(begun) == 1 else []
     return f" Did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def similar_word(word: str, vocabulary: Iterable[str]) -> str | None:
+    """Return the word of a vocabulary that a word may be a misspelling of; None if there is none.
+
+    Only words with the same first letter and about the same length are compared, because a
+    vocabulary has many.
+
+    >>> similar_word("workr", ["work", "worker", "baker"]), similar_word("oak", ["elm"])
+    ('worker', None)
+    """
+    plain = word.strip().casefold()
+    options = [
+        option
+        for option in vocabulary
+        if option[:1].casefold() == plain[:1] and abs(len(option) - len(plain)) <= _LENGTHS_APART
+    ]
+    close = difflib.get_close_matches(plain, options, n=1, cutoff=_MISSPELT)
+    return close[0] if close else None
+
+
+def brief(value: object) -> str:
+    """Return a value as Python writes it, or its type if that is long.
+
+    >>> brief(5), brief("x" * 100)
+    ('5', 'a str')
+    """
+    text = repr(value)
+    short = len(text) <= _BRIEF and "\n" not in text
+    return text if short else with_article(type(value).__name__)
 
 
 def same_name(value: object, options: Iterable[str]) -> str | None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from bayesbias._core.wording import enumerated
 from bayesbias.debias_effects import BeforeAfter
 from bayesbias.html import figure_svg
-from bayesbias.models import By, Fit, ModelSpec
-from bayesbias.plots import plot_before_after, plot_means, plot_silhouette_grid, relabel
+from bayesbias.models import ModelSpec
+from bayesbias.plots import plot_before_after, plot_silhouette_grid
 from bayesbias.silhouette_analysis import Silhouettes
 from bayesbias.wordlists import Study
 
@@ -49,19 +49,7 @@ def moved(result: BeforeAfter) -> Axes:
     """Draw what debiasing changed, or say that it changed nothing."""
     if result.paired is None:
         return _note("No distance of the study changed.")
-    axes = plot_before_after(result, prob=result.prob)
-    relabel(axes, result.study.word_label, result.study.group_label)
-    return axes
-
-
-def means(fit: Fit, study: Study, by: By, prob: float) -> Axes:
-    """Draw the expected distances with the labels of the study."""
-    axes = plot_means(fit, by=by, prob=prob)
-    if by == "protected_group":
-        relabel(axes, study.group_label)
-    else:
-        relabel(axes, study.word_label, study.group_label)
-    return axes
+    return plot_before_after(result, prob=result.prob)
 
 
 def grown(results: Sequence[Silhouettes], study: Study) -> Axes:

@@ -15,7 +15,13 @@ from types import UnionType
 from typing import Any
 
 from bayesbias import __version__
-from bayesbias._core.files import atomic, check_folder, file_sha256, make_folder
+from bayesbias._core.files import (
+    atomic,
+    check_folder,
+    file_sha256,
+    make_folder,
+    missing_file_hint,
+)
 from bayesbias._core.locks import LOCK, check_free
 from bayesbias._core.toml_json import read_json
 from bayesbias._core.wording import shortened
@@ -69,8 +75,12 @@ def file_hash(path: Path) -> str:
 def read_record(path: Path) -> dict[str, Any]:
     """Return what the folder of an audit says of itself."""
     source = path / RECORD
+    if not path.exists():
+        raise DataError(f"there is no folder {str(path)!r}.{missing_file_hint(path)}")
     if not source.is_file():
-        raise DataError(f"{path} is not the folder of an audit: it has no {RECORD}.")
+        above = next((folder for folder in path.parents if (folder / RECORD).is_file()), None)
+        hint = "" if above is None else f" Give the folder of the whole audit: {above}."
+        raise DataError(f"{path} is not the folder of an audit: it has no {RECORD}.{hint}")
     try:
         record = read_json(source)
         schema = record["schema"]

@@ -426,10 +426,10 @@ class Part:
                 lambda: plots.plot_comparison(self._read(artifacts.COMPARISON)),
             ),
             artifacts.MEANS_FIGURE: of_fit(
-                lead, partial(audit_figures.means, study=self.study, by="protected_word")
+                lead, partial(plots.plot_means, study=self.study, by="protected_word")
             ),
             artifacts.GROUPS_FIGURE: of_fit(
-                lead, partial(audit_figures.means, study=self.study, by="protected_group")
+                lead, partial(plots.plot_means, study=self.study, by="protected_group")
             ),
             artifacts.PREDICTIVE_FIGURE: of_fit(lead, plots.plot_predictive_check),
         }

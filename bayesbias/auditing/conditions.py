@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import CONNECTIONS, CONTROL_CONNECTIONS
-from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias._core.wording import brief, did_you_mean, quoted
 from bayesbias.auditing.audit_inputs import check_distinct
 from bayesbias.errors import SpecError
 from bayesbias.models import Fit, contrast_weights
@@ -224,7 +224,9 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str):
-            raise SpecError(f"a condition is {text!r}; {_EXAMPLE}.")
+            several = isinstance(text, list | tuple)
+            once = " Give several one by one: check(result, *conditions)." if several else ""
+            raise SpecError(f"a condition is {brief(text)}; {_EXAMPLE}.{once}")
         self._text = text
         self._plain = text.replace("−", "-")  # as numbers are printed
         self._at = 0

@@ -49,13 +49,21 @@ def paper_texts(part: AuditPart) -> dict[str, str]:
     """Return the text of each file, by its name."""
     texts: dict[str, str] = {}
     for name, table in _tables(part).items():
-        texts[f"{name}.tex"] = table.as_latex(f"tab:{name}")
+        texts[f"{name}.tex"] = table.as_latex(table_label(part, name))
         texts[f"{name}.md"] = table.as_markdown()
     methods = methods_text(part)
     texts["methods.tex"] = _in_latex(methods)
     texts["methods.md"] = f"{_CITED.sub(_in_parentheses, methods)}\n"
     texts["references.bib"] = works.bibliography(_keys(methods))
     return texts
+
+
+def table_label(part: AuditPart, name: str) -> str:
+    """Return the LaTeX label of a table; with several parts each table has a label of its own."""
+    if len(part.record["parts"]) == 1:
+        return f"tab:{name}"
+    whose = re.sub(r"[^A-Za-z0-9]+", "-", f"{part.embedding}-{part.study.name}").strip("-")
+    return f"tab:{whose}-{name}"
 
 
 def without_words(contrasts: pd.DataFrame) -> pd.DataFrame:

@@ -421,7 +421,7 @@ def render(
         CSV and JSON have all digits. In the others numbers are rounded by their intervals, which
         stand beside them.
     caption : str, default ""
-        The caption in LaTeX and HTML.
+        The caption; in Markdown a line below the table.
     decimals : mapping of str to int, optional
         Digits after the point of columns without an interval.
     by_row : bool, default False
@@ -448,7 +448,10 @@ def render(
     from bayesbias._core.rounded_table import rounded_table, to_markdown
 
     rounded = rounded_table(frame, decimals=decimals, by_row=by_row)
-    return _html(rounded, caption) if output == "html" else to_markdown(rounded)
+    if output == "html":
+        return _html(rounded, caption)
+    below = f"\n{caption}\n" if caption else ""
+    return to_markdown(rounded) + below
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -142,7 +142,8 @@ def debias(
             print_rows([{"method": name, "about": text} for name, text in about.items()], output)
         return
     if source is None or out is None:
-        raise click.UsageError("Missing arguments 'EMBEDDING' and 'OUT'; or use --list.")
+        missing = "argument 'OUT'" if source else "arguments 'EMBEDDING' and 'OUT'"
+        raise click.UsageError(f"Missing {missing}; or use --list.")
     target_format = writable_format(Path(out), kind)
     check_free(Path(out))
     # What an interrupted run has left has other names, so it is resumed without --force.
@@ -378,7 +379,7 @@ def before_after(
         **arguments,
     )
     caption = (
-        f"{result.embedding} before and after debiasing on the study {result.study.name}: changes "
+        f"{result.embedding} before and after debiasing on the study {result.study.label}: changes "
         f"with {prob:.0%} intervals, and the probability p of the event."
     )
     if out is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -250,15 +251,19 @@ def compare(
     """
     from pathlib import Path
 
+    from bayesbias.models import check_levels, load_fit, load_model
     from bayesbias.models import compare as compare_fits
-    from bayesbias.models import load_fit, load_model
 
+    if by is not None and criterion == "waic":
+        raise click.UsageError("--by is for --criterion loo; WAIC is of rows.")
     if all(source.lower().endswith(".nc") for source in sources):
         fits = {Path(source).stem: load_fit(source) for source in sources}
         if len(fits) < len(sources):
             raise click.UsageError("two of the fits have the same file name.")
     elif len(sources) == 1:
         rows = _rows(sources[0], options)
+        if by is not None:
+            check_levels(rows, by)
         fits = _fit_models(rows, [load_model(model) for model in models], options, quiet)
     else:
         raise click.UsageError("give one table, or fits (.nc) only.")
@@ -301,7 +306,11 @@ def _rows(path: str, options: dict[str, Any]) -> pd.DataFrame:
     try:
         rows = table.query(_with_none(where))
     except Exception as err:  # pandas raises whatever the expression ran into
-        raise SpecError(f"--where {where!r} cannot be read: {err}.{_values(table, where)}") from err
+        assigned = re.search(r"(?<![=<>!])=(?!=)", _without_values(where))
+        reason = "a comparison is written with ==" if assigned else err
+        raise SpecError(
+            f"--where {where!r} cannot be read: {reason}.{_values(table, where)}"
+        ) from err
     if rows.empty:
         raise SpecError(f"--where {where!r} leaves no rows.{_values(table, where)}")
     return rows
@@ -328,17 +337,21 @@ def _with_none(where: str) -> str:
     return ast.unparse(tree) if is_changed else where
 
 
+def _without_values(where: str) -> str:
+    """Return an expression without what is between quotation marks."""
+    return re.sub(r"'[^']*'|\"[^\"]*\"", "", where)
+
+
 def _values(table: pd.DataFrame, where: str) -> str:
     """Return what the columns that an expression names hold, or which columns there are."""
-    import re
+    from bayesbias._core.wording import did_you_mean, quoted, shortened
 
-    from bayesbias._core.wording import quoted, shortened
-
-    # Not what is between quotation marks: these are values.
-    named = set(re.findall(r"[^\W\d]\w*", re.sub(r"'[^']*'|\"[^\"]*\"", "", where)))
+    named = set(re.findall(r"[^\W\d]\w*", _without_values(where)))
     columns = [str(name) for name in table.columns if name in named]
     if not columns:
-        return f" The columns are {shortened(map(str, table.columns), 20)}."
+        names = [str(name) for name in table.columns]
+        suggestions = (did_you_mean(name, names) for name in sorted(named))
+        return f" The columns are {shortened(names, 20)}.{next(filter(None, suggestions), '')}"
     texts = []
     for name in columns:
         column = table[name]

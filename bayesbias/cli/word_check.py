@@ -33,7 +33,7 @@ def check_out(out: str, force: bool) -> None:
 
 
 def write_check(check: WordCheck, out: str) -> None:
-    """Write every table that has rows, and the warnings, one a line."""
+    """Write every table that has rows, and the warnings, one per line."""
     from bayesbias._core.files import atomic, make_folder
 
     folder = Path(out)
@@ -73,7 +73,8 @@ def print_check(check: WordCheck, output: str, quiet: bool) -> None:
         for text in check.warnings:
             say(f"Warning: {text}", quiet)
         return
-    click.echo(f"{_BRACKETS}\n")
+    if output == "text":
+        click.echo(f"{_BRACKETS}\n")
     for text in check.summary().splitlines():
         click.echo(click.wrap_text(f"- {text}", _WIDTH, subsequent_indent="  "))
 

@@ -181,7 +181,7 @@ class BeforeAfter:
         shown = self._without_words().drop(columns="note")
         text = (
             f"{self.embedding} before and after debiasing ({self.debiased.name}) on the study "
-            f"{self.study.name}, {counted(len(self.study.protected_words), 'protected word')}: "
+            f"{self.study.label}, {counted(len(self.study.protected_words), 'protected word')}: "
             f"changes with {self.prob:.0%} intervals, and the probability of the event."
         )
         return frame_to_latex(

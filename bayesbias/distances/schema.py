@@ -38,6 +38,8 @@ _STEREOTYPE = "_stereotype"
 
 # Rounding may put a distance this far outside [0, 2]; more is a fault.
 _TOLERANCE = 1e-6
+#: A number as spreadsheets write it in many languages.
+_DECIMAL_COMMA = r"-?\d+,\d+"
 
 #: What to do with duplicated rows.
 Duplicates: TypeAlias = Literal["drop", "keep"]
@@ -184,19 +186,31 @@ def _distinct(column: pd.Series[Any]) -> list[str]:
 def check_columns(table: pd.DataFrame) -> None:
     """Refuse a table that lacks a column or has one twice, or has no rows."""
     if not isinstance(table, pd.DataFrame):
-        raise SpecError(f"the table is {type(table).__name__}; expected a pandas DataFrame.")
+        raise SpecError(
+            f"the table is {type(table).__name__}; expected a pandas DataFrame, as "
+            "distance_table() and read_table() return it."
+        )
     names = [str(name) for name in table.columns]
     for name in _REQUIRED:
         if name not in names:
             raise DataError(
                 f"the table has no column {name!r}; it has {quoted(names, 12)}."
-                f"{did_you_mean(name, names)}"
+                f"{_hint_of_missing(name, table) or did_you_mean(name, names)}"
             )
     for name in COLUMNS:
         if names.count(name) > 1:
             raise DataError(f"the table has the column {name!r} more than once; remove one.")
     if table.empty:
         raise DataError("the table has no rows.")
+
+
+def _hint_of_missing(name: str, table: pd.DataFrame) -> str:
+    """Return where a column that is missing may be, for a message."""
+    if name in table.index.names:
+        return " It is the index: use table.reset_index()."
+    if any(";" in str(column) for column in table.columns):
+        return " The file has semicolons: read it with read_table(), or sep=';'."
+    return ""
 
 
 def _check_one_group(table: pd.DataFrame) -> None:
@@ -252,7 +266,9 @@ def _numbers(table: pd.DataFrame, name: str) -> npt.NDArray[np.float64]:
     try:
         return table[name].to_numpy(dtype=np.float64)
     except (TypeError, ValueError) as err:
-        raise DataError(f"{name!r} holds something that is not a number: {err}.") from err
+        commas = table[name].astype("str").str.fullmatch(_DECIMAL_COMMA).any()
+        hint = " Read the file with read_table(), or decimal=','." if commas else ""
+        raise DataError(f"{name!r} holds something that is not a number: {err}.{hint}") from err
 
 
 def _connections(column: pd.Series[Any]) -> pd.Series[Any]:

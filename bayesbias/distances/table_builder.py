@@ -158,7 +158,7 @@ def _match_study(embedding: Embedding, study: Study, matching: Matching | None) 
     """Match the words of a study, and refuse an embedding that lacks too many."""
     matched = match(embedding, study.word_sets(), one_vector_matching(matching, embedding))
     _refuse_two_roles(matched)
-    matched.check()
+    matched.check(embedding.words)
     if matched.missing:
         lists = "; ".join(f"{label}: {quoted(w, 5)}" for label, w in matched.missing.items())
         warn(f"{embedding.name} lacks words of the study {study.name!r}, left out: {lists}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from csv import QUOTE_MINIMAL, QUOTE_NONNUMERIC
 from os import PathLike
@@ -13,7 +14,7 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from bayesbias._core.downloads import fetch
-from bayesbias._core.files import atomic, check_folder
+from bayesbias._core.files import atomic, check_folder, missing_file_hint, refuse_spreadsheet
 from bayesbias._core.remote_files import REMOTE_FILES, remote_names
 from bayesbias._core.spreadsheets import escape_formulas
 from bayesbias._core.unpacked_sizes import CheckedGzip, check_unpacked
@@ -24,6 +25,8 @@ from bayesbias.errors import DataError, NotFoundError, SpecError
 
 # In the authors' files a word that the embedding lacks has this for its distance.
 _MISSING = -100
+#: The longest line of names that is read to find what separates the columns, in bytes.
+_LONGEST_HEADER = 1 << 16
 _READ_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
 
@@ -33,10 +36,12 @@ def read_table(path: str | PathLike[str], *, duplicates: Duplicates = "drop") ->
     Parameters
     ----------
     path : path-like
-        A ``.csv``, ``.csv.gz`` or ``.parquet`` file. The files of Dobrzeniecka (2021) are read as
-        they are: an unnamed index column is dropped, rows with −100 for a missing word are left
-        out and named in ``table.attrs["missing"]``, camelCase column names are accepted, and
-        ``neutral`` stands for the connection ``none``, as in their control tables.
+        A ``.csv``, ``.csv.gz`` or ``.parquet`` file. A file with semicolons between the columns
+        and decimal commas, as spreadsheets write it in many languages, is read as well. The files
+        of Dobrzeniecka (2021) are read as they are: an unnamed index column is dropped, rows with
+        −100 for a missing word are left out and named in ``table.attrs["missing"]``, camelCase
+        column names are accepted, and ``neutral`` stands for the connection ``none``, as in their
+        control tables.
     duplicates : {"drop", "keep"}, default "drop"
         What to do with duplicated rows, as in the authors' race tables: leave them out, or keep
         them and count each. What reads the table afterwards takes the same option.
@@ -68,7 +73,8 @@ def read_table(path: str | PathLike[str], *, duplicates: Duplicates = "drop") ->
     """
     source = Path(path)
     if not source.is_file():
-        raise NotFoundError(f"there is no file {str(source)!r}.")
+        raise NotFoundError(f"there is no file {str(source)!r}.{missing_file_hint(source)}")
+    refuse_spreadsheet(source)
     try:
         raw = _read_file(source)
         raw = raw.loc[:, [not re.fullmatch(r"(Unnamed: \d+)?", str(c)) for c in raw.columns]]
@@ -208,14 +214,16 @@ def _read_file(path: Path) -> pd.DataFrame:
         # Arrow reads every digit, and does not take words such as "none", "true" or "7" for
         # anything but words; only an empty cell is a gap.
         camel = {re.sub("_([a-z])", lambda m: m[1].upper(), name) for name in TEXT_COLUMNS}
-        options = csv.ConvertOptions(
-            column_types=dict.fromkeys([*TEXT_COLUMNS, *camel], pa.string()),
-            null_values=[""],
-            strings_can_be_null=True,
-        )
         with path.open("rb") as raw:
             stream = CheckedGzip(raw, "the table") if suffix == ".csv.gz" else raw
-            parsing = csv.ParseOptions(newlines_in_values=True)
+            comma, point = _separators(stream)
+            options = csv.ConvertOptions(
+                column_types=dict.fromkeys([*TEXT_COLUMNS, *camel], pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                decimal_point=point,
+            )
+            parsing = csv.ParseOptions(newlines_in_values=True, delimiter=comma)
             read = csv.read_csv(stream, parse_options=parsing, convert_options=options)
         frame: pd.DataFrame = read.to_pandas()
         return frame
@@ -225,6 +233,13 @@ def _read_file(path: Path) -> pd.DataFrame:
     except Exception as err:
         first = str(err).splitlines()[0] if str(err) else type(err).__name__
         raise DataError(f"cannot be read as {suffix} ({first}).") from err
+
+
+def _separators(stream: io.BufferedIOBase) -> tuple[str, str]:
+    """Return what separates the columns of a table, and what the digits after the point."""
+    names = stream.readline(_LONGEST_HEADER)
+    stream.seek(0)
+    return (";", ",") if b";" in names and b"," not in names else (",", ".")
 
 
 def _suffix(path: Path) -> str:

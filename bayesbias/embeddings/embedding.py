@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from bayesbias._core.blocks import blocks
 from bayesbias._core.validation import at_least, word_list
-from bayesbias._core.wording import counted, quoted
+from bayesbias._core.wording import counted, quoted, similar_word
 from bayesbias.embeddings.matching import (
     Fallback,
     MatchedWords,
@@ -192,8 +192,9 @@ class Embedding:
             hint = ""
             if isinstance(word, str):
                 forms = Matching(("lower", "title", "upper", "strip_accents"))
-                other = self.match([word], forms).entries
-                hint = f" It has {other[0]!r}." if other else ""
+                other = next(iter(self.match([word], forms).entries), None)
+                other = other or similar_word(word, self._words)
+                hint = f" It has {other!r}." if other else ""
             raise VocabularyError(f"{word!r} is not in the embedding {self.name!r}.{hint}")
         vector: npt.NDArray[np.float32] = self._vectors[row]
         return vector
@@ -228,7 +229,8 @@ class Embedding:
             self._ranks.flags.writeable = False
 
     def __repr__(self) -> str:
-        return f"<Embedding {self.name!r}: {len(self):,} words × {self.dim} dimensions>"
+        size = f"{counted(len(self), 'word')} × {counted(self.dim, 'dimension')}"
+        return f"<Embedding {self.name!r}: {size}>"
 
     def _repr_html_(self) -> str:
         first = ", ".join(self.words[:12]) + (", …" if len(self) > 12 else "")
@@ -571,7 +573,7 @@ class Embedding:
         Parameters
         ----------
         vectors : array_like of shape (n_words, dim)
-            The vectors, one a word; a float32 array is used as it is.
+            The vectors, one per word; a float32 array is used as it is.
         name : str, optional
             The new name; that of this embedding by default.
 
@@ -1015,7 +1017,10 @@ def _as_float32(vectors: npt.ArrayLike, name: str) -> npt.NDArray[np.float32]:
     try:
         array = np.asarray(vectors)
     except ValueError as err:
-        raise DataError(f"embedding {name!r}: the vectors are no matrix ({err}).") from err
+        raise DataError(
+            f"embedding {name!r}: the vectors are not a matrix; each word needs the same "
+            "number of values."
+        ) from err
     if array.ndim != 2 or not array.size:
         raise DataError(
             f"embedding {name!r}: the vectors have the shape {array.shape}; "

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bayesbias._core.files import atomic, check_folder
+from bayesbias._core.files import atomic, check_folder, missing_file_hint, refuse_spreadsheet
 from bayesbias._core.validation import at_least, one_of, word_list
 from bayesbias._core.wording import did_you_mean, quoted
 from bayesbias.embeddings.embedding import Embedding, check_embedding
@@ -358,6 +358,7 @@ def guess_format(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES and (added := added_formats.added_by_suffix(suffix)):
         return added.name
+    refuse_spreadsheet(path)
     with ByteStream(path) as stream:
         head = stream.read(_PEEK_BYTES)
         compressed = stream.compressed
@@ -437,8 +438,9 @@ def _check_is_there(path: Path) -> None:
         return
     if not path.is_file():
         names = [*NAMED, *DOWNLOADS]
+        hint = did_you_mean(path, names) or missing_file_hint(path)
         raise NotFoundError(
-            f"{str(path)!r} is neither a file nor a known embedding.{did_you_mean(path, names)} "
+            f"{str(path)!r} is neither a file nor a known embedding.{hint} "
             f"Names that work offline: {quoted(NAMED)}."
         )
 

@@ -18,7 +18,7 @@ import numpy as np
 from bayesbias._core.array_types import Codes
 from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
 from bayesbias._core.validation import one_of, share, word_list
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import quoted, similar_word
 from bayesbias.errors import SpecError, VocabularyError
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ _FALLBACKS: dict[str, Callable[[str], str]] = {
 #: The fallbacks that only change the case of a word, or not even that.
 CASES = ("exact", "lower", "title", "upper")
 _PREFIX = "prefix:"
+#: How many missing words a message suggests others for.
+_SUGGESTIONS = 4
 
 #: The name of a fallback, or a function that returns another form of a word.
 Fallback: TypeAlias = str | Callable[[str], str]
@@ -294,8 +296,13 @@ class Matched:
                 )
         return result
 
-    def check(self) -> Matched:
+    def check(self, vocabulary: Iterable[str] = ()) -> Matched:
         """Refuse lists that miss more words than the threshold allows.
+
+        Parameters
+        ----------
+        vocabulary : iterable of str, optional
+            Words to suggest for misspelt ones.
 
         Returns
         -------
@@ -310,10 +317,20 @@ class Matched:
         problems = self.problems()
         if problems:
             raise VocabularyError(
-                f"{'; '.join(problems)}. Use an embedding with these words, other fallbacks, or a "
-                "higher threshold: embedding.with_matching(threshold=…)."
+                f"{'; '.join(problems)}.{self._similar(vocabulary)} Correct or replace these "
+                "words, use an embedding that has them, other fallbacks, or a higher threshold: "
+                "embedding.with_matching(threshold=…)."
             )
         return self
+
+    def _similar(self, vocabulary: Iterable[str]) -> str:
+        """Return what the missing words may be misspellings of, for a message."""
+        listed = {word for matched in self.sets.values() for word in matched.words}
+        options = [word for word in vocabulary if word not in listed]
+        missing = [word for words in self.missing.values() for word in words]
+        pairs = [(similar_word(word, options), word) for word in missing[:_SUGGESTIONS]]
+        similar = [f"{other!r} for {word!r}" for other, word in pairs if other is not None]
+        return f" Similar words that it has: {', '.join(similar)}." if similar else ""
 
     def overlaps(self) -> list[Overlap]:
         """Return which lists share entries of the vocabulary.

@@ -116,14 +116,14 @@ def download(name: str, *, sha256: str | None = None, progress: bool = True) -> 
     Traceback (most recent call last):
     ...
     bayesbias.errors.NotFoundError: there is no download 'glove-300d'. Did you mean
-    'glove-6b-300d'? downloads() lists them.
+    'glove-6b-300d'? bb.embeddings.downloads() and "bayesbias download" list them.
     """
     if name in REMOTE_FILES:
         return fetch(REMOTE_FILES[name], sha256=sha256, progress=progress)
     if name not in _OF_GENSIM:
         raise NotFoundError(
             f"there is no download {name!r}.{did_you_mean(name, [*REMOTE_FILES, *_OF_GENSIM])} "
-            "downloads() lists them."
+            'bb.embeddings.downloads() and "bayesbias download" list them.'
         )
     if check_sha256(sha256) is not None:
         raise SpecError(f"{name!r} is checked by gensim, with MD5; 'sha256' cannot be given.")

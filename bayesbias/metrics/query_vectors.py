@@ -20,7 +20,7 @@ from bayesbias.embeddings import (
     unit_rows,
 )
 from bayesbias.errors import SpecError
-from bayesbias.wordlists import Query, load_query
+from bayesbias.wordlists import Query, Study, load_query
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +126,10 @@ def as_query(query: Query | str) -> Query:
     if isinstance(query, str):
         return load_query(query)
     if not isinstance(query, Query):
+        of_study = " Of a study: Query(study.groups, study.stereotypes)."
         raise SpecError(
             f"'query' is {type(query).__name__}; expected a Query or the name of one: 'weat_7'."
+            f"{of_study if isinstance(query, Study) else ''}"
         )
     return query
 

@@ -12,7 +12,7 @@ import xarray as xr
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import CONNECTIONS
-from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias._core.wording import brief, did_you_mean, quoted
 from bayesbias.errors import SpecError
 from bayesbias.models.model_data import ModelData
 from bayesbias.models.spec import FACTORS, KIND_OF_CONNECTION, ModelSpec
@@ -159,7 +159,9 @@ def contrast_weights(text: str, names: tuple[str, ...]) -> Array:
     """Return the weight of each name in a linear expression such as ``associated - none``."""
     example = "write it like 'associated - none' or 'associated - (human + none) / 2'."
     if not isinstance(text, str):
-        raise SpecError(f"'contrast' is {text!r}; {example}")
+        several = isinstance(text, list | tuple)
+        once = " For several contrasts, call it once for each." if several else ""
+        raise SpecError(f"'contrast' is {brief(text)}; {example}{once}")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except SyntaxError:

@@ -18,7 +18,8 @@ from scipy.special import logsumexp
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import one_of
-from bayesbias._core.wording import enumerated
+from bayesbias._core.wording import did_you_mean, enumerated
+from bayesbias.distances import COLUMNS
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.exact.compiled_model import compile_model
 from bayesbias.models.exact.leave_out import log_density_left_out
@@ -264,17 +265,23 @@ def loo(fit: Fit, *, by: str | None = None) -> Elpd:
             f"'by' is {by!r}, and model {fit.spec.name!r} has residuals that are correlated over "
             "it; leave out 'word_to_compare' or 'protected_word'."
         )
-    if by not in fit.table.columns or fit.table[by].dtype.kind == "f":
-        raise SpecError(
-            f"'by' is {by!r}; expected a column of the table that holds names, such as "
-            "'word_to_compare' or 'protected_word'."
-        )
+    check_levels(fit.table, by)
     level, names = pd.factorize(fit.table[by].astype("str"))
     if len(names) < 2:
         raise DataError(f"{by!r} has only one level, {names[0]!r}; nothing is left without it.")
     if fit.spec.likelihood == "normal":
         return _loo_levels_exactly(fit, level, tuple(names))
     return _loo_levels_by_weights(fit, level, tuple(names))
+
+
+def check_levels(table: pd.DataFrame, by: str) -> None:
+    """Refuse to leave out the levels of what is not a column of names."""
+    if by not in table.columns or table[by].dtype.kind == "f":
+        names = [str(name) for name in table.columns if table[name].dtype.kind != "f"]
+        raise SpecError(
+            f"'by' is {by!r}; expected a column of the table that holds names, such as "
+            f"'word_to_compare' or 'protected_word'.{did_you_mean(by, names)}"
+        )
 
 
 def _relative_efficiency(fit: Fit) -> float:
@@ -348,6 +355,11 @@ def _named_fits(fits: object, table: pd.DataFrame | None) -> dict[str, Fit]:
     from bayesbias.models.fitting import as_fit
 
     example = "give each fit a name: compare({'separate': one, 'crossed': another})"
+    if isinstance(fits, pd.DataFrame):
+        raise SpecError(
+            "'fits' is a DataFrame; name the models that are fitted to it: "
+            "compare(['crossed', 'interaction'], table=table)."
+        )
     if isinstance(fits, str | Fit | ModelSpec) or not isinstance(fits, Iterable):
         raise SpecError(f"'fits' is a {type(fits).__name__}; {example}.")
     if isinstance(fits, Mapping):
@@ -482,9 +494,11 @@ def compare(
     baseline   -2921  92.0    207  24.0   16.0     0.0
     """
     one_of("criterion", criterion, ("waic", "loo"))
-    by_name = _named_fits(fits, table)
     if by is not None and criterion == "waic":
         raise SpecError("'by' is for criterion='loo'; WAIC is of rows.")
+    if by is not None and by not in COLUMNS and table is not None:
+        check_levels(table, by)  # before any model is fitted
+    by_name = _named_fits(fits, table)
     hashes = {name: fit.provenance["table_sha256"] for name, fit in by_name.items()}
     first = next(iter(hashes))
     for name, value in hashes.items():

@@ -13,7 +13,7 @@ import xarray as xr
 
 from bayesbias._core.arviz_versions import convergence
 from bayesbias._core.latex import frame_to_latex
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import enumerated, quoted
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -24,6 +24,14 @@ R_HAT_MAX = 1.01
 ESS_MIN = 400
 #: What chains of the scales alone should keep to; there are 64 of them.
 SCALE_R_HAT_MAX = 1.05
+#: What the levels of a factor are called in messages.
+_NOUNS = {
+    "protected_group": "groups",
+    "protected_word": "protected words",
+    "word_class": "lists of attributes",
+    "word_to_compare": "attributes",
+    "embedding": "embeddings",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -235,14 +243,24 @@ def data_notes(fit: Fit) -> list[str]:
                     f"{len(cells)} of {counts.size} cells have {what}, where {name} {how}: "
                     f"{quoted(labels, 4)}"
                 )
+    return [*notes, *_scales_of_one_value(fit)]
+
+
+def _scales_of_one_value(fit: Fit) -> list[str]:
+    """Say which scales are of one effect each, and what the table would need more of."""
+    spec, data = fit.spec, fit.data
+    scales: dict[str, list[str]] = {}
     for p in spec.parameters:
         if p.prior.sd is None:
             continue
         members = int(np.prod(data.shape(p.by), dtype=int))
         groups = int(np.prod(data.shape(spec[p.prior.sd].by), dtype=int))
         if members == groups:
-            notes.append(
-                f"{p.prior.sd} has only one {p.name} to learn from, so it is little more than its "
-                "prior; use model 'separate', or more protected words"
-            )
-    return notes
+            single = [_NOUNS[f] for f in p.by if f in _NOUNS and len(data.levels[f]) == 1]
+            scales.setdefault(enumerated(single) or "protected words", []).append(p.prior.sd)
+    return [
+        f"{enumerated(names)} {'is' if len(names) == 1 else 'are each'} estimated from one value, "
+        f"and mostly {'shows its prior' if len(names) == 1 else 'show their priors'}; use model "
+        f"'separate', or more {lacking}"
+        for lacking, names in scales.items()
+    ]

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._core.files import atomic, check_folder
+from bayesbias._core.files import atomic, check_folder, missing_file_hint
 from bayesbias.errors import DataError, NotFoundError, SpecError
 from bayesbias.models.spec import ModelSpec
 
@@ -131,7 +131,7 @@ def load_fit(path: str | PathLike[str]) -> Fit:
 
     source = Path(path)
     if not source.is_file():
-        raise NotFoundError(f"there is no file {str(source)!r}.")
+        raise NotFoundError(f"there is no file {str(source)!r}.{missing_file_hint(source)}")
     try:
         attributes, groups = _read_groups(source)
         fit = Fit(

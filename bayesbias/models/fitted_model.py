@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,7 +17,7 @@ import xarray as xr
 from bayesbias._core.array_types import Array
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import one_of
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import brief
 from bayesbias.errors import DataError, SpecError
 from bayesbias.models.contrasts import Layers, contrast_weights, expected, flat, tidy_draws
 from bayesbias.models.exact.precisions import matrices_of_pairs, partial_correlations
@@ -724,9 +725,11 @@ def group_means(array: xr.DataArray, groups: xr.DataArray) -> xr.DataArray:
 def _rope(rope: float | tuple[float, float] | None) -> tuple[float, float] | None:
     if rope is None:
         return None
-    low, high = (-rope, rope) if isinstance(rope, int | float) else tuple(rope)
-    if not low < high:
+    given: Any = (-rope, rope) if isinstance(rope, Real) else rope
+    ends = tuple(given) if isinstance(given, Iterable) else ()
+    is_pair = len(ends) == 2 and all(isinstance(end, Real) for end in ends)
+    if not is_pair or not ends[0] < ends[1]:
         raise SpecError(
-            f"'rope' is {quoted([rope])}; expected a number above zero or a pair (low, high)."
+            f"'rope' is {brief(rope)}; expected a number above zero or a pair (low, high)."
         )
-    return float(low), float(high)
+    return float(ends[0]), float(ends[1])

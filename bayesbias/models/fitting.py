@@ -18,6 +18,7 @@ import xarray as xr
 from bayesbias._core.array_types import Array
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, one_of
+from bayesbias._core.wording import brief
 from bayesbias.distances import Duplicates
 from bayesbias.errors import EngineError, SpecError, warn
 from bayesbias.models.diagnostics import data_notes
@@ -172,7 +173,7 @@ def as_fit(fit_or_model: Fit | str | PathLike[str] | ModelSpec, table: pd.DataFr
         return fit_or_model
     if not isinstance(fit_or_model, str | PathLike | ModelSpec):
         raise SpecError(
-            f"{fit_or_model!r:.60} is neither a Fit nor a model; expected what fit or load_fit "
+            f"{brief(fit_or_model)} is neither a Fit nor a model; expected what fit or load_fit "
             "returned, or a model such as 'interaction' together with table=."
         )
     spec = load_model(fit_or_model)

@@ -9,11 +9,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from bayesbias._core.files import is_file
+from bayesbias._core.files import is_file, missing_file_hint
 from bayesbias._core.plugins import Registry
 from bayesbias._core.toml_json import read_toml
 from bayesbias._core.validation import named, one_of
-from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias._core.wording import brief, did_you_mean, quoted
 from bayesbias.errors import DataError, NotFoundError, SpecError
 from bayesbias.models.priors import Prior
 
@@ -600,9 +600,14 @@ def load_model(model: str | PathLike[str] | ModelSpec) -> ModelSpec:
     """
     if isinstance(model, ModelSpec):
         return model
+    if not isinstance(model, str | PathLike):
+        raise SpecError(
+            f"'model' is {brief(model)}; expected a name such as 'interaction', a TOML file or a "
+            "ModelSpec."
+        )
     name = str(model)
     if not name.lower().endswith(".toml"):
         return _catalogue()[named("model", name, _catalogue())]
     if not is_file(Path(name)):
-        raise NotFoundError(f"there is no file {name!r}.")
+        raise NotFoundError(f"there is no file {name!r}.{missing_file_hint(Path(name))}")
     return _read(Path(name))

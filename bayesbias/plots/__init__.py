@@ -13,7 +13,6 @@ from bayesbias.plots.embeddings_plot import plot_embeddings as plot_embeddings
 from bayesbias.plots.extremes_plot import plot_projection_distribution, plot_projection_extremes
 from bayesbias.plots.heat_maps import plot_rank_correlations, plot_rank_probabilities
 from bayesbias.plots.influence_plot import plot_influence
-from bayesbias.plots.interval_rows import relabel as relabel
 from bayesbias.plots.means_plot import plot_means
 from bayesbias.plots.model_plot import plot_model
 from bayesbias.plots.null_plot import plot_null_distribution

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from bayesbias._core.validation import one_of
@@ -9,7 +10,7 @@ from bayesbias.debias_effects import BeforeAfter
 from bayesbias.errors import SpecError
 from bayesbias.models import By, PairedFit
 from bayesbias.numerics.intervals import check_interval
-from bayesbias.plots.interval_rows import MANY, Rows, by_group, means_of
+from bayesbias.plots.interval_rows import MANY, Rows, by_group, means_of, show_labels
 from bayesbias.plots.style import (
     CONNECTION_STYLES,
     INK,
@@ -20,6 +21,7 @@ from bayesbias.plots.style import (
     reference,
     tidy,
 )
+from bayesbias.wordlists import Study
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -34,6 +36,7 @@ def plot_before_after(
     *,
     by: By = "protected_word",
     prob: float = 0.89,
+    study: Study | str | PathLike[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the expected distance of each word from each kind of attribute, before and after.
@@ -49,6 +52,9 @@ def plot_before_after(
         What a row is.
     prob : float, default 0.89
         Probability of the intervals.
+    study : Study, str or path-like, optional
+        The study, whose labels are shown in place of the names of words and groups; by default
+        that of a BeforeAfter.
     ax : Axes, optional
         Where to draw; by default a new figure that is as high as the words need.
 
@@ -73,6 +79,8 @@ def plot_before_after(
     ['math', 'arts']
     """
     paired = result.paired if isinstance(result, BeforeAfter) else result
+    if study is None and isinstance(result, BeforeAfter):
+        study = result.study
     if paired is None:
         raise SpecError("no distance changed, so there is nothing to draw.")
     if not isinstance(paired, PairedFit):
@@ -104,6 +112,7 @@ def plot_before_after(
     tidy(ax)
     ax.tick_params(axis="x", top=many, labeltop=many)
     rows.label(ax)
+    show_labels(ax, study, by)
     label_below(ax, f"expected cosine distance, {prob:.0%} intervals (1: unrelated)")
     handles = keys(CONNECTION_STYLES[name] for name in connections)
     legend_above(ax, [*handles, *_states()], columns=3, space=2.4 if many else 0.5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from bayesbias.errors import SpecError
 from bayesbias.models import By, Fit, group_means, tidy_draws
 from bayesbias.plots.plot_checks import choose
 from bayesbias.plots.style import BAND, INK, RULE, Style, settle
+from bayesbias.wordlists import Study, as_study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -152,6 +154,17 @@ def relabel(
         if mark and mark.startswith(MARK):
             key, name, rest = json.loads(mark.removeprefix(MARK))
             patch.set_gid(figure_mark(key, names(name), rest))
+
+
+def show_labels(ax: Axes, study: Study | str | PathLike[str] | None, by: By) -> None:
+    """Write the labels of a study, if one is given, in place of the names of words and groups."""
+    if study is None:
+        return
+    labelled = as_study(study)
+    if by == "protected_group":
+        relabel(ax, labelled.group_label)
+    else:
+        relabel(ax, labelled.word_label, labelled.group_label)
 
 
 def draw_intervals(

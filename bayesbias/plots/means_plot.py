@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from bayesbias._core.validation import one_of
@@ -14,6 +15,7 @@ from bayesbias.plots.interval_rows import (
     draw_intervals,
     mark_rows,
     means_of,
+    show_labels,
 )
 from bayesbias.plots.plot_checks import check_fit
 from bayesbias.plots.style import (
@@ -28,6 +30,7 @@ from bayesbias.plots.style import (
     reference,
     tidy,
 )
+from bayesbias.wordlists import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,6 +42,7 @@ def plot_means(
     by: By = "protected_word",
     prob: float = 0.89,
     embedding: str | None = None,
+    study: Study | str | PathLike[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the expected distance of each word from each kind of attribute, with its interval.
@@ -56,6 +60,8 @@ def plot_means(
         Probability of the intervals, the narrowest that hold it.
     embedding : str, optional
         Which embedding, if the model tells several apart.
+    study : Study, str or path-like, optional
+        The study, whose labels are shown in place of the names of words and groups.
     ax : Axes, optional
         Where to draw; by default a new figure that is as high as the words need.
 
@@ -77,6 +83,9 @@ def plot_means(
     >>> ax = bb.plot_means(fit, by="protected_group")
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['jew', 'christian', 'muslim']
+    >>> ax = bb.plot_means(fit, by="protected_group", study="religion")
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['Judaism', 'Christianity', 'Islam']
     """
     check_fit(fit)
     one_of("by", by, ("protected_word", "protected_group"))
@@ -101,6 +110,7 @@ def plot_means(
     tidy(ax)
     ax.tick_params(axis="x", top=many, labeltop=many)
     rows.label(ax, size=7 if many else 8.5)
+    show_labels(ax, study, by)
     label_below(ax, f"expected {outcome.label}, {prob:.0%} intervals ({outcome.meaning})")
     if connections:
         legend_above(ax, keys(several), columns=2, space=2.4 if many else 0.5)

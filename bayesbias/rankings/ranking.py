@@ -192,6 +192,11 @@ def _check_results(frame: object, *, summed: bool) -> None:
         )
     if frame.empty:
         raise SpecError("'results' holds an empty table; expected embeddings × queries.")
+    if not all(dtype.kind in "fiu" for dtype in frame.dtypes):
+        raise DataError(
+            "'results' does not consist of numbers; expected tables of run_queries(), embeddings × "
+            "queries. query_scores() returns one row per score."
+        )
     if not frame.index.is_unique:
         twice = frame.index[frame.index.duplicated()][0]
         raise DataError(f"'results' has two rows called {twice!r}; give embeddings other names.")

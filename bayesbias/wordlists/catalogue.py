@@ -10,9 +10,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from bayesbias._core.files import is_file
+from bayesbias._core.files import is_file, missing_file_hint, refuse_spreadsheet
 from bayesbias._core.toml_json import read_json, read_toml
-from bayesbias._core.wording import did_you_mean, quoted, same_name
+from bayesbias._core.wording import brief, did_you_mean, quoted, same_name
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError
 from bayesbias.wordlists.languages import ENGLISH, check_language, from_entry
 from bayesbias.wordlists.list_files import LIST_SUFFIXES, read_lists
@@ -115,8 +115,10 @@ def word_sets(collection: str | PathLike[str]) -> dict[str, WordSet]:
     path = Path(collection)
     if path.suffix.lower() in LIST_SUFFIXES:
         if not is_file(path):
-            raise NotFoundError(f"{str(path)!r}: no such file of word lists.")
+            hint = missing_file_hint(path)
+            raise NotFoundError(f"{str(path)!r}: no such file of word lists.{hint}")
         return read_lists(path)
+    refuse_spreadsheet(path)
     if isinstance(collection, PathLike) or path.suffix.lower() in (".toml", ".json"):
         return _build(collection, _document(collection, "word lists", COLLECTIONS), _sets_of)
     return {name: _word_set(collection, name) for name in _collection(collection)["sets"]}
@@ -449,6 +451,11 @@ def _query(entry: Mapping[str, Any]) -> Query:
 
 def _query_of(data: Mapping[str, Any]) -> Query:
     """Make a query; its sets have the source that the file names."""
+    if "groups" in data:
+        raise SpecError(
+            "this is a study; a query has the tables 'target_sets' and 'attribute_sets'. Of a "
+            "study: Query(study.groups, study.stereotypes)."
+        )
     words = {key: value for key, value in data.items() if key not in ("source", "notes")}
     query = Query.from_dict(words)
     source = str(data.get("source", ""))
@@ -562,11 +569,19 @@ def _built_in(source: str | PathLike[str], names: Collection[str]) -> str | None
 
 def _document(source: str | PathLike[str], kind: str, names: Iterable[str]) -> dict[str, Any]:
     """Read a TOML or JSON file."""
+    if not isinstance(source, str | PathLike):
+        raise SpecError(f"'source' is {brief(source)}; expected the name of a {kind}, or a file.")
     path = Path(source)
     if not is_file(path):
+        hint = did_you_mean(source, names) or missing_file_hint(path)
         raise NotFoundError(
-            f"no {kind} {str(source)!r}: neither a file nor one of {quoted(names, 12)}."
-            f"{did_you_mean(source, names)}"
+            f"no {kind} {str(source)!r}: neither a file nor one of {quoted(names, 12)}.{hint}"
+        )
+    refuse_spreadsheet(path)
+    if path.suffix.lower() in (".csv", ".tsv"):
+        raise DataError(
+            f"{path}: expected a TOML or JSON file. word_sets({path.name!r}) reads the lists of a "
+            "table; make a Study or a Query of them."
         )
     language = "JSON" if path.suffix.lower() == ".json" else "TOML"
     data = read_json(path) if language == "JSON" else read_toml(path)

@@ -25,13 +25,19 @@ def read_lists(path: Path) -> dict[str, WordSet]:
         lines = [line.strip() for line in text.splitlines()]
         lists = {path.stem: [line for line in lines if line and not line.startswith("#")]}
     else:
-        comma = "\t" if path.suffix.lower() == ".tsv" else ","
+        comma = "\t" if path.suffix.lower() == ".tsv" else _comma(text)
         rows = [row for row in csv.reader(text.splitlines(), delimiter=comma) if any(row)]
         lists = _from_rows([[cell.strip() for cell in row] for row in rows], path)
     empty = [name for name, words in lists.items() if not words]
     if empty or not lists:
         raise DataError(f"{path}: no words{f' in {quoted(empty)}' if empty else ''}.")
     return {name: WordSet(name, words, source=path.name) for name, words in lists.items()}
+
+
+def _comma(text: str) -> str:
+    """Return what separates the columns: in many languages spreadsheets write semicolons."""
+    first = text.lstrip().partition("\n")[0]
+    return ";" if ";" in first and "," not in first else ","
 
 
 def _from_rows(rows: list[list[str]], path: Path) -> dict[str, list[str]]:

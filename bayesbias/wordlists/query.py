@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
 
-from bayesbias._core.wording import did_you_mean, enumerated, quoted
+from bayesbias._core.validation import word_list
+from bayesbias._core.wording import brief, did_you_mean, enumerated, quoted
 from bayesbias.errors import SpecError
 from bayesbias.wordlists.languages import ENGLISH, from_entry, joined, to_entry
 from bayesbias.wordlists.wordset import WordSet
@@ -25,12 +26,14 @@ class Query:
 
     Parameters
     ----------
-    target_sets : iterable of lists of str or WordSet
-        The words of the groups that are compared; at least one set.
-    attribute_sets : iterable of lists of str or WordSet
+    target_sets : iterable of lists of str or WordSet, or mapping
+        The words of the groups that are compared; at least one set. The keys of a mapping are
+        the names of the sets.
+    attribute_sets : iterable of lists of str or WordSet, or mapping
         The words of the concepts they are compared by; may be empty for metrics without them.
     target_names, attribute_names : iterable of str, optional
-        The names of the sets. By default those of the WordSets, else ``Target set 0`` and so on.
+        The names of the sets. By default the keys of a mapping, the names of the WordSets, or
+        ``Target set 0`` and so on.
     language : str, default "en"
         The language of sets that are plain lists, by its code of ISO 639-1; a WordSet keeps its
         own.
@@ -49,6 +52,8 @@ class Query:
     <Query 'Math and Arts wrt Male terms and Female terms', template (2, 2), 8+8 × 8+8 words>
     >>> [q.name for q in query.subqueries((2, 1))]
     ['Math and Arts wrt Male terms', 'Math and Arts wrt Female terms']
+    >>> bb.Query({"men": ["he"], "women": ["she"]}, {"career": ["office", "salary"]})
+    <Query 'men and women wrt career', template (2, 1), 1+1 × 2 words>
     """
 
     target_sets: tuple[WordSet, ...]
@@ -241,8 +246,16 @@ def as_sets(
     language: str = ENGLISH,
 ) -> tuple[WordSet, ...]:
     """Return the sets of one side, ``target`` or ``attribute``, each with a name of its own."""
-    if isinstance(sets, str | WordSet | Mapping) or not isinstance(sets, Iterable):
-        raise SpecError(f"'{side}_sets' is {sets!r}; expected a list of sets of words: [[…], […]].")
+    if isinstance(sets, str | WordSet) or not isinstance(sets, Iterable):
+        raise SpecError(
+            f"'{side}_sets' is {brief(sets)}; expected a list of sets of words: [[…], […]]."
+        )
+    if isinstance(sets, Mapping):
+        names = list(sets) if names is None else names
+        sets = [
+            words if isinstance(words, WordSet) else word_list(name, words)
+            for name, words in sets.items()
+        ]
     given = list(sets)
     if any(isinstance(item, str) for item in given):
         raise SpecError(f"'{side}_sets' is a list of words; expected a list of sets: [[…], […]].")

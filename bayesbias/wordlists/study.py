@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from bayesbias._core.constants import CONTROL_CONNECTIONS
 from bayesbias._core.files import atomic
 from bayesbias._core.validation import word_list
-from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias._core.wording import brief, did_you_mean, quoted
 from bayesbias.errors import SpecError
 from bayesbias.wordlists import toml_text
 from bayesbias.wordlists.languages import ENGLISH, from_entry, joined, to_entry
@@ -492,23 +492,33 @@ class Study:
 
     def _repr_html_(self) -> str:
         rows = [
-            f"<tr><td>{html.escape(label)}</td><td>{len(words)}</td>"
+            f"<tr><td>{html.escape(self._with_label(name))}</td><td>{len(words)}</td>"
             f"<td style='text-align:left'>{html.escape(words.preview())}</td></tr>"
-            for label, words in self.word_sets().items()
+            for name, words in self.word_sets().items()
         ]
+        label = f" ({self.labels['study']})" if "study" in self.labels else ""
         return (
-            f"<table><caption>Study {html.escape(self.name)}</caption>"
+            f"<table><caption>Study {html.escape(self.name + label)}</caption>"
             "<thead><tr><th>set</th><th>words</th><th></th></tr></thead>"
             f"<tbody>{''.join(rows)}</tbody></table>"
         )
+
+    def _with_label(self, name: str) -> str:
+        """Return the name of a set, and how figures call its group if that is different."""
+        kind, _, group = name.partition(": ")
+        label = group if kind == "control" else self.group_label(group)
+        return name if label == group else f"{name} ({label})"
 
 
 def _as_sets(
     study: str, part: str, given: Mapping[str, Iterable[str]], source: str, language: str
 ) -> dict[str, WordSet]:
     if not isinstance(given, Mapping):
+        names = ("human", "neutral") if part == "controls" else ("old", "young")
+        example = ", ".join(f"{name!r}: […]" for name in names)
         raise SpecError(
-            f"study {study!r}: {part!r} is {given!r}; expected a dictionary of names and words."
+            f"study {study!r}: {part!r} is {brief(given)}; expected a dictionary of names and "
+            f"words: {{{example}}}."
         )
     sets = {}
     for key, given_words in given.items():

@@ -75,6 +75,10 @@ class WordSet(Sequence[str]):
             raise SpecError(f"the word set {name!r} is empty; give it at least one word.")
         if not all(word.strip() for word in given):
             raise SpecError(f"the word set {name!r} holds an empty word; remove it.")
+        spaced = [word for word in given if word != word.strip()]
+        if spaced:
+            given = tuple(word.strip() for word in given)
+            warn(f"the word set {name!r} has spaces around words, removed: {quoted(spaced)}")
         unique = tuple(dict.fromkeys(given))
         if len(unique) < len(given):
             seen: set[str] = set()

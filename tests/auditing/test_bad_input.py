@@ -116,6 +116,8 @@ def test_records_of_others(folder: Path, tmp_path: Path) -> None:
         bb.Audit(folder)
     with pytest.raises(DataError, match=r"is not the folder of an audit: it has no audit.json"):
         bb.Audit(tmp_path)
+    with pytest.raises(DataError, match="there is no folder '.*nowhere'"):
+        bb.Audit(tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize(

@@ -269,6 +269,8 @@ def test_bad_calls(fitted: bb.models.Fit, tmp_path: Path) -> None:
         bb.check(fitted)
     with pytest.raises(SpecError, match="twice"):
         bb.check(fitted, ALWAYS, NEVER, ALWAYS)
+    with pytest.raises(SpecError, match=r"check\(result, \*conditions\)"):
+        bb.check(fitted, [ALWAYS, NEVER])  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="a condition is 3"):
         bb.check(fitted, 3)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'fail_if' is 3"):

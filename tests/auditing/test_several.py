@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from small_audit import FAST, QUICK, files, forest, sketch
 
 import bayesbias as bb
 from bayesbias.auditing import audit_figures, audit_steps
-from bayesbias.errors import SpecError
+from bayesbias.errors import DataError, SpecError
 
 pytestmark = pytest.mark.slow
 
@@ -44,6 +45,16 @@ def test_several_have_a_folder_each(several: bb.Audit) -> None:
     assert repr(several) == f"<Audit of a b, plain on trees, few/trees, in {several.folder}>"
     with pytest.raises(SpecError, match=r"4 parts; take one of them: audit.parts\[\('a b'"):
         several.table  # noqa: B018
+    for inside in (part.folder, several.report):
+        with pytest.raises(DataError, match=f"of the whole audit: {several.folder}"):
+            bb.Audit(inside)
+
+
+def test_the_tables_of_several_have_different_labels(several: bb.Audit) -> None:
+    texts = [path.read_text("utf-8") for path in several.folder.rglob("paper/*.tex")]
+    labels = [label for text in texts for label in re.findall(r"\\label{([^}]*)}", text)]
+    assert "tab:a-b-few-trees-contrasts" in labels
+    assert len(labels) == len(set(labels)) > 4
 
 
 def test_several_are_compared(several: bb.Audit) -> None:

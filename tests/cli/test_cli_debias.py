@@ -120,6 +120,7 @@ def test_before_after(
     ("command", "message"),
     [
         (["debias"], "Missing arguments 'EMBEDDING' and 'OUT'"),
+        (["debias", "demo"], "Missing argument 'OUT'; or use --list"),
         (["debias", "demo", "x.xyz"], "the suffix '.xyz' is not known"),
         (["debias", "demo", "x.npz", "--method", "hard_debia"], "Did you mean 'hard_debias'?"),
         (["debias", "demo", "x.npz", "--option", "n=2"], "HardDebias has no parameter 'n'"),

@@ -115,7 +115,8 @@ def test_compare_reads_fits(table: str, tmp_path: Path, capsys: pytest.CaptureFi
         (["fit", "TABLE", "--prior", "nope=Normal(0, 1)"], "'priors' has 'nope'"),
         (["fit", "TABLE", "--contrast", "a - b"], "no 'a' here"),
         (["compare", "TABLE", "TABLE"], "give one table, or fits"),
-        (["compare", "TABLE", "--by", "word_to_compare"], "'by' is for criterion='loo'"),
+        (["compare", "TABLE", "--by", "word_to_compare"], "--by is for --criterion loo"),
+        (["compare", "TABLE", "--criterion", "loo", "--by", "attribute"], "'by' is 'attribute'"),
     ],
 )
 def test_bad_input_is_one_line(
@@ -146,7 +147,8 @@ def test_neutral_is_another_name_of_none(table: str, capsys: pytest.CaptureFixtu
         ("protected_group == 'x' and connection == 'neutral'", ["'g0'", "'associated'", "'none'"]),
         ("cosine_distance > 99", ["cosine_distance is from"]),
         ("group == 'g0'", ["The columns are", "protected_group"]),
-        ("protected_group = 'g0'", ["cannot be read", "'g0', 'g1'"]),
+        ("protected_group = 'g0'", ["cannot be read: a comparison is written with ==", "'g0'"]),
+        ("protected_grop == 'a = b'", ["not defined", "Did you mean 'protected_group'?"]),
     ],
 )
 def test_where_lists_what_there_is(

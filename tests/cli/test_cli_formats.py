@@ -243,7 +243,9 @@ def test_documents_have_the_interval_beside_its_estimate(run: Any, table: Path) 
     signed = [f"${text}$" if text.startswith("-") else text for text in numbers]
     assert "{} [{}, {}]".format(*signed) in latex
     cell = "{} [{}, {}]".format(*numbers).replace("-", "−")
-    assert f"| {cell} |" in run(*command, "--format", "markdown").out
+    markdown = run(*command, "--format", "markdown").out
+    assert f"| {cell} |" in markdown
+    assert markdown.endswith(" |\n\nModel separate: contrasts, with 89% intervals.\n")
     page = run(*command, "--format", "html").out
     assert "<caption>Model separate: contrasts, with 89% intervals.</caption>" in page
     assert [line[2] for line in Cells(page).rows[:2]] == ["mean", cell]

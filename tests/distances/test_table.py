@@ -383,3 +383,34 @@ def test_files_that_are_no_tables(tmp_path: Path) -> None:
 def test_names_stand_for_what_they_name(demo: bb.Embedding) -> None:
     table = bb.distance_table(demo, bb.load_study("weat_7"))
     pd.testing.assert_frame_equal(bb.distance_table("demo", "weat_7"), table)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("point", [",", "."])
+def test_semicolons_of_a_spreadsheet(
+    tmp_path: Path, jobs: bb.Study, suffix: str, point: str
+) -> None:
+    words = [word for words in jobs.word_sets().values() for word in words]
+    vectors = np.random.default_rng(1).normal(size=(len(words), 4))
+    table = bb.distance_table(bb.Embedding(words, vectors, "x"), jobs)
+    path = tmp_path / f"table{suffix}"
+    table.to_csv(path, sep=";", decimal=point, index=False, encoding="utf-8-sig")
+    pd.testing.assert_frame_equal(bb.read_table(path), table)
+    with pytest.raises(DataError, match=r"no column 'protected_word'.*read_table\(\), or sep=';'"):
+        bb.check_table(pd.read_csv(path, encoding="utf-8-sig"))
+    if point == ",":
+        with pytest.raises(DataError, match=r"not a number.*or decimal=','"):
+            bb.check_table(pd.read_csv(path, sep=";", encoding="utf-8-sig"))
+
+
+def test_what_is_not_a_table(tmp_path: Path, jobs: bb.Study) -> None:
+    with pytest.raises(SpecError, match=r"the table is Study; .*distance_table\(\)"):
+        bb.check_table(jobs)  # type: ignore[arg-type]
+    table = pd.DataFrame({"protected_word": ["he"], "cosine_distance": [1.0]})
+    with pytest.raises(DataError, match=r"It is the index: use table.reset_index\(\)"):
+        bb.check_table(table.set_index("protected_word"))
+    (tmp_path / "table.xlsx").write_bytes(b"PK")
+    with pytest.raises(DataError, match="table.xlsx: files of spreadsheet programs"):
+        bb.read_table(tmp_path / "table.xlsx")
+    with pytest.raises(NotFoundError, match="Did you mean 'table.xlsx'"):
+        bb.read_table(tmp_path / "table.xls")

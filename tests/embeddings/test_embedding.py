@@ -45,6 +45,19 @@ def test_missing_word_names_the_spelling_that_is_there() -> None:
             embedding[word]  # type: ignore[index]
 
 
+def test_missing_word_that_may_be_misspelt() -> None:
+    embedding = bb.Embedding(["worker", "rich"], np.eye(2), "x")
+    for word in ("workr", "worker ", "Workr"):
+        with pytest.raises(VocabularyError, match=r"It has 'worker'\."):
+            embedding[word]
+    with pytest.raises(VocabularyError, match=r"'poor' is not in the embedding 'x'\.$"):
+        embedding["poor"]
+
+
+def test_repr_of_one_word() -> None:
+    assert repr(bb.Embedding(["a"], [[1.0]], "x")) == "<Embedding 'x': 1 word × 1 dimension>"
+
+
 def test_first_of_duplicates_wins_and_they_are_counted() -> None:
     with pytest.warns(BayesBiasWarning, match="2 duplicate words left out.*'b'"):
         embedding = bb.Embedding(["a", "b", "b", "c", "b"], np.arange(10).reshape(5, 2), "x")
@@ -61,7 +74,7 @@ def test_first_of_duplicates_wins_and_they_are_counted() -> None:
         ([], np.empty((0, 3)), "not empty"),
         (["a"], [1.0], "shape"),
         (["a"], [["x"]], "expected numbers"),
-        (["a", "b"], [[1.0, 2.0], [3.0]], "no matrix"),
+        (["a", "b"], [[1.0, 2.0], [3.0]], "not a matrix"),
         ([1], [[1.0]], "is not a string"),
         (["a", "b"], [[1.0], [np.nan]], r"'b' \(row 1\) holds NaN"),
         (["a"], [[1e300]], "NaN or infinite"),

@@ -535,6 +535,26 @@ def test_no_such_source(tmp_path: Path) -> None:
         bb.load_embedding(tmp_path)
 
 
+def test_a_path_that_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text_file(tmp_path / "glove.6B.txt", "a 1\n")
+    with pytest.raises(NotFoundError, match="Did you mean 'glove.6B.txt'"):
+        bb.load_embedding(tmp_path / "glove6B.txt")
+    with pytest.raises(NotFoundError, match="There is no folder '.*data'"):
+        bb.load_embedding(tmp_path / "data" / "glove.txt")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NotFoundError, match=f"Relative paths begin at '{tmp_path}'"):
+        bb.load_embedding("vectors.bin")
+    with pytest.raises(NotFoundError, match=r"'x\\x00y.bin' is neither"):
+        bb.load_embedding("x\0y.bin")
+
+
+def test_a_spreadsheet(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "vectors.xlsx", "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    with pytest.raises(DataError, match="save it as CSV"):
+        bb.load_embedding(tmp_path / "vectors.xlsx")
+
+
 def test_bad_arguments(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="'limit' is 0"):
         bb.load_embedding("demo", limit=0)

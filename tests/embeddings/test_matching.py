@@ -57,6 +57,19 @@ def test_lists_that_lose_too_many(embedding: bb.Embedding) -> None:
     assert match(embedding, {"a": lists["a"]}, Matching(threshold=0.7)).check()["a"].found
 
 
+def test_words_for_misspelt_ones() -> None:
+    embedding = bb.Embedding(["worker", "rich", "banker"], np.eye(3), "x")
+    matched = match(embedding, {"poor": ["workr"], "rich": ["rihc", "banker"], "old": ["zzz"]})
+    with pytest.raises(VocabularyError, match=r"'worker' for 'workr', 'rich' for 'rihc'\. Correct"):
+        matched.check(embedding.words)
+    with pytest.raises(VocabularyError, match=r"\('zzz'\)\. Correct or replace"):
+        matched.check()
+    # A word that is listed itself is not meant.
+    matched = match(embedding, {"a": ["bankerr", "banker"]})
+    with pytest.raises(VocabularyError, match="^((?!Similar).)*$"):
+        matched.check(embedding.words)
+
+
 def test_lists_that_share_entries(embedding: bb.Embedding) -> None:
     matched = match(embedding, {"a": ["jose", "NASA"], "b": ["José"], "c": ["nasa"]})
     assert matched.overlaps() == [("a", "b", ("jose",))]

@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 import bayesbias as bb
 from bayesbias._core import arviz_versions
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
-from bayesbias.models import criteria, row_density
+from bayesbias.models import criteria, fitting, row_density
 from bayesbias.models.exact.compiled_model import compile_model
 from bayesbias.models.exact.engine import sample_exactly
 from bayesbias.models.exact.leave_out import log_density_left_out
@@ -521,6 +521,19 @@ def test_comparisons_that_are_refused(fits: dict[str, bb.models.Fit]) -> None:
         bb.compare({"a": 1})  # type: ignore[dict-item]
     with pytest.raises(SpecError, match="'by' is for criterion='loo'"):
         bb.compare(fits, by="word_to_compare")
+    table = make_table(2)
+    with pytest.raises(SpecError, match="'fits' is a DataFrame; name the models"):
+        bb.compare(table)
+    with pytest.raises(SpecError, match="^'model' is a DataFrame; expected a name"):
+        bb.compare([table])
+    with pytest.raises(SpecError, match="^a DataFrame is neither a Fit nor a model"):
+        bb.overview(table)
+
+
+def test_levels_are_checked_before_models_are_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitting, "fit", None)
+    with pytest.raises(SpecError, match="'by' is 'protected'.*Did you mean 'protected_word'"):
+        bb.compare(["baseline"], "loo", by="protected", table=make_table(2))
 
 
 def test_a_doubtful_comparison_warns(fits: dict[str, bb.models.Fit]) -> None:

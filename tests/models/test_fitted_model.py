@@ -176,8 +176,11 @@ def test_weights_of_contrasts(contrast: str, weights: list[float]) -> None:
 def test_bad_options_of_contrasts(crossed: bb.models.Fit, table: pd.DataFrame) -> None:
     with pytest.raises(SpecError, match="'by' is 'word'"):
         crossed.contrasts(by="word")
-    with pytest.raises(SpecError, match="'rope' is"):
-        crossed.contrasts(rope=-0.1)
+    for rope in (-0.1, "0.05", (0.1, -0.1), (0, 1, 2), ("0", "1")):
+        with pytest.raises(SpecError, match="'rope' is"):
+            crossed.contrasts(rope=rope)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'contrast' is .*call it once for each"):
+        crossed.contrasts(["associated - none", "associated - human"])  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'prob' is 89"):
         crossed.contrasts(prob=89)
     with pytest.raises(SpecError, match="does not distinguish connections"):
@@ -398,9 +401,16 @@ def test_cells_with_one_row_are_marked(table: pd.DataFrame) -> None:
 
 
 def test_one_protected_word_is_marked(table: pd.DataFrame) -> None:
-    with pytest.warns(BayesBiasWarning, match="tau has only one theta to learn from"):
+    with pytest.warns(BayesBiasWarning, match="tau is estimated from one value.*protected words"):
         fit = exact(table[table["protected_word"] == "p00"], "hierarchical")
     assert fit.draws("tau").mean() > 0.2  # the prior's mean is 0.5
+
+
+def test_one_group_is_marked(table: pd.DataFrame) -> None:
+    one = table[table["protected_group"] == table["protected_group"].iloc[0]]
+    message = "tau_group and tau_a are each estimated from one value.*or more groups$"
+    with pytest.warns(BayesBiasWarning, match=message):
+        exact(one, "interaction")
 
 
 def test_bad_tables_are_refused_before_sampling(table: pd.DataFrame) -> None:

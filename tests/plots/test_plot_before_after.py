@@ -100,6 +100,9 @@ def test_given_axes_and_a_whole_result(paired: bb.models.PairedFit, demo: bb.Emb
         similarity=(), analogies=(),
     )  # fmt: skip
     assert len(bb.plot_before_after(result).get_yticklabels()) == 16
+    assert {"Mathematics", "Arts"} <= {
+        text.get_text() for text in bb.plot_before_after(result).texts
+    }
     with pytest.raises(SpecError, match="no distance changed"):
         bb.plot_before_after(replace(result, paired=None))
     with pytest.raises(SpecError, match="'result' is DataFrame; expected what before_after"):

@@ -14,7 +14,7 @@ import bayesbias as bb
 from bayesbias._core.constants import MARK
 from bayesbias._core.interval_text import estimate_text
 from bayesbias.errors import SpecError
-from bayesbias.plots import relabel
+from bayesbias.plots.interval_rows import relabel
 from bayesbias.plots.style import CONNECTION_STYLES
 
 
@@ -216,3 +216,24 @@ def test_labels_take_the_place_of_names(fit: bb.models.Fit) -> None:
     # The keys stay, so that tables find them.
     assert {key for key, _ in marked(ax)} == {f"word:{name}" for name in before}
     assert_apart(ax)
+
+
+def test_labels_of_a_study(fit: bb.models.Fit) -> None:
+    table = fit.table
+    words = table.groupby("protected_group", observed=True)["protected_word"].unique()
+    groups = {str(group): [str(word) for word in of] for group, of in words.items()}
+    (first, members), *_ = groups.items()
+    study = bb.Study(
+        "labelled",
+        groups,
+        {first: ["an attribute"]},
+        labels={"groups": {first: "First group"}, "words": {members[0]: "A label"}},
+    )
+    ax = bb.plot_means(fit, study=study)
+    assert names(ax) == [study.word_label(name) for name in names(bb.plot_means(fit))]
+    assert "A label" in names(ax)
+    assert "First group" in {text.get_text() for text in ax.texts}
+    ax = bb.plot_means(fit, by="protected_group", study=study)
+    assert "First group" in names(ax)
+    with pytest.raises(SpecError, match="'study' is int; expected a Study"):
+        bb.plot_means(fit, study=5)  # type: ignore[arg-type]

@@ -132,6 +132,8 @@ class TestRank:
         ):
             with pytest.raises(SpecError, match=message):
                 bb.rank(wrong)
+        with pytest.raises(DataError, match="numbers; expected tables of run_queries"):
+            bb.rank(bb.query_scores("weat", "weat_7", "demo"))
         with pytest.raises(DataError, match="'results' has two rows called 'a'; give embeddings"):
             bb.rank(pd.concat([results([1.0]), results([2.0])]))
         with pytest.raises(SpecError, match="'by' is 'size'; expected one of 'bias', 'value'"):

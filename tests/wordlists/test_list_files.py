@@ -30,6 +30,16 @@ def test_tables_as_pandas_writes_them(tmp_path: Path, suffix: str, comma: str) -
     assert list(bb.word_sets(path)["lists"]) == [word for word, _, _ in rows]
 
 
+def test_semicolons_of_a_spreadsheet(tmp_path: Path) -> None:
+    path = tmp_path / "lists.csv"
+    path.write_bytes("old;young\r\nretired;teenager\r\ngrandpa, old man;\r\n".encode("utf-8-sig"))
+    found = {name: list(words) for name, words in bb.word_sets(path).items()}
+    assert found == {"old": ["retired", "grandpa, old man"], "young": ["teenager"]}
+    path.write_bytes("old;young\nälter;jung\n".encode("cp1252"))
+    with pytest.raises(DataError, match=r"not UTF-8; save it as UTF-8 \(in Excel: CSV UTF-8\)"):
+        bb.word_sets(path)
+
+
 def test_text(tmp_path: Path) -> None:
     path = tmp_path / "verbs.txt"
     path.write_text("﻿# from a thesaurus\nsew\n\n  ride \nwalk\n", "utf-8")

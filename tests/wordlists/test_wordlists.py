@@ -4,6 +4,7 @@ import json
 import pickle
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,6 +37,14 @@ class TestWordSet:
     def test_duplicates_are_named(self) -> None:
         with pytest.warns(BayesBiasWarning, match="'a' has words more than once.*'x'"):
             assert bb.WordSet("a", ["x", "y", "x"]).words == ("x", "y")
+
+    def test_spaces_around_words_are_removed(self) -> None:
+        with pytest.warns(BayesBiasWarning, match="'a' has spaces around words, removed: 'x '"):
+            assert bb.WordSet("a", ["x ", "New York"]).words == ("x", "New York")
+
+    def test_empty_cells_of_a_column(self) -> None:
+        with pytest.raises(SpecError, match=r"'a' holds nan.*column\.dropna\(\)"):
+            bb.WordSet("a", ["x", float("nan")])  # type: ignore[list-item]
 
     @pytest.mark.parametrize(
         ("words", "message"),
@@ -243,6 +252,41 @@ class TestStudy:
             bb.load_study("religion").save(tmp_path / "a.yaml")
 
 
+def test_query_by_names() -> None:
+    query = bb.Query({"men": ["he"], "women": ["she", "her"]}, {"work": ["office"]})
+    assert query.name == "men and women wrt work"
+    assert query == bb.Query([["he"], ["she", "her"]], [["office"]], ["men", "women"], ["work"])
+    study = bb.load_study("gender")
+    of_study = bb.Query(study.groups, study.stereotypes)
+    assert of_study.target_names == tuple(study.groups)
+    assert of_study.target_sets[0].source == study.groups["man"].source
+    with pytest.raises(SpecError, match="'men' is the string 'he'"):
+        bb.Query({"men": "he"}, [])
+
+
+def test_what_is_not_the_source_of_lists(tmp_path: Path) -> None:
+    study = bb.load_study("gender")
+    with pytest.raises(SpecError, match="'source' is .*expected the name of a study, or a file"):
+        bb.load_study(study)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="expected the name of a query, or a file"):
+        bb.load_query(["weat_7"])  # type: ignore[arg-type]
+    study.save(tmp_path / "study.toml")
+    with pytest.raises(SpecError, match=r"study.toml: this is a study.*Query\(study.groups"):
+        bb.load_query(tmp_path / "study.toml")
+    with pytest.raises(NotFoundError, match="no study '.*'.*Did you mean 'study.toml'"):
+        bb.load_study(tmp_path / "studie.toml")
+    (tmp_path / "lists.csv").write_text("old,young\nretired,teenager\n")
+    with pytest.raises(DataError, match=r"expected a TOML or JSON file. word_sets\('lists.csv'\)"):
+        bb.load_study(tmp_path / "lists.csv")
+    (tmp_path / "lists.xlsx").write_bytes(b"PK")
+    for load in (bb.load_study, bb.load_query, bb.word_sets):
+        with pytest.raises(DataError, match="lists.xlsx: files of spreadsheet programs"):
+            load(tmp_path / "lists.xlsx")
+    for groups in ([["he"], ["she"]], pd.DataFrame({"man": ["he"] * 20})):
+        with pytest.raises(SpecError, match="expected a dictionary of names and words: {'old'"):
+            bb.Study("x", groups, {})  # type: ignore[arg-type]
+
+
 def test_query_from_file(tmp_path: Path) -> None:
     path = tmp_path / "query.toml"
     path.write_text(
@@ -269,6 +313,12 @@ class TestLabels:
         assert [self.study.group_label(group) for group in self.study.groups] == ["Men", "woman"]
         assert [self.study.word_label(word) for word in ("he", "she")] == ["“he”", "she"]
         assert bb.Study("a", {"x": ["b"], "y": ["c"]}, {"x": ["d"]}).label == "a"
+
+    def test_a_notebook_shows_them(self) -> None:
+        page = self.study._repr_html_()
+        assert "Study roles (Roles)" in page
+        assert "<td>group: man (Men)</td>" in page
+        assert "<td>stereotype: woman</td>" in page
 
     @pytest.mark.parametrize("suffix", ["toml", "json"])
     def test_round_trip(self, tmp_path: Path, suffix: str) -> None:

@@ -2,7 +2,7 @@
 
 In ``.npz`` and ``.safetensors`` the words are the bytes of a JSON list, so any word can be kept and
 nothing is ever unpickled; a part of a vocabulary has the ``ranks`` of its words beside them. A
-``.npy`` file has its words, one a line, in a text file of its own.
+``.npy`` file has its words, one per line, in a text file of its own.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def read_npy(path: Path, wanted: Wanted) -> Rows:
 
 
 def write_npy(embedding: Embedding, path: Path, vocabulary: Path) -> None:
-    """Write the matrix and, one a line, the words."""
+    """Write the matrix and, one per line, the words."""
     check_separable(embedding.words, "\n\r")
     vocabulary.write_text("".join(f"{word}\n" for word in embedding.words), "utf-8", newline="\n")
     with path.open("wb") as stream:
@@ -370,5 +370,5 @@ def _vocabulary_of(path: Path) -> Path:
             return candidate
     names = ", ".join(path.with_suffix(suffix).name for suffix in VOCABULARY_SUFFIXES)
     raise DataError(
-        f"{path}: a .npy file needs its words, one a line, in a file beside it: one of {names}."
+        f"{path}: a .npy file needs its words, one per line, in a file beside it: one of {names}."
     )
