@@ -43,6 +43,14 @@ class Layers:
         result: xr.DataArray = xr.dot(self.covariates[name], share, dim="word_class")
         return result
 
+    def covariate_of_groups(self, name: str) -> xr.DataArray:
+        """Return the mean of a covariate by group and connection; words count equally."""
+        groups = self.lists["protected_group"]
+        member = (self.group_of == groups).astype(float)
+        share = member / member.sum("protected_word")
+        result: xr.DataArray = xr.dot(self.covariate(name), share, dim="protected_word")
+        return result
+
     @classmethod
     def of_table(cls, table: pd.DataFrame, data: ModelData) -> Layers:
         """Read them off the rows that were fitted."""
@@ -125,9 +133,9 @@ def expected(
         covariate = spec[name].covariate
         if covariate is not None:
             assert layers is not None
-            array = array * layers.covariate(covariate)
-            if "protected_word" in gone:
-                array = array.mean("protected_word")
+            new_words = "protected_word" in gone
+            of_rows = layers.covariate_of_groups if new_words else layers.covariate
+            array = array * of_rows(covariate)
         return array
 
     names = [name for name in spec.mean if observed or spec[name].covariate is None]

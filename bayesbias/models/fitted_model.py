@@ -383,12 +383,6 @@ class Fit:
         names = ["protected_group", "word_class", "connection"]
         pairs = self.table[names].drop_duplicates().astype("str")
         groups = list(dict.fromkeys(self.groups().to_numpy().tolist()))
-        if len(groups) > 2 and "word_class" not in self.spec.factors:
-            raise SpecError(
-                f"model {self.spec.name!r} has one mean for the stereotypes of all other groups, "
-                f"so it cannot compare {len(groups)} groups on the same attributes; use model "
-                "'interaction'."
-            )
         over = ["word_to_compare", *(["protected_word"] if words == "population" else [])]
         parts = []
         for group in groups:
@@ -402,6 +396,7 @@ class Fit:
                     f"the stereotypes of {group!r} are not compared with another group, so there "
                     "is no contrast of the same attributes; use by='protected_group'."
                 )
+            self._check_lists_alone(pairs, others, lists)
             # The means of this group's lists alone, for every group that is compared with them.
             share = self._layers.lists * 0
             for row in [*associated.itertuples(index=False), *others.itertuples(index=False)]:
@@ -420,6 +415,21 @@ class Fit:
         )
         rest = [d for d in result.dims if d not in ("chain", "draw", "attribute_group")]
         return result.transpose("chain", "draw", "attribute_group", *rest)
+
+    def _check_lists_alone(
+        self, pairs: pd.DataFrame, others: pd.DataFrame, lists: set[str]
+    ) -> None:
+        """Refuse a model whose means for other groups are of more than these lists."""
+        if "word_class" in self.spec.factors:
+            return
+        of_others = pairs["protected_group"].isin(others["protected_group"])
+        different = pairs.loc[of_others & (pairs["connection"] == "different"), "word_class"]
+        if not set(different) <= lists:
+            raise SpecError(
+                f"model {self.spec.name!r} has one mean for the stereotypes of all other groups, "
+                f"here {quoted(pd.unique(different))}, so it cannot compare groups on the same "
+                "attributes; use model 'interaction'."
+            )
 
     @cached_property
     def _layers(self) -> Layers:

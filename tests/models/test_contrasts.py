@@ -88,7 +88,8 @@ def test_controls_have_no_effects_of_stereotypes() -> None:
 def test_the_same_attributes_by_models_without_lists(model: str) -> None:
     """Two groups have one other list each; of three, such a model knows only their average."""
     table = religion()
-    fit = bb.fit(table[table["protected_group"] != "jew"], model, draws=100, seed=1)
+    two = table[(table["protected_group"] != "jew") & (table["word_class"] != "jew_stereotype")]
+    fit = bb.fit(two, model, draws=100, seed=1)
     theta = fit.draws("theta")
     groups = fit.groups().to_numpy()
     own = fit.contrast_draws("associated - different", by="attribute_group")
@@ -98,8 +99,10 @@ def test_the_same_attributes_by_models_without_lists(model: str) -> None:
         np.testing.assert_allclose(
             own.sel(attribute_group=name).to_numpy().ravel(), inside - outside
         )
-    with pytest.raises(SpecError, match="cannot compare 3 groups on the same attributes"):
-        bb.fit(table, model, draws=50).contrasts("associated - different", by="attribute_group")
+    # Of two groups and three lists, what is different from a group is of two lists as well.
+    for more in (table, table[table["protected_group"] != "jew"]):
+        with pytest.raises(SpecError, match="jew_stereotype.* cannot compare groups on the same"):
+            bb.fit(more, model, draws=50).contrasts("associated - different", by="attribute_group")
 
 
 def test_whose_words() -> None:
@@ -116,6 +119,51 @@ def test_whose_words() -> None:
         fit.contrasts(words="new")
     with pytest.raises(SpecError, match="by='protected_word' is about the listed words"):
         fit.contrasts(by="protected_word", words="population")
+
+
+def frequent_stereotypes() -> pd.DataFrame:
+    """Return distances that follow from a covariate alone; only the stereotypes of A have much."""
+    rng = np.random.default_rng(0)
+    covariate = {"A_stereotype": 5.0, "B_stereotype": -1.0, "neutral": 0.0}
+    rows = [
+        {
+            "protected_word": f"{group}{p}",
+            "word_to_compare": f"{name}{i}",
+            "word_class": name,
+            "cosine_distance": 1 - 0.05 * (x + 0.1 * i) + rng.normal(0, 0.02),
+            "connection": "none" if name == "neutral"
+            else "associated" if name[0] == group else "different",
+            "protected_group": group,
+            "level": x + 0.1 * i,
+        }
+        for group, words in (("A", 2), ("B", 3))
+        for p in range(words)
+        for name, x in covariate.items()
+        for i in range(6)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("model", ["interaction", "crossed"])
+def test_new_words_meet_the_covariates_of_their_own_group(model: str) -> None:
+    spec = bb.load_model(model).vary(covariates=["level"])
+    fit = bb.fit(frequent_stereotypes(), spec, draws=100, seed=1)
+    by = {"by": "protected_group", "words": "population"}
+    equal = fit.contrast_draws("associated - none", **by)
+    observed = fit.contrast_draws("associated - none", observed=True, **by)
+    rows = fit.table.assign(level=fit.data.covariates["level"])
+    means = rows.groupby(["protected_group", "connection"], observed=True)["level"].mean()
+    for group in ("A", "B"):
+        gap = means[group, "associated"] - means[group, "none"]
+        expected = fit.posterior["slope_level"] * gap
+        change = (observed - equal).sel(protected_group=group)
+        np.testing.assert_allclose(change, expected)
+    # The same attributes have the same covariates, so nothing changes there.
+    by["by"] = "attribute_group"
+    np.testing.assert_allclose(
+        fit.contrast_draws("associated - different", observed=True, **by),
+        fit.contrast_draws("associated - different", **by),
+    )
 
 
 def test_what_attribute_groups_are_for() -> None:
