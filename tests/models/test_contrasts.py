@@ -121,6 +121,39 @@ def test_whose_words() -> None:
         fit.contrasts(by="protected_word", words="population")
 
 
+def test_a_list_of_two_groups_is_compared_with_the_third_alone() -> None:
+    """Distances are a list's own, so nothing is left when the same attributes are compared."""
+    rng = np.random.default_rng(0)
+    level = {"x": 1.0, "y": 0.9, "z": 1.1, "xy": 0.5}
+    owners = {"x": "A", "y": "B", "z": "C", "xy": "AB"}
+    rows = [
+        {
+            "protected_word": f"{group}{p}",
+            "word_to_compare": f"{name}{i}",
+            "word_class": name,
+            "cosine_distance": mean + rng.normal(0, 0.01),
+            "connection": "associated" if group in owners[name] else "different",
+            "protected_group": group,
+        }
+        for group in "ABC"
+        for p in range(2)
+        for name, mean in level.items()
+        for i in range(6)
+    ]
+    table = pd.DataFrame(rows)
+    for found in (
+        bb.fit(table, draws=100).contrasts("associated - different", by="attribute_group"),
+        bb.t_contrasts(table, "associated - different", by="attribute_group"),
+    ):
+        assert list(found["attribute_group"]) == ["A", "B", "C"]
+        np.testing.assert_allclose(found["mean"], 0, atol=0.02)
+    two = table[table["protected_group"] != "C"]
+    with pytest.raises(SpecError, match="cannot compare groups on the same attributes"):
+        bb.fit(two[two["word_class"] != "z"], "crossed", draws=50).contrasts(
+            "associated - different", by="attribute_group"
+        )
+
+
 def frequent_stereotypes() -> pd.DataFrame:
     """Return distances that follow from a covariate alone; only the stereotypes of A have much."""
     rng = np.random.default_rng(0)
