@@ -28,7 +28,8 @@ class Layers:
     lists : DataArray
         protected_group × connection × word_class: the share of each list in a connection.
     covariates : dict of DataArray
-        For each covariate, its mean by protected word and list.
+        For each covariate, its mean by protected word and list, and by embedding if the model
+        distinguishes them.
     group_of : DataArray
         The group of each protected word.
     """
@@ -77,7 +78,8 @@ class Layers:
             coords={"protected_word": words["protected_word"].to_numpy()},
             dims="protected_word",
         )
-        by = ["protected_word", "word_class"]
+        # A word's frequency, or its norm, is that in each embedding.
+        by = ["protected_word", "word_class", *({"embedding"} & set(data.levels))]
         for name, values in data.covariates.items():
             frame = table[by].astype("str").assign(value=values)
             mean = frame.groupby(by, sort=False)["value"].mean().to_xarray()

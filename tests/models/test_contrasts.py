@@ -199,6 +199,47 @@ def test_new_words_meet_the_covariates_of_their_own_group(model: str) -> None:
     )
 
 
+@pytest.mark.parametrize("words", ["listed", "population"])
+def test_covariates_as_observed_are_those_of_each_embedding(words: str) -> None:
+    """In the second embedding the stereotypes are rarer; nothing else differs."""
+    first = frequent_stereotypes()
+    rarer = first["level"] - 4.0 * (first["connection"] != "none")
+    second = first.assign(
+        level=rarer, cosine_distance=first["cosine_distance"] - 0.05 * (rarer - first["level"])
+    )
+    table = pd.concat([first.assign(embedding="one"), second.assign(embedding="two")])
+    spec = bb.models.ModelSpec.from_dict(
+        {
+            "name": "two",
+            "mean": ["theta", "slope"],
+            "scale": "s",
+            "parameters": {
+                "bar": {"by": ["connection", "embedding"], "prior": "Normal(1, 0.3)"},
+                "tau": {"prior": "Exponential(5)"},
+                "theta": {
+                    "by": ["protected_word", "connection", "embedding"],
+                    "prior": "Normal(bar, tau)",
+                },
+                "slope": {"covariate": "level", "prior": "Normal(0, 0.1)"},
+                "s": {"prior": "Exponential(2)"},
+            },
+        }
+    )
+    fit = bb.fit(table.reset_index(drop=True), spec, draws=100, seed=1)
+    draws = [
+        fit.contrast_draws("associated - none", by="embedding", words=words, observed=observed)
+        for observed in (False, True)
+    ]
+    rows = fit.table.assign(level=fit.data.covariates["level"])
+    means = rows.groupby(["embedding", "protected_group", "connection"], observed=True, sort=False)[
+        "level"
+    ].mean()
+    for name in ("one", "two"):
+        of_groups = [means[name, g, "associated"] - means[name, g, "none"] for g in "AB"]
+        expected = fit.posterior["slope"] * np.mean(of_groups)
+        np.testing.assert_allclose((draws[1] - draws[0]).sel(embedding=name), expected)
+
+
 def test_what_attribute_groups_are_for() -> None:
     fit = interaction()
     with pytest.raises(SpecError, match="contrast='associated - different', not 'associated"):
