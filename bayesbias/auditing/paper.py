@@ -102,7 +102,7 @@ def _tables(part: AuditPart) -> dict[str, PaperTable]:
         "contrasts": PaperTable(
             wide[["contrast", "group", *numbers]],
             f"Contrasts of expected cosine distances ({about}; {model}). Below 0: closer to the "
-            "first list. n: distances that a contrast rests on.",
+            "first list. n: distances from own stereotypes (associated).",
             {"mean": "difference", **shown},
         ),
         "same-attributes": PaperTable(

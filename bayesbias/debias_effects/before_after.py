@@ -93,8 +93,8 @@ class BeforeAfter:
         ``after`` and ``change``, ``lower`` and ``upper`` of the change, ``p``, the probability of
         the ``event`` (that the measure is nearer to its value without bias, say), a ``verdict``
         that claims no more than the probabilities allow, else *inconclusive*, and a ``note``. The
-        ``change`` of a distance is that of the same pairs of words, by a model of its own, so it
-        need not be exactly ``after`` − ``before``.
+        ``change`` of a distance is that of the same pairs of words, by a model of its own;
+        ``after`` is ``before`` plus this change.
     paired : PairedFit or None
         The model of the distances; None if none of them changed.
     overview : Overview

@@ -245,15 +245,22 @@ def _correlations(words: pd.DataFrame, weights: Array, prob: float) -> pd.DataFr
     import pandas as pd
 
     one = np.ones((1, len(words)))
-    pair = [words[column].to_numpy(dtype=np.float64)[None] for column in ("fact", "projection")]
-    ranked = [ranks(values, one) for values in pair]
+    x, y = (words[column].to_numpy(dtype=np.float64)[None] for column in ("fact", "projection"))
+
+    def pearson(weights: Array) -> Array:
+        return correlation(x, y, weights)
+
+    def spearman(weights: Array) -> Array:
+        # A rank counts the words below, each as often as its weight says.
+        return correlation(ranks(x, weights), ranks(y, weights), weights)
+
     rows = []
-    for name, (first, second) in (("pearson", pair), ("spearman", ranked)):
-        lower, upper = interval(correlation(first, second, weights), prob, "eti")
+    for name, of_weights in (("pearson", pearson), ("spearman", spearman)):
+        lower, upper = interval(of_weights(len(words) * weights), prob, "eti")
         rows.append(
             {
                 "correlation": name,
-                "value": float(correlation(first, second, one)[0]),
+                "value": float(of_weights(one)[0]),
                 "lower": float(lower),
                 "upper": float(upper),
                 "n": len(words),

@@ -344,9 +344,11 @@ def _bias(
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.log(counts / totals)
         log_odds = np.log(counts / (totals - counts))
-        error = float(np.sqrt((1 / counts + 1 / (totals - counts)).sum()))
+        error = ratio_error = float(np.sqrt((1 / counts + 1 / (totals - counts)).sum()))
         if independent == "documents":
-            error = max(error, _error_by_document(near, pairs.total, counts, totals))
+            with_word, others = near / counts, (pairs.total - near) / (totals - counts)
+            error = max(error, _error_by_document(with_word - pairs.total / totals))
+            ratio_error = max(ratio_error, _error_by_document(with_word - others))
     bias = float(shares[0] - shares[1])
     ratio = float(log_odds[0] - log_odds[1])
     half = float(norm.ppf(0.5 + prob / 2)) * error
@@ -363,20 +365,20 @@ def _bias(
         "upper": bias + half,
         "se": error,
         "log_odds_ratio": ratio,
-        "p_value": float(2 * norm.sf(abs(ratio) / error)),
+        "p_value": float(2 * norm.sf(abs(ratio) / ratio_error)),
     }
 
 
-def _error_by_document(near: Array, total: Array, counts: Array, totals: Array) -> float:
-    """Return the standard error of the bias if documents are independent.
+def _error_by_document(change: Array) -> float:
+    """Return the standard error of a difference between the groups if documents are independent.
 
-    The bias is a function of sums over documents; to first order, it is a sum of what each document
-    adds, the linearisation that survey statistics use for clusters.
+    The difference is a function of sums over documents; to first order, it is a sum of what each
+    document adds, `change` (documents × groups): the linearisation that survey statistics use for
+    clusters.
     """
-    number = len(near)
+    number = len(change)
     if number < 2:
         return 0.0
-    change = near / counts - total / totals
     influence = change[:, 0] - change[:, 1]
     influence = influence - influence.mean()
     return float(np.sqrt((influence**2).sum() * number / (number - 1)))

@@ -28,7 +28,8 @@ class Layers:
     lists : DataArray
         protected_group × connection × word_class: the share of each list in a connection.
     covariates : dict of DataArray
-        For each covariate, its mean by protected word and list.
+        For each covariate, its mean by protected word and list, and by embedding if the model
+        distinguishes them.
     group_of : DataArray
         The group of each protected word.
     """
@@ -41,6 +42,14 @@ class Layers:
         """Return the mean of a covariate by protected word and connection; lists count equally."""
         share = self.lists.sel(protected_group=self.group_of).drop_vars("protected_group")
         result: xr.DataArray = xr.dot(self.covariates[name], share, dim="word_class")
+        return result
+
+    def covariate_of_groups(self, name: str) -> xr.DataArray:
+        """Return the mean of a covariate by group and connection; words count equally."""
+        groups = self.lists["protected_group"]
+        member = (self.group_of == groups).astype(float)
+        share = member / member.sum("protected_word")
+        result: xr.DataArray = xr.dot(self.covariate(name), share, dim="protected_word")
         return result
 
     @classmethod
@@ -69,7 +78,8 @@ class Layers:
             coords={"protected_word": words["protected_word"].to_numpy()},
             dims="protected_word",
         )
-        by = ["protected_word", "word_class"]
+        # A word's frequency, or its norm, is that in each embedding.
+        by = ["protected_word", "word_class", *({"embedding"} & set(data.levels))]
         for name, values in data.covariates.items():
             frame = table[by].astype("str").assign(value=values)
             mean = frame.groupby(by, sort=False)["value"].mean().to_xarray()
@@ -125,9 +135,9 @@ def expected(
         covariate = spec[name].covariate
         if covariate is not None:
             assert layers is not None
-            array = array * layers.covariate(covariate)
-            if "protected_word" in gone:
-                array = array.mean("protected_word")
+            new_words = "protected_word" in gone
+            of_rows = layers.covariate_of_groups if new_words else layers.covariate
+            array = array * of_rows(covariate)
         return array
 
     names = [name for name in spec.mean if observed or spec[name].covariate is None]

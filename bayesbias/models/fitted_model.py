@@ -384,12 +384,6 @@ class Fit:
         names = ["protected_group", "word_class", "connection"]
         pairs = self.table[names].drop_duplicates().astype("str")
         groups = list(dict.fromkeys(self.groups().to_numpy().tolist()))
-        if len(groups) > 2 and "word_class" not in self.spec.factors:
-            raise SpecError(
-                f"model {self.spec.name!r} has one mean for the stereotypes of all other groups, "
-                f"so it cannot compare {len(groups)} groups on the same attributes; use model "
-                "'interaction'."
-            )
         over = ["word_to_compare", *(["protected_word"] if words == "population" else [])]
         parts = []
         for group in groups:
@@ -403,24 +397,44 @@ class Fit:
                     f"the stereotypes of {group!r} are not compared with another group, so there "
                     "is no contrast of the same attributes; use by='protected_group'."
                 )
-            # The means of this group's lists alone, for every group that is compared with them.
-            share = self._layers.lists * 0
-            for row in [*associated.itertuples(index=False), *others.itertuples(index=False)]:
-                share.loc[row.protected_group, row.connection, row.word_class] = 1.0
-            share = share / share.sum("word_class").clip(min=1.0)
-            layers = replace(self._layers, lists=share)
-            array = self.by_group(self._expected(over, layers, observed))
-            others_mean = array.sel(
-                protected_group=list(dict.fromkeys(others["protected_group"])),
-                connection="different",
-            ).mean("protected_group")
-            parts.append(array.sel(protected_group=group, connection="associated") - others_mean)
-        result = xr.concat(
-            [part.drop_vars(["protected_group", "connection"], errors="ignore") for part in parts],
-            dim=pd.Index(groups, name="attribute_group"),
-        )
+            self._check_lists_alone(pairs, others, lists)
+            parts.append(self._against_others(group, others, over, observed))
+        result = xr.concat(parts, dim=pd.Index(groups, name="attribute_group"))
         rest = [d for d in result.dims if d not in ("chain", "draw", "attribute_group")]
         return result.transpose("chain", "draw", "attribute_group", *rest)
+
+    def _check_lists_alone(
+        self, pairs: pd.DataFrame, others: pd.DataFrame, lists: set[str]
+    ) -> None:
+        """Refuse a model whose means for other groups are of more, or fewer, than these lists."""
+        if "word_class" in self.spec.factors:
+            return
+        of_others = pairs["protected_group"].isin(others["protected_group"])
+        different = pairs[of_others & (pairs["connection"] == "different")]
+        for _, seen in different.groupby("protected_group", sort=False)["word_class"]:
+            if set(seen) != lists:
+                raise SpecError(
+                    f"model {self.spec.name!r} has one mean for the stereotypes of all other "
+                    f"groups, here {quoted(seen)}, so it cannot compare groups on the same "
+                    f"attributes, here {quoted(sorted(lists))}; use model 'interaction'."
+                )
+
+    def _against_others(
+        self, group: str, others: pd.DataFrame, over: list[str], observed: bool
+    ) -> xr.DataArray:
+        """Return the mean over a group's lists: its own distance minus that of the other groups."""
+        differences = []
+        for word_class, rest in others.groupby("word_class", sort=False)["protected_group"]:
+            share = self._layers.lists * 0
+            share.loc[group, "associated", word_class] = 1.0
+            share.loc[list(rest), "different", word_class] = 1.0
+            layers = replace(self._layers, lists=share)
+            array = self.by_group(self._expected(over, layers, observed))
+            own = array.sel(protected_group=group, connection="associated", drop=True)
+            different = array.sel(protected_group=list(rest), connection="different", drop=True)
+            differences.append(own - different.mean("protected_group"))
+        total: xr.DataArray = sum(differences[1:], start=differences[0])
+        return total / len(differences)
 
     @cached_property
     def _layers(self) -> Layers:

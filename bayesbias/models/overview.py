@@ -298,15 +298,23 @@ def _dataset(
             ("General N moved closer", "none"),
         ):
             if word in now and word in then:
-                n = min(len(now[word]), len(then[word]))
                 rows[name] = (
                     _yes(bool(now[word].mean() < then[word].mean())),
-                    float((now[word][:n] < then[word][:n]).mean()),
+                    _prob_smaller(now[word], then[word]),
                     f"answer: the posterior mean of the expected distance from {word} attributes "
                     "(m + co, averaged over the protected words) is smaller than before; "
                     "probability: that distance is smaller than before",
                 )
     return rows
+
+
+def _prob_smaller(now: Array, then: Array) -> float:
+    """Return the probability that one quantity is below another, given independent draws of each.
+
+    Each draw of the one is compared with every draw of the other: two fits with the same seed have
+    the same random numbers, so that draws of the same place are not independent.
+    """
+    return float(1 - np.searchsorted(np.sort(then), now, side="right").mean() / len(then))
 
 
 def _expected(general: Fit) -> dict[str, Array]:

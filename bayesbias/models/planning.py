@@ -88,7 +88,7 @@ class Plan:
             return (
                 f"No number of words up to {last['n']:.0f} per group gives {goal}: it would still "
                 f"be {last['width']:.3f} wide. {self.detail}"
-            )
+            ).rstrip()
         text = f"{self.n} stereotype words per group for {goal}."
         if len(self.simulated):
             narrow = (self.simulated["width"] <= self.width).mean()
@@ -255,7 +255,8 @@ def plan_sample_size(
         simulated = _simulate(
             fit, design.data(needed), contrast, by, prob, simulations, seed, progress
         )
-    detail = "The controls limit it, too: add some."
+    of_controls = np.isin(fit.data.levels["connection"], list(CONTROL_CONNECTIONS.values()))
+    detail = "The controls limit it, too: add some." if weights[of_controls].any() else ""
     return Plan(needed, widths_by_n, simulated, float(width), contrast, prob, detail)
 
 

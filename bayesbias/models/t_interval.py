@@ -238,8 +238,9 @@ class _Layout:
                 if any(self.connection.get((g, attribute_list)) == "different" for g in self.groups)
             }
             pool = {attribute_list: part for (_, attribute_list), part in parts.items()}
-            for (group, attribute_list), part in parts.items():
-                yield _Unit(group, {attribute_list: part}, pool)
+            for group in dict.fromkeys(of_group for of_group, _ in parts):
+                own = {name: part for (g, name), part in parts.items() if g == group}
+                yield _Unit(group, {name: part / len(own) for name, part in own.items()}, pool)
         elif by is None:
             unit = self._average(weights)
             if unit is not None:

@@ -228,6 +228,24 @@ def test_interval_is_like_fishers(demo: bb.Embedding) -> None:
     assert [row["lower"], row["upper"]] == pytest.approx(fisher, abs=0.015)
 
 
+def test_words_are_ranked_again_in_each_draw(demo: bb.Embedding) -> None:
+    """The interval of Spearman's correlation from its definition, draw by draw."""
+    listed = ["nurse", "maid", "librarian", "clerk", "captain", "coach", "engineer", "king"]
+    facts = dict(zip(listed, [3.0, 8.0, 1.0, 6.0, 2.0, 7.0, 4.0, 5.0], strict=True))
+    found = bb.metrics.factual_association(demo, facts, draws=200, seed=3)
+    table = found.words.set_index("word").loc[listed]
+    drawn = []
+    for weights in np.random.default_rng(3).dirichlet(np.ones(len(listed)), 200):
+        ranked = [
+            [weights[values < value].sum() + weights[values == value].sum() / 2 for value in values]
+            for values in (table["fact"].to_numpy(), table["projection"].to_numpy())
+        ]
+        covariance = np.cov(ranked, aweights=weights)
+        drawn.append(covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]))
+    row = found.table.set_index("correlation").loc["spearman"]
+    assert [row["lower"], row["upper"]] == pytest.approx(np.quantile(drawn, [0.055, 0.945]))
+
+
 def test_shares_are_those_of_the_table() -> None:
     shares = bb.metrics.load_occupations()
     assert len(shares) == shares["word"].nunique() == 60

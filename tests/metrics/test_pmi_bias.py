@@ -141,6 +141,17 @@ def test_intervals_by_document_cover_where_those_by_pair_do_not() -> None:
     assert coverage(1.5, "pairs", 0.0) < 0.7
 
 
+def test_p_values_of_frequent_words() -> None:
+    """Each pair is with one of two verbs, so they are two sides of one test."""
+    query = bb.Query([["she"], ["he"]], [["sews"], ["walks"]], ["she", "he"], ["one", "other"])
+    corpus = simulated(np.random.default_rng(1), 1.5)
+    found = pmi_bias(corpus, query, window=1, min_count=1, smoothing=0, progress=False)
+    sews, walks = found.table.to_dict("records")
+    assert sews["p_value"] == pytest.approx(walks["p_value"])
+    # That of the rarer verb is also the test of its bias by the error of the bias.
+    assert sews["p_value"] == pytest.approx(2 * norm.sf(abs(sews["bias"]) / sews["se"]), abs=0.01)
+
+
 @pytest.mark.slow
 def test_pairs_that_are_independent() -> None:
     rng = np.random.default_rng(3)

@@ -88,7 +88,8 @@ def test_controls_have_no_effects_of_stereotypes() -> None:
 def test_the_same_attributes_by_models_without_lists(model: str) -> None:
     """Two groups have one other list each; of three, such a model knows only their average."""
     table = religion()
-    fit = bb.fit(table[table["protected_group"] != "jew"], model, draws=100, seed=1)
+    two = table[(table["protected_group"] != "jew") & (table["word_class"] != "jew_stereotype")]
+    fit = bb.fit(two, model, draws=100, seed=1)
     theta = fit.draws("theta")
     groups = fit.groups().to_numpy()
     own = fit.contrast_draws("associated - different", by="attribute_group")
@@ -98,8 +99,10 @@ def test_the_same_attributes_by_models_without_lists(model: str) -> None:
         np.testing.assert_allclose(
             own.sel(attribute_group=name).to_numpy().ravel(), inside - outside
         )
-    with pytest.raises(SpecError, match="cannot compare 3 groups on the same attributes"):
-        bb.fit(table, model, draws=50).contrasts("associated - different", by="attribute_group")
+    # Of two groups and three lists, what is different from a group is of two lists as well.
+    for more in (table, table[table["protected_group"] != "jew"]):
+        with pytest.raises(SpecError, match="jew_stereotype.* cannot compare groups on the same"):
+            bb.fit(more, model, draws=50).contrasts("associated - different", by="attribute_group")
 
 
 def test_whose_words() -> None:
@@ -116,6 +119,125 @@ def test_whose_words() -> None:
         fit.contrasts(words="new")
     with pytest.raises(SpecError, match="by='protected_word' is about the listed words"):
         fit.contrasts(by="protected_word", words="population")
+
+
+def test_a_list_of_two_groups_is_compared_with_the_third_alone() -> None:
+    """Distances are a list's own, so nothing is left when the same attributes are compared."""
+    rng = np.random.default_rng(0)
+    level = {"x": 1.0, "y": 0.9, "z": 1.1, "xy": 0.5}
+    owners = {"x": "A", "y": "B", "z": "C", "xy": "AB"}
+    rows = [
+        {
+            "protected_word": f"{group}{p}",
+            "word_to_compare": f"{name}{i}",
+            "word_class": name,
+            "cosine_distance": mean + rng.normal(0, 0.01),
+            "connection": "associated" if group in owners[name] else "different",
+            "protected_group": group,
+        }
+        for group in "ABC"
+        for p in range(2)
+        for name, mean in level.items()
+        for i in range(6)
+    ]
+    table = pd.DataFrame(rows)
+    for found in (
+        bb.fit(table, draws=100).contrasts("associated - different", by="attribute_group"),
+        bb.t_contrasts(table, "associated - different", by="attribute_group"),
+    ):
+        assert list(found["attribute_group"]) == ["A", "B", "C"]
+        np.testing.assert_allclose(found["mean"], 0, atol=0.02)
+    two = table[table["protected_group"] != "C"]
+    with pytest.raises(SpecError, match="cannot compare groups on the same attributes"):
+        bb.fit(two[two["word_class"] != "z"], "crossed", draws=50).contrasts(
+            "associated - different", by="attribute_group"
+        )
+
+
+def frequent_stereotypes() -> pd.DataFrame:
+    """Return distances that follow from a covariate alone; only the stereotypes of A have much."""
+    rng = np.random.default_rng(0)
+    covariate = {"A_stereotype": 5.0, "B_stereotype": -1.0, "neutral": 0.0}
+    rows = [
+        {
+            "protected_word": f"{group}{p}",
+            "word_to_compare": f"{name}{i}",
+            "word_class": name,
+            "cosine_distance": 1 - 0.05 * (x + 0.1 * i) + rng.normal(0, 0.02),
+            "connection": "none" if name == "neutral"
+            else "associated" if name[0] == group else "different",
+            "protected_group": group,
+            "level": x + 0.1 * i,
+        }
+        for group, words in (("A", 2), ("B", 3))
+        for p in range(words)
+        for name, x in covariate.items()
+        for i in range(6)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("model", ["interaction", "crossed"])
+def test_new_words_meet_the_covariates_of_their_own_group(model: str) -> None:
+    spec = bb.load_model(model).vary(covariates=["level"])
+    fit = bb.fit(frequent_stereotypes(), spec, draws=100, seed=1)
+    by = {"by": "protected_group", "words": "population"}
+    equal = fit.contrast_draws("associated - none", **by)
+    observed = fit.contrast_draws("associated - none", observed=True, **by)
+    rows = fit.table.assign(level=fit.data.covariates["level"])
+    means = rows.groupby(["protected_group", "connection"], observed=True)["level"].mean()
+    for group in ("A", "B"):
+        gap = means[group, "associated"] - means[group, "none"]
+        expected = fit.posterior["slope_level"] * gap
+        change = (observed - equal).sel(protected_group=group)
+        np.testing.assert_allclose(change, expected)
+    # The same attributes have the same covariates, so nothing changes there.
+    by["by"] = "attribute_group"
+    np.testing.assert_allclose(
+        fit.contrast_draws("associated - different", observed=True, **by),
+        fit.contrast_draws("associated - different", **by),
+    )
+
+
+@pytest.mark.parametrize("words", ["listed", "population"])
+def test_covariates_as_observed_are_those_of_each_embedding(words: str) -> None:
+    """In the second embedding the stereotypes are rarer; nothing else differs."""
+    first = frequent_stereotypes()
+    rarer = first["level"] - 4.0 * (first["connection"] != "none")
+    second = first.assign(
+        level=rarer, cosine_distance=first["cosine_distance"] - 0.05 * (rarer - first["level"])
+    )
+    table = pd.concat([first.assign(embedding="one"), second.assign(embedding="two")])
+    spec = bb.models.ModelSpec.from_dict(
+        {
+            "name": "two",
+            "mean": ["theta", "slope"],
+            "scale": "s",
+            "parameters": {
+                "bar": {"by": ["connection", "embedding"], "prior": "Normal(1, 0.3)"},
+                "tau": {"prior": "Exponential(5)"},
+                "theta": {
+                    "by": ["protected_word", "connection", "embedding"],
+                    "prior": "Normal(bar, tau)",
+                },
+                "slope": {"covariate": "level", "prior": "Normal(0, 0.1)"},
+                "s": {"prior": "Exponential(2)"},
+            },
+        }
+    )
+    fit = bb.fit(table.reset_index(drop=True), spec, draws=100, seed=1)
+    draws = [
+        fit.contrast_draws("associated - none", by="embedding", words=words, observed=observed)
+        for observed in (False, True)
+    ]
+    rows = fit.table.assign(level=fit.data.covariates["level"])
+    means = rows.groupby(["embedding", "protected_group", "connection"], observed=True, sort=False)[
+        "level"
+    ].mean()
+    for name in ("one", "two"):
+        of_groups = [means[name, g, "associated"] - means[name, g, "none"] for g in "AB"]
+        expected = fit.posterior["slope"] * np.mean(of_groups)
+        np.testing.assert_allclose((draws[1] - draws[0]).sel(embedding=name), expected)
 
 
 def test_what_attribute_groups_are_for() -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from simulated import simulated_table
 
 import bayesbias as bb
@@ -126,6 +127,23 @@ def test_what_moved(fit: bb.models.Fit) -> None:
     assert table.loc["General H moved closer to A", "answer"] == "yes"
     assert table.loc["General N moved closer", "answer"] == "no"
     assert table.loc["General N moved closer", "probability"] < 0.1
+
+
+def test_fits_with_the_same_seed_are_independent(fit: bb.models.Fit) -> None:
+    """They share random numbers, so that draws of the same place are nearly the same."""
+    rng = np.random.default_rng(0)
+    rows = fit.table.drop(columns="cosine_similarity")
+    moved = rows["cosine_distance"] - 0.0003 + rng.normal(0, 1e-5, len(rows))
+    after = bb.fit(rows.assign(cosine_distance=moved), "separate", draws=250)
+    row = bb.overview(after, before=fit).table.loc["General N moved closer"]
+    assert row["answer"] == "yes"
+    # Two normal posteriors: the standard error of the difference is that of independent means.
+    errors = []
+    for table in (fit.table, after.table):
+        of_none = table.loc[table["connection"] == "none", "cosine_distance"]
+        errors.append(of_none.std() / len(of_none) ** 0.5)
+    expected = stats.norm.cdf(0.0003 / np.hypot(*errors))
+    assert row["probability"] == pytest.approx(expected, abs=0.03)
 
 
 def test_without_some_connections(fit: bb.models.Fit) -> None:

@@ -64,6 +64,15 @@ def test_what_cannot_be_had(fit: bb.models.Fit) -> None:
     assert "The controls limit it, too" in str(plan)
 
 
+def test_controls_are_not_blamed_where_there_are_none(fit: bb.models.Fit) -> None:
+    plan = bb.plan_sample_size(
+        fit, contrast="associated - different", width=0.001, simulations=0, most=20
+    )
+    assert plan.n is None
+    assert "controls" not in str(plan)
+    assert str(plan).endswith("wide.")
+
+
 def test_more_controls_help(fit: bb.models.Fit) -> None:
     few, many = (
         bb.plan_sample_size(
