@@ -17,7 +17,7 @@ import xarray as xr
 from bayesbias._core.array_types import Array
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import one_of
-from bayesbias._core.wording import brief
+from bayesbias._core.wording import brief, quoted
 from bayesbias.errors import DataError, SpecError
 from bayesbias.models.contrasts import Layers, contrast_weights, expected, flat, tidy_draws
 from bayesbias.models.exact.precisions import matrices_of_pairs, partial_correlations
