@@ -251,7 +251,9 @@ def p_value(
     extreme = number = 0
     drawn = None if exact else options.iterations
     for values in partitions.evaluated(deviations, drawn, rng):
-        extreme += int(_as_extreme(values, observed, options.test).sum())
+        # A partition without a value might be as extreme: so the p-value is not too small.
+        undefined = ~np.isfinite(values)
+        extreme += int((_as_extreme(values, observed, options.test) | undefined).sum())
         number += len(values)
     return (extreme / number if exact else (extreme + 1) / (number + 1)), None
 

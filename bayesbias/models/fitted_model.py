@@ -219,14 +219,16 @@ class Fit:
         contrast : str, default "associated - none"
             A linear expression of connections, such as ``associated - (human + none) / 2``.
         by : {None, "protected_word", "protected_group", "attribute_group", "embedding"}
-            One contrast for the whole data set (the average of its groups), or one per word, group
-            (the average of its words) or embedding. With ``attribute_group``, and the contrast
+            One contrast for the whole data set (the average of the groups that have all the
+            connections of the contrast), or one per word, group (the average of its words) or
+            embedding. With ``attribute_group``, and the contrast
             ``associated - different``, groups are compared on the same attributes: how much closer
             the stereotypes of a group are to its own words than to those of the other groups. What
             an attribute is like in itself, its frequency for instance, cancels there.
         words : {"listed", "population"}, default "listed"
             Whether the contrast is about the protected words of the study, or about new ones drawn
-            from the same groups. The attributes always stand for the population they are from.
+            from the same groups, for a model that pools words. The attributes always stand for the
+            population they are from.
         rope : float or pair of float, optional
             Region of practical equivalence: differences so small that they do not matter. A number
             r stands for −r to r.
@@ -300,6 +302,8 @@ class Fit:
             one_of("by", by, [*levels, *(["embedding"] if several else [])])
         if by == "protected_word" and words == "population":
             raise SpecError("by='protected_word' is about the listed words; use words='listed'.")
+        if words == "population":
+            self._check_words_are_pooled()
         if by == "attribute_group":
             return self._same_attributes(contrast, words, observed)
         over = ["word_to_compare", *(["protected_word"] if words == "population" else [])]
@@ -333,8 +337,29 @@ class Fit:
         result = self.by_group(result)
         if by == "protected_group":
             return result
-        result = result.mean("protected_group")
+        result = result.sel(protected_group=self._compared(weights)).mean("protected_group")
         return result.mean("embedding") if "embedding" in result.dims and by is None else result
+
+    def _compared(self, weights: Array) -> list[str]:
+        """Return the groups with rows of all connections that have a weight; all if none has.
+
+        What a model says of another group, such as one without stereotypes, is not about its words.
+        """
+        rows = self._layers.lists.sum("word_class")
+        groups = rows["protected_group"].to_numpy()
+        has_rows = (rows.to_numpy() > 0)[:, weights != 0].all(axis=1)
+        return list(groups[has_rows] if has_rows.any() else groups)
+
+    def _check_words_are_pooled(self) -> None:
+        """Refuse to say anything of new words if each word has its own means and nothing else."""
+        for name in self.spec.mean:
+            parameter = self.spec[name]
+            own = {"protected_word", "connection"} <= set(parameter.by)
+            if own and parameter.prior.sd is None:
+                raise SpecError(
+                    f"model {self.spec.name!r} does not pool protected words, so it says nothing "
+                    "of new ones; use words='listed', or model 'interaction'."
+                )
 
     def by_word(self, array: xr.DataArray) -> xr.DataArray:
         """Return one value for each protected word, also where the words of a group share it.

@@ -52,8 +52,8 @@ def t_contrasts(
         whole table (the average of the groups). ``attribute_group`` compares the *same attributes*
         between groups: for the stereotypes of a group, their distance from the words of that group
         minus their mean distance from the words of the other groups. It is for the contrast
-        ``associated - different``, whose average over groups is that of ``by=None``, the double
-        difference that WEAT measures.
+        ``associated - different``, whose average over groups is that of ``by=None`` if every group
+        has stereotypes: the double difference that WEAT measures.
     prob : float, default 0.89
         Confidence of the interval.
 

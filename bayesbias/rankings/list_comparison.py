@@ -96,7 +96,7 @@ class ListComparison:
         -------
         str
             For each two groups, the range of the values, how many intervals exclude the neutral
-            value, and whether the extremes can be told from each other; then lists with few words.
+            value, and whether some differ, given how many are compared; then lists with few words.
         """
         lines = [
             f"{self.metric} with {enumerated(self.attributes)} in {self.embedding}, "
@@ -132,11 +132,11 @@ class ListComparison:
             f"{measured['value'].median():.2f}. {above} above {self.neutral_value:g}, {below} "
             f"below, {open_} inconclusive."
         )
-        if low["upper"] < high["lower"]:
-            text += " The intervals of the two extremes do not overlap: the choice of the "
-            text += "list matters."
-        elif pd.notna(low["upper"]) and pd.notna(high["lower"]):
-            text += " The intervals of the two extremes overlap."
+        differ = _some_differ(with_interval, self.prob)
+        if differ:
+            text += " Some differ, given how many are compared: the choice of the list matters."
+        elif len(with_interval) > 1:
+            text += " None clearly differ, given how many are compared."
         lost = len(part) - len(measured)
         return text + (f" {lost} {plural(lost, 'pair')} without a value." if lost else "")
 
@@ -391,6 +391,23 @@ def _score(pair: _Pair, attributes: _Pair, embedding: Embedding, settings: _Sett
     with warnings.catch_warnings():  # the reason for a missing value is in its row
         warnings.simplefilter("ignore", BayesBiasWarning)
         return measurement.posterior(draws=settings.draws, prob=settings.prob)
+
+
+def _some_differ(scores: pd.DataFrame, prob: float) -> bool:
+    """Return whether two of some values differ, by normal errors and Bonferroni's correction.
+
+    The errors are taken for independent, although lists may share words: that makes it cautious.
+    """
+    from scipy.stats import norm
+
+    value = scores["value"].to_numpy()
+    width = (scores["upper"] - scores["lower"]).to_numpy()
+    error = width / (2 * norm.ppf(0.5 + prob / 2))
+    one, other = np.triu_indices(len(value), 1)
+    if not len(one):
+        return False
+    z = np.abs(value[one] - value[other]) / np.hypot(error[one], error[other])
+    return bool(z.max() > norm.isf((1 - prob) / (2 * len(one))))
 
 
 def _interval(row: pd.Series) -> str:

@@ -206,6 +206,9 @@ def test_frequency_and_model_are_named_where_they_matter() -> None:
     text = " ".join(bias_text.sensitivity(clear))
     assert "is −0.02 (−0.10 to just below 0)." in text
     assert "excludes 0 as well" in text
+    reversed_ = table.assign(mean=-0.1, equal_mean=0.06, equal_lower=0.01, equal_upper=0.11)
+    text = " ".join(bias_text.sensitivity(reversed_))
+    assert "is 0.06 (0.01 to 0.11), with the opposite sign." in text
 
 
 def comparison(gap: float, error: float, name: str = "WAIC") -> pd.DataFrame:

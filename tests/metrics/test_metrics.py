@@ -15,7 +15,7 @@ from scipy import stats
 import bayesbias as bb
 from bayesbias.embeddings import Matching
 from bayesbias.errors import BayesBiasWarning, DataError, NotFoundError, SpecError
-from bayesbias.metrics.permutations import Partitions
+from bayesbias.metrics.permutations import Partitions, PermutationOptions, p_value
 from bayesbias.numerics.weighted import ranks
 
 # Random attributes teach a classifier nothing, and RNSB says so.
@@ -312,6 +312,29 @@ def test_exact_p_value(name: str, test: str, emb: bb.Embedding) -> None:
     score = metric.run_query(q, emb, calculate_p_value=True, p_value_test_type=test)
     assert score.p_value == pytest.approx(brute_force_p(q, emb, name, test))
     assert score["p_value"] == score.p_value
+
+
+def test_partitions_without_a_value_do_not_make_the_p_value_smaller() -> None:
+    """Half of these have none; of the others, the observed one alone is as extreme."""
+
+    class Few:
+        count = 6
+        values = np.array([2.0, 1.0, 0.5, np.nan, np.nan, np.nan])
+
+        def observed(self) -> list[np.ndarray]:
+            return [self.values[:1]]
+
+        def random(self, number: int, rng: np.random.Generator) -> list[list[np.ndarray]]:
+            return [[self.values]]
+
+        def evaluated(self, evaluate: Any, *_: object) -> list[np.ndarray]:
+            return [evaluate([self.values])]
+
+    options = PermutationOptions(method="exact")
+    found = p_value(
+        Few(), lambda weights: weights[0], options, np.random.default_rng(0), quick=True
+    )
+    assert found == (4 / 6, None)
 
 
 def test_p_value_of_a_negative_value_is_not_one(emb: bb.Embedding) -> None:

@@ -105,6 +105,31 @@ def test_the_same_attributes_by_models_without_lists(model: str) -> None:
             bb.fit(more, model, draws=50).contrasts("associated - different", by="attribute_group")
 
 
+@pytest.mark.filterwarnings("ignore:model 'interaction': 5 of 60 cells have no row")
+def test_groups_without_stereotypes_do_not_count() -> None:
+    """What the model guesses of such a group is not in the contrast of all."""
+    table = religion()
+    table = table[table["word_class"] != "jew_stereotype"]
+    fit = bb.fit(table, draws=200, seed=1)
+    groups = fit.contrast_draws("associated - none", by="protected_group")
+    counted = groups.sel(protected_group=["christian", "muslim"]).mean("protected_group")
+    whole = fit.contrast_draws("associated - none")
+    np.testing.assert_allclose(whole, counted)
+    # As in the interval without a model.
+    by_t = bb.t_contrasts(table, "associated - none")["mean"].item()
+    assert float(whole.mean()) == pytest.approx(by_t, abs=0.02)
+    # Controls are compared with all groups.
+    controls = fit.contrast_draws("human - none")
+    every = fit.contrast_draws("human - none", by="protected_group").mean("protected_group")
+    np.testing.assert_allclose(controls, every)
+
+
+def test_models_that_do_not_pool_words_say_nothing_of_new_ones() -> None:
+    fit = bb.fit(religion(), "separate", draws=50)
+    with pytest.raises(SpecError, match="'separate' does not pool protected words"):
+        fit.contrasts(by="protected_group", words="population")
+
+
 def test_whose_words() -> None:
     fit = interaction()
     listed = fit.contrasts("associated - none")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 import bayesbias as bb
 from bayesbias.errors import NotFoundError, SpecError, VocabularyError
+from bayesbias.rankings.list_comparison import _some_differ
 from bayesbias.wordlists import CONCEPTS, load_concept
 
 FAST = {"draws": 200, "samples": 20}
@@ -169,3 +171,22 @@ def test_gathered_lists_are_those_of_the_file() -> None:
         union = {name.lower() for name in (*weat[sets[0]], *weat[sets[1]])}
         side = "white" if race == "european" else "black"
         assert set(both[f"knoche_{side}_names"]) == union - left_out
+
+
+@pytest.mark.parametrize(("number", "share"), [(2, 0.11), (4, 0.11), (12, 0.11)])
+def test_lists_that_do_not_differ_are_seldom_said_to(number: int, share: float) -> None:
+    rng = np.random.default_rng(number)
+    half = norm.ppf(0.945) * 0.2
+    said = 0
+    for _ in range(400):
+        value = rng.normal(0.5, 0.2, number)
+        scores = pd.DataFrame({"value": value, "lower": value - half, "upper": value + half})
+        said += _some_differ(scores, 0.89)
+    assert 0.3 * share < said / 400 < share + 3 * np.sqrt(share * (1 - share) / 400)
+
+
+def test_lists_that_differ_are_said_to() -> None:
+    value = np.array([0.1, 0.5, 1.6])
+    scores = pd.DataFrame({"value": value, "lower": value - 0.3, "upper": value + 0.3})
+    assert _some_differ(scores, 0.89)
+    assert not _some_differ(scores.head(1), 0.89)

@@ -183,7 +183,8 @@ def sensitivity(contrasts: pd.DataFrame) -> Iterator[str]:
         text = f"At equal frequency of the attributes, the difference from {against} is {number} "
         text += f"({ends})"
         if not lower <= 0 <= upper:
-            yield f"{text}."
+            reverses = not is_open and mean * float(row["mean"]) < 0
+            yield f"{text}{', with the opposite sign' if reverses else ''}."
         else:
             doubt = "also inconclusive" if is_open else "inconclusive: frequency may explain it"
             yield f"{text}, {doubt}."
