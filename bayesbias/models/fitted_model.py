@@ -220,11 +220,11 @@ class Fit:
             A linear expression of connections, such as ``associated - (human + none) / 2``.
         by : {None, "protected_word", "protected_group", "attribute_group", "embedding"}
             One contrast for the whole data set (the average of the groups that have all the
-            connections of the contrast), or one per word, group (the average of its words) or
-            embedding. With ``attribute_group``, and the contrast
-            ``associated - different``, groups are compared on the same attributes: how much closer
-            the stereotypes of a group are to its own words than to those of the other groups. What
-            an attribute is like in itself, its frequency for instance, cancels there.
+            connections of the contrast; if none has, the contrast of averages), or one per word,
+            group (the average of its words) or embedding. With ``attribute_group``, and the
+            contrast ``associated - different``, groups are compared on the same attributes: how
+            much closer the stereotypes of a group are to its own words than to those of the other
+            groups. What an attribute is like in itself, its frequency for instance, cancels there.
         words : {"listed", "population"}, default "listed"
             Whether the contrast is about the protected words of the study, or about new ones drawn
             from the same groups, for a model that pools words. The attributes always stand for the
@@ -337,18 +337,27 @@ class Fit:
         result = self.by_group(result)
         if by == "protected_group":
             return result
-        result = result.sel(protected_group=self._compared(weights)).mean("protected_group")
+        # What the model says of a group without stereotypes, for instance, is not about its words.
+        has_all = self._has_rows.to_numpy()[:, weights != 0].all(axis=1)
+        if has_all.any():
+            result = result.sel(protected_group=self._has_rows["protected_group"][has_all])
+            result = result.mean("protected_group")
+        else:
+            result = self._of_all_groups(array, weights)
         return result.mean("embedding") if "embedding" in result.dims and by is None else result
 
-    def _compared(self, weights: Array) -> list[str]:
-        """Return the groups with rows of all connections that have a weight; all if none has.
+    @cached_property
+    def _has_rows(self) -> xr.DataArray:
+        """Whether a group has rows of a connection."""
+        return self._layers.lists.sum("word_class") > 0
 
-        What a model says of another group, such as one without stereotypes, is not about its words.
-        """
-        rows = self._layers.lists.sum("word_class")
-        groups = rows["protected_group"].to_numpy()
-        has_rows = (rows.to_numpy() > 0)[:, weights != 0].all(axis=1)
-        return list(groups[has_rows] if has_rows.any() else groups)
+    def _of_all_groups(self, array: xr.DataArray, weights: Array) -> xr.DataArray:
+        """Return the contrast of the groups' means, each connection that of groups that have it."""
+        shares = self._has_rows / self._has_rows.sum("protected_group") * weights
+        result: xr.DataArray = xr.dot(
+            self.by_group(array), shares, dim=["protected_group", "connection"]
+        )
+        return result
 
     def _check_words_are_pooled(self) -> None:
         """Refuse to say anything of new words if each word has its own means and nothing else."""

@@ -49,8 +49,9 @@ def t_contrasts(
         A linear expression of connections, as in `Fit.contrasts`.
     by : {None, "protected_word", "protected_group", "attribute_group"}, default None
         One contrast for each protected word, for each group (the average of its words), or for the
-        whole table (the average of the groups). ``attribute_group`` compares the *same attributes*
-        between groups: for the stereotypes of a group, their distance from the words of that group
+        whole table (the average of the groups that have all connections of the contrast; if none
+        has, the contrast of averages). ``attribute_group`` compares the *same attributes* between
+        groups: for the stereotypes of a group, their distance from the words of that group
         minus their mean distance from the words of the other groups. It is for the contrast
         ``associated - different``, whose average over groups is that of ``by=None`` if every group
         has stereotypes: the double difference that WEAT measures.
@@ -110,7 +111,7 @@ def t_contrasts(
     ]
     if not rows:
         raise DataError(
-            f"no {by or 'group'} of the table has all connections of {contrast!r}; ask for a "
+            f"no {by} of the table has all connections of {contrast!r}; ask for a "
             "contrast of connections that it has."
         )
     layout.warn_of_missing()
@@ -242,9 +243,7 @@ class _Layout:
                 own = {name: part for (g, name), part in parts.items() if g == group}
                 yield _Unit(group, {name: part / len(own) for name, part in own.items()}, pool)
         elif by is None:
-            unit = self._average(weights)
-            if unit is not None:
-                yield unit
+            yield self._average(weights)
         else:
             for label, group, members in self._members(by):
                 lists_by_kind = {kind: self.lists(group, kind) for kind in weights}
@@ -271,16 +270,20 @@ class _Layout:
         others = np.mean([self.of_group(other) for other in rest], axis=0)
         return np.asarray(self.of_group(group) - others)
 
-    def _average(self, weights: dict[str, float]) -> _Unit | None:
-        """Return the contrast of the whole table: for each connection the mean of the groups."""
+    def _average(self, weights: dict[str, float]) -> _Unit:
+        """Return the contrast of the whole table: the mean of the groups that have all of it.
+
+        With the stereotypes of one group alone, which are associated with it and different from the
+        others, there is none; then each connection is the mean of the groups that have it.
+        """
+        whole = [g for g in self.groups if all(self.lists(g, kind) for kind in weights)]
         parts: dict[str, Array] = {}
         for kind, weight in weights.items():
-            having = {g: lists for g in self.groups if (lists := self.lists(g, kind))}
-            if not having:
-                return None
-            for group, lists in having.items():
+            groups = whole or [g for g in self.groups if self.lists(g, kind)]
+            for group in groups:
+                lists = self.lists(group, kind)
                 for name in lists:
-                    part = weight / len(having) / len(lists) * self.of_group(group)
+                    part = weight / len(groups) / len(lists) * self.of_group(group)
                     parts[name] = parts.get(name, 0) + part
         pool = {name: part for name, part in parts.items() if name not in _CONTROLS}
         return _Unit("all", parts, pool)

@@ -105,7 +105,7 @@ def test_the_same_attributes_by_models_without_lists(model: str) -> None:
             bb.fit(more, model, draws=50).contrasts("associated - different", by="attribute_group")
 
 
-@pytest.mark.filterwarnings("ignore:model 'interaction': 5 of 60 cells have no row")
+@pytest.mark.filterwarnings("ignore:.*5 of 60 cells have no row")
 def test_groups_without_stereotypes_do_not_count() -> None:
     """What the model guesses of such a group is not in the contrast of all."""
     table = religion()
@@ -117,11 +117,31 @@ def test_groups_without_stereotypes_do_not_count() -> None:
     np.testing.assert_allclose(whole, counted)
     # As in the interval without a model.
     by_t = bb.t_contrasts(table, "associated - none")["mean"].item()
+    by_group = bb.t_contrasts(table, "associated - none", by="protected_group")
+    assert list(by_group["protected_group"]) == ["christian", "muslim"]
+    assert by_t == pytest.approx(by_group["mean"].mean())
     assert float(whole.mean()) == pytest.approx(by_t, abs=0.02)
     # Controls are compared with all groups.
     controls = fit.contrast_draws("human - none")
     every = fit.contrast_draws("human - none", by="protected_group").mean("protected_group")
     np.testing.assert_allclose(controls, every)
+
+
+@pytest.mark.filterwarnings("ignore:.*cells have no row")
+def test_with_one_list_the_whole_contrast_is_that_of_the_list() -> None:
+    """No group has own stereotypes and those of others; groups are compared on the one list."""
+    table = religion()
+    others = ["jew_stereotype", "christian_stereotype"]
+    table = table[~table["word_class"].isin(others)]
+    fit = bb.fit(table, draws=200, seed=1)
+    array = fit.expected(["word_to_compare"])
+    array = fit.by_group(array)
+    own = array.sel(protected_group="muslim", connection="associated", drop=True)
+    other = array.sel(protected_group=["jew", "christian"], connection="different", drop=True)
+    whole = fit.contrast_draws("associated - different")
+    np.testing.assert_allclose(whole, own - other.mean("protected_group"))
+    by_t = bb.t_contrasts(table, "associated - different")["mean"].item()
+    assert float(whole.mean()) == pytest.approx(by_t, abs=0.03)
 
 
 def test_models_that_do_not_pool_words_say_nothing_of_new_ones() -> None:

@@ -79,10 +79,10 @@ _CHECK = (
     f"more than {AGREED:g} posterior standard deviations."
 )
 _FREQUENCY = (
-    "**Frequency.** Frequent attributes are often closer to all protected words. The lead model "
-    "was therefore fitted again with a slope on the log frequency of attributes, which is taken "
-    "from the order of the vocabulary. Contrasts at equal frequency compare attributes of the same "
-    "frequency."
+    "**Frequency.** How frequent an attribute is may change its distance from all words. The lead "
+    "model was therefore fitted again with a slope on the log frequency of attributes, which is "
+    "taken from the order of the vocabulary. Contrasts at equal frequency compare attributes of "
+    "the same frequency."
 )
 
 
