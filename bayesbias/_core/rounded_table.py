@@ -243,8 +243,21 @@ def _number(value: float, places: int) -> str:
 def _with_interval(value: float, lower: float, upper: float, places: int) -> str:
     if math.isnan(lower) or math.isnan(upper):
         return _number(value, places)
-    ends = ", ".join(_number(end, places) for end in (lower, upper))
+    excludes_zero = lower > 0 or upper < 0
+    ends = ", ".join(
+        _number(end, max(places, _first_digit(end)) if excludes_zero else places)
+        for end in (lower, upper)
+    )
     return f"{_number(value, places)} [{ends}]"
+
+
+def _first_digit(end: float) -> int:
+    """Return the place of the first digit after the point: an end beside 0 is not shown as 0.
+
+    >>> _first_digit(-0.0004), _first_digit(0.3), _first_digit(12.0)
+    (4, 1, -1)
+    """
+    return -math.floor(math.log10(abs(end))) if end and math.isfinite(end) else 0
 
 
 def _probability(value: float, places: int) -> str:

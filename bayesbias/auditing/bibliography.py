@@ -14,7 +14,8 @@ _SOFTWARE_ENTRY = (
     f"@software{{{SOFTWARE},\n"
     "  author  = {{The bayesbias developers}},\n"
     "  title   = {bayesbias: social bias in word embeddings, measured with its uncertainty},\n"
-    f"  version = {{{__version__}}}\n"
+    f"  version = {{{__version__}}},\n"
+    "  year    = {2026}\n"
     "}\n"
 )
 _KEY = re.compile(r"@\w+\{([^,]+),")

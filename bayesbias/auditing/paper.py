@@ -157,7 +157,8 @@ def _data(part: AuditPart) -> list[str]:
         f"({about['words']:,} words, {about['dimensions']} dimensions) between "
         f"{counted(len(table['protected_word'].unique()), 'protected word')} ({groups}) and "
         f"{counted(len(table['word_to_compare'].unique()), 'attribute')} of the study "
-        f"{part.study.label}, {counted(len(table), 'distance')} in all."
+        f"{part.study.label}, {counted(len(table), 'distance')} in all.",
+        *([f"The words are from {part.study.source.rstrip('.')}."] if part.study.source else []),
     ]
 
 
