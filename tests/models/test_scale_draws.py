@@ -186,8 +186,12 @@ def test_chains_follow_the_density(distribution, n: int, monkeypatch: pytest.Mon
     """Where too few proposals are kept, chains go on; here, always."""
     monkeypatch.setattr(ScaleDraws, "good", lambda self, *args: False)
     monkeypatch.setattr(scale_draws, "_GRID", {})
-    target = Target(lambda x: distribution.logpdf(x).sum(axis=1), np.zeros(n))
-    found = draw_scales(target, DRAWS, np.random.default_rng(n))
+
+    def log_density(x: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):  # far out, where the density is zero
+            return distribution.logpdf(x).sum(axis=1)
+
+    found = draw_scales(Target(log_density, np.zeros(n)), DRAWS, np.random.default_rng(n))
     assert found.sampler == "hmc"
     assert found.draws.shape == (DRAWS, n)
     assert found.r_hat < 1.01
@@ -219,6 +223,39 @@ def test_chains_follow_a_density_that_the_proposal_does_not(
     assert_follows(some[:, 0], stats.norm())
     assert_follows(some[:, 1] - 0.5 * some[:, 0] ** 2, stats.norm(0, 0.5))
     assert_follows(some[:, 2], stats.norm())
+
+
+@pytest.mark.parametrize(
+    ("tails", "used"),
+    [
+        ([0.6, 0.4], 1),
+        ([0.6, 0.9, 0.65], 2),
+        # The last is worse than those before.
+        ([0.6, 0.65, 0.9], 1),
+        ([0.65, 0.9, 0.9], 0),
+        ([0.9, 0.9, 0.8, 0.6], 3),
+        ([0.9, 0.9, 0.8, 0.9], None),
+    ],
+)
+def test_chains_are_the_last_resort(
+    tails: list[float], used: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Draws with a Pareto k up to 0.7 are used once proposals with more points are no better."""
+    made: list[ScaleDraws] = []
+
+    def reject(target: Target, tried: object, draws: int, *_: object) -> ScaleDraws:
+        made.append(ScaleDraws(np.full((draws, 3), float(len(made))), 0.5, tails[len(made)]))
+        return made[-1]
+
+    monkeypatch.setattr(scale_draws, "_reject", reject)
+    monkeypatch.setattr(scale_draws, "_HMC_LONGEST", 60)
+    target = Target(lambda x: stats.norm.logpdf(x).sum(axis=1), np.zeros(3))
+    found = draw_scales(target, 100, np.random.default_rng(1))
+    assert len(made) == len(tails)
+    assert found.sampler == ("hmc" if used is None else "rejection")
+    if used is not None:
+        assert found.pareto_k == tails[used]
+        np.testing.assert_array_equal(found.draws, used)
 
 
 @pytest.mark.slow

@@ -51,6 +51,12 @@ _NOWHERE = 1e10
 _FAR = 100.0
 _PARETO_K_MAX = 0.5  # above, the variance of the weights is infinite
 _LAST_K_MAX = 0.7  # above, weighted points cannot be relied on (Vehtari et al. 2024)
+#: Attempts before chains: times as many points, rounds, and the largest Pareto k.
+_MORE_POINTS = (
+    (1, _ROUNDS + 2, _PARETO_K_MAX),
+    (3, _ROUNDS, _LAST_K_MAX),
+    (9, _ROUNDS, _LAST_K_MAX),
+)
 _SCAN = 64  # points of the coarse scan
 _STARTS = 2  # of them to search from
 _SEARCHES = 3
@@ -218,18 +224,12 @@ def draw_scales(
     else:
         # The modes that were found last have not been used yet.
         result = replace(result, pareto_k=np.inf)
-    # Independent draws that a proposal with too light a tail cannot spoil.
     if not result.good(draws):
-        arms = _with_arms(target, modes)
-        tried = _adapted(target, arms, rng, pilot, draws, rounds=_ROUNDS + 2)
-        result = _reject(target, tried, draws, pilot, rng)
-        if not result.good(draws):
-            # With few points a proposal is rough; more of them still cost less than chains.
-            tried = _adapted(target, arms, rng, 3 * pilot, draws)
-            result = _reject(target, tried, draws, pilot, rng, worst=_LAST_K_MAX)
-    if not result.good(draws, _LAST_K_MAX):
-        chains = _FEW_CHAINS if costly else _CHAINS
-        result = _hamiltonian(target, tried.proposal, result, draws, rng, chains, longest=2 * pilot)
+        # Independent draws that a proposal with too light a tail cannot spoil.
+        result, proposal = _with_more_points(target, modes, result, rng, pilot, draws)
+        if not result.good(draws, _LAST_K_MAX):
+            chains = _FEW_CHAINS if costly else _CHAINS
+            result = _hamiltonian(target, proposal, result, draws, rng, chains, longest=2 * pilot)
     return replace(result, mode=max(value for _, value in modes), best=target.best)
 
 
@@ -240,6 +240,29 @@ class _Tried:
     proposal: _Grid | _Mixture
     points: Array
     values: Array
+
+
+def _with_more_points(
+    target: Target,
+    modes: list[tuple[Array, float]],
+    first: ScaleDraws,
+    rng: np.random.Generator,
+    pilot: int,
+    draws: int,
+) -> tuple[ScaleDraws, _Grid | _Mixture]:
+    """Return the draws of a proposal with arms, adapted to more and more points, and the proposal.
+
+    With few points a proposal is rough; more of them still cost less than chains.
+    """
+    arms = _with_arms(target, modes)
+    results = [first]
+    for times, rounds, worst in _MORE_POINTS:
+        tried = _adapted(target, arms, rng, times * pilot, draws, rounds)
+        results.append(_reject(target, tried, draws, pilot, rng, worst))
+        fair = [result for result in results if result.good(draws, worst)]
+        if fair:
+            return fair[-1], tried.proposal
+    return results[-1], tried.proposal
 
 
 def _proposal(
