@@ -12,6 +12,7 @@ from layouts import random_table
 
 import bayesbias as bb
 from bayesbias.errors import DataError
+from bayesbias.models.exact import scale_draws
 from bayesbias.models.exact.compiled_model import compile_model
 from bayesbias.models.exact.engine import sample_exactly
 from bayesbias.models.model_data import model_data
@@ -83,3 +84,19 @@ def test_outcomes_without_any_noise_are_refused() -> None:
     data = model_data(spec, table.assign(cosine_distance=cells.transform("mean")))
     with pytest.raises(DataError, match="without any noise"):
         sample_exactly(spec, data, 200, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("seed", [9773, 9458])
+def test_a_few_equal_rows_are_refused_before_sampling(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Equal rows of one list: its residual scale grows towards zero, if slowly."""
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("this takes minutes")
+
+    monkeypatch.setattr(scale_draws, "_reject", never)
+    spec = bb.load_model("interaction")
+    data = model_data(spec, random_table(seed))
+    with pytest.raises(DataError, match="without any noise"):
+        sample_exactly(spec, data, 200, np.random.default_rng(seed))

@@ -63,9 +63,9 @@ _SEARCHES = 3
 _BETTER = 0.01
 _APART = 1.0  # modes nearer than this are one
 _MINOR = 14.0  # a mode this far below the highest does not matter
-_AT_BOTTOM = 0.25  # a scale nearer than this to the lowest value is at the bottom
+_AT_BOTTOM = 0.9  # a scale nearer than this to the lowest value is at the bottom
 _ABOVE_BOTTOM = 5.0  # where the density is compared with that at the bottom
-_STEEP = 50.0  # and how much lower it is there if it grows without end
+_STEEP = 4.0  # and how much lower it is there if it grows without end
 _FIRST_STEPS = 12  # of a search, before the spread is looked at
 _MOST_STEPS = 200
 _LEVEL = 3e-3  # the slope at which a search ends
@@ -210,11 +210,11 @@ def draw_scales(
     # A density that is costly to compute has a short pilot, and few searches and chains.
     costly = pilot < _PILOT // 2
     modes = find_modes(target, rng, 1 if costly else _STARTS)
-    if _is_bottomless(target, *modes[0]):
-        # Sampling would find nothing else, and take minutes.
-        drawn = np.repeat(modes[0][0][None], draws, axis=0)
-        return ScaleDraws(drawn, 1.0, np.inf, mode=modes[0][1], best=target.best)
     for _ in range(_SEARCHES):
+        if _is_bottomless(target, *modes[0]):
+            # Sampling would find nothing else, and take minutes.
+            drawn = np.repeat(modes[0][0][None], draws, axis=0)
+            return ScaleDraws(drawn, 1.0, np.inf, mode=modes[0][1], best=target.best)
         tried = _proposal(target, modes, rng, pilot, draws)
         result = _reject(target, tried, draws, pilot, rng)
         # Nothing that was seen on the way may lie far above what the search had found.
