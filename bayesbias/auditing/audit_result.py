@@ -328,7 +328,7 @@ class Audit:
     >>> bb.Audit("nowhere")
     Traceback (most recent call last):
     ...
-    bayesbias.errors.DataError: nowhere is not the folder of an audit: it has no audit.json.
+    bayesbias.errors.DataError: there is no folder 'nowhere'.
     """
 
     def __init__(self, folder: str | PathLike[str]) -> None:

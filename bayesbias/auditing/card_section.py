@@ -60,7 +60,7 @@ def model_card(
     >>> bb.model_card("nowhere")
     Traceback (most recent call last):
     ...
-    bayesbias.errors.DataError: nowhere is not the folder of an audit: it has no audit.json.
+    bayesbias.errors.DataError: there is no folder 'nowhere'.
     """
     found = audit if isinstance(audit, Audit) else Audit(audit)
     section = "\n".join([_START, *_lines(found), _END]) + "\n"

@@ -352,6 +352,13 @@ def say(message: str, quiet: bool) -> None:
         click.echo(message, err=True)
 
 
+def say_written(rows: int, out: object, quiet: bool) -> None:
+    """Tell a person how many rows were written, and where to."""
+    from bayesbias._core.wording import counted
+
+    say(f"{counted(rows, 'row')} written to {out}", quiet)
+
+
 def is_for_programs(output: str) -> bool:
     """Tell whether a format holds everything in full, and not what a person wants to read."""
     return output in ("csv", "json")

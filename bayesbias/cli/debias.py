@@ -30,6 +30,7 @@ from bayesbias.cli.common import (
     quiet_option,
     save_figure,
     say,
+    say_written,
     seed_option,
     study_option,
     write_frame,
@@ -384,7 +385,7 @@ def before_after(
     )
     if out is not None:
         write_frame(result.table, out, caption=caption, by_row=True)
-        say(f"{len(result.table):,} rows written to {out}", quiet)
+        say_written(len(result.table), out, quiet)
     if figure is not None:
         from bayesbias.plots import plot_before_after
 

@@ -27,6 +27,7 @@ from bayesbias.cli.common import (
     prob_option,
     quiet_option,
     say,
+    say_written,
     seed_option,
     threshold_option,
     write_frame,
@@ -351,7 +352,7 @@ def _show(result: pd.DataFrame, out: str | None, output: str, quiet: bool, capti
     """Write the table, and print it without the columns that say nothing."""
     if out is not None:
         write_frame(result, out, caption=caption, by_row=True)
-        say(f"{len(result):,} rows written to {out}", quiet)
+        say_written(len(result), out, quiet)
     empty = result.isna() | (result == "")
     shown = result if is_for_programs(output) else result.loc[:, ~empty.all()]
     print_frame(shown, output, caption=caption, by_row=True)

@@ -19,6 +19,7 @@ from bayesbias.cli.common import (
     prob_option,
     quiet_option,
     say,
+    say_written,
     write_frame,
 )
 from bayesbias.cli.completion import complete_queries
@@ -108,6 +109,6 @@ def pmi_bias(
     table = found.lists if lists else found.table
     if out is not None:
         write_frame(table, out, caption=caption)
-        say(f"{len(table):,} rows written to {out}", quiet)
+        say_written(len(table), out, quiet)
         return
     print_frame(table, output, caption=caption, decimals={"p_value": 4})

@@ -30,6 +30,7 @@ from bayesbias.cli.common import (
     quiet_option,
     save_figure,
     say,
+    say_written,
     seed_option,
     subwords_option,
     write_frame,
@@ -322,7 +323,7 @@ def _write(
     if out is not None:
         bands = stacked(results, [each.table for each in results])
         write_frame(bands, out, caption=caption)
-        say(f"{len(bands):,} rows written to {out}", quiet)
+        say_written(len(bands), out, quiet)
     if figure is not None:
         from bayesbias.plots import plot_silhouette_grid, plot_silhouettes
 

@@ -18,7 +18,7 @@ from bayesbias.cli.common import (
     matching_option_values,
     print_frame,
     quiet_option,
-    say,
+    say_written,
     study_option,
     subwords_option,
     threshold_option,
@@ -129,7 +129,7 @@ def table(
         return
     if out is not None:
         write_table(result, out)
-        say(f"{len(result):,} rows written to {out}", quiet)
+        say_written(len(result), out, quiet)
     by = ["embedding", "protected_group", "connection"]
     grouped = result.groupby(by, observed=True)
     columns = {

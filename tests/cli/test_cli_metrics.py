@@ -55,14 +55,16 @@ def test_true_and_false_may_have_a_capital(capsys: pytest.CaptureFixture[str]) -
 def test_metrics_writes_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("scores.csv", "scores.json", "scores.md"):
         assert run("metrics", "weat_7", "--draws", "50", "--out", str(tmp_path / name)) == 0
-        assert f"1 rows written to {tmp_path / name}" in capsys.readouterr().err
+        assert f"1 row written to {tmp_path / name}" in capsys.readouterr().err
     frame = pd.read_csv(tmp_path / "scores.csv")
     assert frame.loc[0, "metric"] == "weat_es"
     assert json.loads((tmp_path / "scores.json").read_text())[0]["n_words"] == 32
     text = (tmp_path / "scores.md").read_text("utf-8").splitlines()
     assert text[0].startswith("| metric | query | embedding | value |")
     assert text[1].startswith("| --- | --- | --- | ---: |")
-    assert len(text) == 3
+    assert text[2].startswith("| weat_es |")
+    assert "89% intervals" in text[4]
+    assert len(text) == 5
 
 
 def test_metrics_of_a_set_in_several_processes(capsys: pytest.CaptureFixture[str]) -> None:
