@@ -53,6 +53,15 @@ def refuse_spreadsheet(path: Path) -> None:
         )
 
 
+def column_separator(first_line: str) -> str:
+    """Return what separates the columns of a CSV file: in many languages it is a semicolon.
+
+    >>> column_separator("word;group"), column_separator("word,group")
+    (';', ',')
+    """
+    return ";" if ";" in first_line and "," not in first_line else ","
+
+
 def missing_file_hint(path: Path) -> str:
     """Return what may be wrong with a path that leads nowhere, for a message; for a name nothing.
 

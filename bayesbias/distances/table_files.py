@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from csv import QUOTE_MINIMAL, QUOTE_NONNUMERIC
 from os import PathLike
@@ -14,7 +13,13 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from bayesbias._core.downloads import fetch
-from bayesbias._core.files import atomic, check_folder, missing_file_hint, refuse_spreadsheet
+from bayesbias._core.files import (
+    atomic,
+    check_folder,
+    column_separator,
+    missing_file_hint,
+    refuse_spreadsheet,
+)
 from bayesbias._core.remote_files import REMOTE_FILES, remote_names
 from bayesbias._core.spreadsheets import escape_formulas
 from bayesbias._core.unpacked_sizes import CheckedGzip, check_unpacked
@@ -216,12 +221,13 @@ def _read_file(path: Path) -> pd.DataFrame:
         camel = {re.sub("_([a-z])", lambda m: m[1].upper(), name) for name in TEXT_COLUMNS}
         with path.open("rb") as raw:
             stream = CheckedGzip(raw, "the table") if suffix == ".csv.gz" else raw
-            comma, point = _separators(stream)
+            comma = column_separator(stream.readline(_LONGEST_HEADER).decode("latin-1"))
+            stream.seek(0)
             options = csv.ConvertOptions(
                 column_types=dict.fromkeys([*TEXT_COLUMNS, *camel], pa.string()),
                 null_values=[""],
                 strings_can_be_null=True,
-                decimal_point=point,
+                decimal_point="," if comma == ";" else ".",
             )
             parsing = csv.ParseOptions(newlines_in_values=True, delimiter=comma)
             read = csv.read_csv(stream, parse_options=parsing, convert_options=options)
@@ -233,13 +239,6 @@ def _read_file(path: Path) -> pd.DataFrame:
     except Exception as err:
         first = str(err).splitlines()[0] if str(err) else type(err).__name__
         raise DataError(f"cannot be read as {suffix} ({first}).") from err
-
-
-def _separators(stream: io.BufferedIOBase) -> tuple[str, str]:
-    """Return what separates the columns of a table, and what the digits after the point."""
-    names = stream.readline(_LONGEST_HEADER)
-    stream.seek(0)
-    return (";", ",") if b";" in names and b"," not in names else (",", ".")
 
 
 def _suffix(path: Path) -> str:

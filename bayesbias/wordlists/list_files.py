@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from bayesbias._core.files import read_utf8
+from bayesbias._core.files import column_separator, read_utf8
 from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError
 from bayesbias.wordlists.wordset import WordSet
@@ -25,19 +25,14 @@ def read_lists(path: Path) -> dict[str, WordSet]:
         lines = [line.strip() for line in text.splitlines()]
         lists = {path.stem: [line for line in lines if line and not line.startswith("#")]}
     else:
-        comma = "\t" if path.suffix.lower() == ".tsv" else _comma(text)
+        first_line = text.lstrip().partition("\n")[0]
+        comma = "\t" if path.suffix.lower() == ".tsv" else column_separator(first_line)
         rows = [row for row in csv.reader(text.splitlines(), delimiter=comma) if any(row)]
         lists = _from_rows([[cell.strip() for cell in row] for row in rows], path)
     empty = [name for name, words in lists.items() if not words]
     if empty or not lists:
         raise DataError(f"{path}: no words{f' in {quoted(empty)}' if empty else ''}.")
     return {name: WordSet(name, words, source=path.name) for name, words in lists.items()}
-
-
-def _comma(text: str) -> str:
-    """Return what separates the columns: in many languages spreadsheets write semicolons."""
-    first = text.lstrip().partition("\n")[0]
-    return ";" if ";" in first and "," not in first else ","
 
 
 def _from_rows(rows: list[list[str]], path: Path) -> dict[str, list[str]]:
