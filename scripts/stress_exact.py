@@ -29,7 +29,16 @@ from bayesbias.models.model_data import model_data
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from layouts import random_table  # type: ignore[import-not-found]
 
-MODELS = ("baseline", "connection", "separate", "hierarchical", "crossed", "interaction", "paired")
+MODELS = (
+    "baseline",
+    "connection",
+    "separate",
+    "hierarchical",
+    "crossed",
+    "interaction",
+    "paired",
+    "embeddings",
+)
 #: A fit may take this many CPU seconds, or three times as long as the engine says beforehand.
 BUDGET = 10.0
 
@@ -84,6 +93,8 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=list(MODELS))
     parser.add_argument("--seed", type=int, default=0, help="of the first table")
     parser.add_argument("--draws", type=int, default=400)
+    parser.add_argument("--most-words", type=int, default=40, help="protected words of a table")
+    parser.add_argument("--most-attributes", type=int, default=300, help="of a list")
     parser.add_argument("--seconds", type=float, default=np.inf, help="per model, then stop")
     parser.add_argument(
         "--output", type=Path, help="a file with one JSON object per fit; fits in it are not redone"
@@ -100,7 +111,13 @@ def main() -> None:
                 if time.process_time() - start > options.seconds:
                     break
                 try:
-                    one = fit_one(name, seed, options.draws)
+                    one = fit_one(
+                        name,
+                        seed,
+                        options.draws,
+                        most_words=options.most_words,
+                        most_attributes=options.most_attributes,
+                    )
                 except KeyboardInterrupt:  # report what is done
                     break
                 if options.output:

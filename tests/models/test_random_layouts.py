@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from brute_force import BruteForce, by_name
 from layouts import random_table
@@ -49,6 +50,19 @@ def problem_of(name: str, seed: int, draws: int, **size: int) -> str:
 @pytest.mark.parametrize(("name", "seed"), KNOWN)
 def test_tables_that_once_failed(name: str, seed: int) -> None:
     assert problem_of(name, seed, 200) == ""
+
+
+def test_words_without_a_list_do_not_join_kinds_of_attributes() -> None:
+    # A protected word that has lost its stereotypes meets one kind of attribute only. The effects
+    # that it would have on the others still belong to their own kinds.
+    spec = bb.load_model("embeddings")
+    tables = [bb.distance_table(name, "weat_7") for name in ("demo", "demo-100d")]
+    table = bb.check_table(pd.concat(tables, ignore_index=True))
+    first = table["protected_word"].iloc[0]
+    some = table[(table["protected_word"] != first) | (table["connection"] == "none")]
+    for rows in (table, some):
+        blocks = compile_model(spec, model_data(spec, rows)).blocks
+        assert sorted(len(block.scales) for block in blocks) == [15, 15, 30]
 
 
 @pytest.mark.slow

@@ -187,13 +187,17 @@ def _nested(spec: ModelSpec, data: ModelData, child: str, factor: str) -> Codes:
     grid = np.unravel_index(np.arange(size), data.shape(by)) if by else ()
     level = np.zeros(size, dtype=np.intp)
     # A place without rows has the level of the other rows of its attribute word, say, where these
-    # agree. The first factor that tells has the last word.
-    for name, place in reversed(list(zip(by, grid, strict=True))):
+    # agree. Factors that tell for all of their levels go before those that tell for some, because
+    # the rest of the rows are missing; then the first goes before the second.
+    told = []
+    for name, place in zip(by, grid, strict=True):
         n = len(data.levels[name])
         low, high = np.full(n, len(data.levels[factor])), np.full(n, -1)
         np.minimum.at(low, data.codes[name], data.codes[factor])
         np.maximum.at(high, data.codes[name], data.codes[factor])
-        level = np.where((low == high)[place], low[place], level)
+        told.append((bool((low >= high).all()), (low == high)[place], low[place]))
+    for _, tells, value in sorted(reversed(told), key=lambda factor_told: factor_told[0]):
+        level = np.where(tells, value, level)
     level[index] = data.codes[factor]
     differs = np.flatnonzero(level[index] != data.codes[factor])
     if differs.size:

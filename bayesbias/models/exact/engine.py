@@ -29,6 +29,10 @@ _log = logging.getLogger(__name__)
 _BUDGET = 5e9
 _FEWEST_SCALES = 200
 _MOST_SCALES = 4000
+# Points of a round of adaptation, in which as many correlations are estimated as there are pairs.
+_FEWEST_POINTS = 250
+_POINTS_PER_PAIR = 3
+_MOST_POINTS = 2000
 #: Multiplications in a second, roughly; only for the estimate of the time left.
 _SPEED = 3e9
 _OVERHEAD = 0.3  # seconds, however small the table
@@ -170,17 +174,20 @@ def _n_scales(block: Block, draws: int) -> int:
 
 
 def _n_pilot(block: Block) -> int:
-    """Return how many points a round of adaptation gets."""
-    return int(np.clip(_BUDGET / block.cost / 10, 250, 2000))
+    """Return how many points a round of adaptation gets: enough for each correlation."""
+    n = len(block.scales)
+    fewest = min(max(_FEWEST_POINTS, _POINTS_PER_PAIR * n * (n - 1) // 2), _MOST_POINTS)
+    return int(np.clip(_BUDGET / block.cost / 10, fewest, _MOST_POINTS))
 
 
 def estimated_seconds(compiled: Compiled, draws: int) -> float:
     """Return roughly how long drawing takes."""
     total = 0.0
     for block in compiled.blocks:
-        # Six proposals for each draw of the scales, the pilot's, and those of the search, whose
+        # The proposals for each draw of the scales, the pilot's, and those of the search, whose
         # gradients cost more. A coefficient takes as long as some hundred multiplications.
-        evaluations = 6 * _n_scales(block, draws) + 3 * _n_pilot(block) + 700
+        n = len(block.scales)
+        evaluations = (4 + n / 5) * _n_scales(block, draws) + 3 * _n_pilot(block) + 60 * n
         total += evaluations * block.cost + draws * 300.0 * len(block.coefficients)
     return total / _SPEED + _OVERHEAD
 
