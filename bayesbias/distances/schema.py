@@ -266,7 +266,8 @@ def _numbers(table: pd.DataFrame, name: str) -> npt.NDArray[np.float64]:
     try:
         return table[name].to_numpy(dtype=np.float64)
     except (TypeError, ValueError) as err:
-        commas = table[name].astype("str").str.fullmatch(_DECIMAL_COMMA).any()
+        # Text that is not UTF-8 arrives as bytes, which pandas does not turn into a string.
+        commas = table[name].map(str).str.fullmatch(_DECIMAL_COMMA).any()
         hint = " Read the file with read_table(), or decimal=','." if commas else ""
         raise DataError(f"{name!r} holds something that is not a number: {err}.{hint}") from err
 

@@ -403,6 +403,14 @@ def test_semicolons_of_a_spreadsheet(
             bb.check_table(pd.read_csv(path, sep=";", encoding="utf-8-sig"))
 
 
+def test_numbers_that_are_not_text(tmp_path: Path) -> None:
+    rows = "protected_word,word_to_compare,word_class,connection,cosine_distance\n"
+    path = tmp_path / "table.csv"
+    path.write_bytes(rows.encode() + b"he,nurse,jobs,none,0.5\nshe,nurse,jobs,none,0.\xff5\n")
+    with pytest.raises(DataError, match=r"'cosine_distance' (holds something|is of the type)"):
+        bb.read_table(path)
+
+
 def test_what_is_not_a_table(tmp_path: Path, jobs: bb.Study) -> None:
     with pytest.raises(SpecError, match=r"the table is Study; .*distance_table\(\)"):
         bb.check_table(jobs)  # type: ignore[arg-type]
