@@ -196,7 +196,8 @@ def _nested(spec: ModelSpec, data: ModelData, child: str, factor: str) -> Codes:
         np.minimum.at(low, data.codes[name], data.codes[factor])
         np.maximum.at(high, data.codes[name], data.codes[factor])
         told.append((bool((low >= high).all()), (low == high)[place], low[place]))
-    for _, tells, value in sorted(reversed(told), key=lambda factor_told: factor_told[0]):
+    told.sort(key=lambda one: one[0], reverse=True)
+    for _, tells, value in reversed(told):
         level = np.where(tells, value, level)
     level[index] = data.codes[factor]
     differs = np.flatnonzero(level[index] != data.codes[factor])
