@@ -187,10 +187,10 @@ def _nested(spec: ModelSpec, data: ModelData, child: str, factor: str) -> Codes:
     index = data.index(by)
     grid = np.unravel_index(np.arange(size), data.shape(by)) if by else ()
     level = np.zeros(size, dtype=np.intp)
-    # A place without rows has the level of the other rows of its attribute word, say, or of its list
-    # and group in another embedding, where these agree. What tells for all of its levels goes
-    # before what tells for some, because the rest of the rows are missing; then the first factor
-    # goes before the second, and one factor before two.
+    # A place without rows has the level of the other rows of its attribute word, say, or of its
+    # list and group in another embedding, where these agree. What tells for all of its levels goes
+    # before what tells for some, because the rest of the rows are missing; then one factor goes
+    # before two, and the first before the second.
     told = []
     for number in range(1, len(by)):
         for some in combinations(range(len(by)), number):
