@@ -23,6 +23,8 @@ By = Literal["protected_word", "protected_group", "attribute_group"]
 _LEVELS = ("protected_word", "protected_group", "attribute_group")
 _CONTROLS = tuple(CONTROL_CONNECTIONS.values())
 _SAME_ATTRIBUTES = "associated - different"
+# Standard errors below this are rounding: distances are between 0 and 2.
+_ROUNDING = 1e-12
 
 
 def t_contrasts(
@@ -146,9 +148,13 @@ class _Unit:
             errors[kind] = (before + size**2 * variance / len(scores), degrees)
             mean += size * float(scores.mean())
         total = sum(error for error, _ in errors.values())
+        if total <= _ROUNDING**2:
+            raise DataError(
+                f"the distances do not vary within the lists of the contrast of {self.label!r}, so "
+                "their spread cannot be estimated. Are the vectors all the same?"
+            )
         below = sum(error**2 / degrees for error, degrees in errors.values())
-        # Without any variance the degrees of freedom do not matter.
-        df = total**2 / below if below else float(min(degrees for _, degrees in errors.values()))
+        df = total**2 / below
         half = float(np.sqrt(total) * stats.t.ppf((1 + prob) / 2, df))
         return {
             "mean": mean,

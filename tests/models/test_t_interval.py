@@ -178,6 +178,9 @@ def test_what_cannot_be_done() -> None:
     lacking = table[~(table["protected_word"].eq("a-0") & table["connection"].eq("associated"))]
     with pytest.raises(DataError, match="no attribute of the stereotypes of a has a distance"):
         bb.t_contrasts(lacking, by="protected_group")
+    same = made({"a": 3, "b": 2}, {"none": 4}, {"a": 2, "b": 2}).assign(cosine_distance=0.9)
+    with pytest.raises(DataError, match="do not vary .* Are the vectors all the same"):
+        bb.t_contrasts(same)  # rounding alone would be an interval that excludes 0
 
 
 @pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
