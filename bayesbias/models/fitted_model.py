@@ -352,6 +352,26 @@ class Fit:
         """Whether a group has rows of a connection."""
         return self._layers.lists.sum("word_class") > 0
 
+    def mean_of_groups(self, array: xr.DataArray) -> xr.DataArray:
+        """Return the average of the groups that have rows of a connection.
+
+        Parameters
+        ----------
+        array : DataArray
+            Draws of something for groups and connections.
+
+        Returns
+        -------
+        xarray.DataArray
+            Without the dim ``protected_group``.
+        """
+        if "connection" not in array.dims:
+            return array.mean("protected_group")
+        shares = self._has_rows / self._has_rows.sum("protected_group")
+        rest = [dim for dim in array.dims if dim != "protected_group"]
+        result: xr.DataArray = xr.dot(array, shares, dim="protected_group")
+        return result.transpose(*rest)
+
     def _of_all_groups(self, array: xr.DataArray, weights: Array) -> xr.DataArray:
         """Return the contrast of the groups' means, each connection that of groups that have it."""
         shares = self._has_rows / self._has_rows.sum("protected_group") * weights
