@@ -194,13 +194,13 @@ def _nested(spec: ModelSpec, data: ModelData, child: str, factor: str) -> Codes:
     told = []
     for number in range(1, len(by)):
         for some in combinations(range(len(by)), number):
-            names = tuple(by[i] for i in some)
-            shape = data.shape(names)
+            known = tuple(by[i] for i in some)
+            shape = data.shape(known)
             place = np.ravel_multi_index([grid[i] for i in some], shape)
             n = int(np.prod(shape, dtype=int))
             low, high = np.full(n, len(data.levels[factor])), np.full(n, -1)
-            np.minimum.at(low, data.index(names), data.codes[factor])
-            np.maximum.at(high, data.index(names), data.codes[factor])
+            np.minimum.at(low, data.index(known), data.codes[factor])
+            np.maximum.at(high, data.index(known), data.codes[factor])
             told.append((bool((low >= high).all()), (low == high)[place], low[place]))
     told.sort(key=lambda one: one[0], reverse=True)
     for _, tells, value in reversed(told):
