@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -145,12 +145,24 @@ class BruteForce:
         self.y = table[OUTCOME[spec.outcome]].to_numpy()
 
     def elsewhere(self, where: Mapping[str, str]) -> dict[str, str]:
-        """Return the levels of a cell without rows, from the other rows of its levels."""
+        """Return the levels of a cell without rows, from the other rows of some of its levels.
+
+        What has one level in all rows with the same names (a connection one kind of attributes)
+        is known better than what happens to have one in the rows that are left.
+        """
+        some = [names for n in range(1, len(where)) for names in combinations(where, n)]
         result = {}
         for factor, levels in self.levels.items():
-            seen = [{r[factor] for r in self.rows if r[f] == v} for f, v in where.items()]
-            sure = [next(iter(some)) for some in seen if len(some) == 1]
-            result[factor] = sure[0] if sure else levels[0]
+            always, here = [], []
+            for names in some:
+                found: dict[tuple[str, ...], set[str]] = {}
+                for r in self.rows:
+                    found.setdefault(tuple(r[f] for f in names), set()).add(r[factor])
+                seen = found.get(tuple(where[f] for f in names), set())
+                if len(seen) == 1:
+                    sure = all(len(one) == 1 for one in found.values())
+                    (always if sure else here).extend(seen)
+            result[factor] = [*always, *here, levels[0]][0]
         return result
 
     def cells(self, name: str) -> list[tuple[str, ...]]:

@@ -113,6 +113,9 @@ def decompose_gaps(
     ``var(explained) = d² var(b) + b² var(d)``.
     Intervals use Student's t with the degrees of freedom of Welch and Satterthwaite.
 
+    In `t_contrasts` and in models groups count the same, not attributes, so that their contrasts of
+    the whole table differ a little from ``raw`` if the lists have different lengths.
+
     In ``associated - different`` without `by` the same attributes are on both sides, so that their
     frequencies cancel; the errors of the two means are taken from the differences within
     attributes.
@@ -133,7 +136,9 @@ def decompose_gaps(
         one_of("by", by, ("protected_group",))
     asked = None if contrasts is None else word_list("contrasts", contrasts)
     pairs = [_parse(contrast) for contrast in (CONTRASTS if asked is None else asked)]
-    checked = check_table(table, duplicates="keep")
+    # Trainings are averaged like protected words; other rows that repeat a pair count once.
+    replicates = isinstance(table, pd.DataFrame) and "replicate" in table.columns
+    checked = check_table(table, duplicates="keep" if replicates else "drop")
     present = set(checked["connection"].unique())
     lacking = [name for pair in pairs for name in pair if name not in present]
     if asked is not None and lacking:

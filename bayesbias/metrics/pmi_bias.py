@@ -186,9 +186,11 @@ def pmi_bias(
         Add this to how often each pair of words occurs, so that no logarithm is infinite.
     independent : {"documents", "pairs"}, default "documents"
         What the intervals take to be independent. ``"pairs"`` is published: each pair of words is
-        an observation. But pairs of one document are about the same thing, and one word is in many
-        pairs, so that these intervals are too narrow. ``"documents"`` sums the influence of each
-        document on the bias, also in closed form; no standard error is below that of ``"pairs"``.
+        an observation, and the standard error is that of the log odds ratio. But pairs of one
+        document are about the same thing, and one word is in many pairs, so that these intervals
+        are too narrow; only of a word that is in a large share of all pairs they are too wide.
+        ``"documents"`` sums the influence of each document on the bias, also in closed form; no
+        standard error is below that of a log ratio of shares of independent pairs.
     prob : float, default 0.89
         Probability of the intervals.
     progress : bool, default True
@@ -347,7 +349,9 @@ def _bias(
         error = ratio_error = float(np.sqrt((1 / counts + 1 / (totals - counts)).sum()))
         if independent == "documents":
             with_word, others = near / counts, (pairs.total - near) / (totals - counts)
-            error = max(error, _error_by_document(with_word - pairs.total / totals))
+            # If pairs are independent, this is the error of a log ratio of two shares.
+            least = float(np.sqrt((1 / counts - 1 / totals).sum()))
+            error = max(least, _error_by_document(with_word - pairs.total / totals))
             ratio_error = max(ratio_error, _error_by_document(with_word - others))
     bias = float(shares[0] - shares[1])
     ratio = float(log_odds[0] - log_odds[1])

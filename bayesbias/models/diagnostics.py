@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -243,7 +244,27 @@ def data_notes(fit: Fit) -> list[str]:
                     f"{len(cells)} of {counts.size} cells have {what}, where {name} {how}: "
                     f"{quoted(labels, 4)}"
                 )
-    return [*notes, *_scales_of_one_value(fit)]
+    return [*notes, *_nothing_shared(fit), *_scales_of_one_value(fit)]
+
+
+def _nothing_shared(fit: Fit) -> list[str]:
+    """Say which levels that are modelled as correlated have no pair of words in common."""
+    if fit.spec.correlation is None:
+        return []
+    over = fit.spec.over(fit.spec.correlation)
+    pairs = fit.table.groupby(["protected_word", "word_to_compare"], observed=True).ngroup()
+    of_level = pairs.groupby(fit.table[over].astype("str"), sort=False).agg(set)
+    apart = [
+        f"{one} – {other}"
+        for one, other in combinations(of_level.index, 2)
+        if not of_level[one] & of_level[other]
+    ]
+    if not apart:
+        return []
+    return [
+        f"no pair of words is in both of {quoted(apart, 4)}, so that correlations between them "
+        "mostly show their priors, and their difference is that of other words; use the same words"
+    ]
 
 
 def _scales_of_one_value(fit: Fit) -> list[str]:

@@ -225,6 +225,7 @@ class Fit:
             contrast ``associated - different``, groups are compared on the same attributes: how
             much closer the stereotypes of a group are to its own words than to those of the other
             groups. What an attribute is like in itself, its frequency for instance, cancels there.
+            A group without stereotypes that other groups are compared with has no row.
         words : {"listed", "population"}, default "listed"
             Whether the contrast is about the protected words of the study, or about new ones drawn
             from the same groups, for a model that pools words. The attributes always stand for the
@@ -351,6 +352,26 @@ class Fit:
         """Whether a group has rows of a connection."""
         return self._layers.lists.sum("word_class") > 0
 
+    def mean_of_groups(self, array: xr.DataArray) -> xr.DataArray:
+        """Return the average of the groups that have rows of a connection.
+
+        Parameters
+        ----------
+        array : DataArray
+            Draws of something for groups and connections.
+
+        Returns
+        -------
+        xarray.DataArray
+            Without the dim ``protected_group``.
+        """
+        if "connection" not in array.dims:
+            return array.mean("protected_group")
+        shares = self._has_rows / self._has_rows.sum("protected_group")
+        rest = [dim for dim in array.dims if dim != "protected_group"]
+        result: xr.DataArray = xr.dot(array, shares, dim="protected_group")
+        return result.transpose(*rest)
+
     def _of_all_groups(self, array: xr.DataArray, weights: Array) -> xr.DataArray:
         """Return the contrast of the groups' means, each connection that of groups that have it."""
         shares = self._has_rows / self._has_rows.sum("protected_group") * weights
@@ -419,21 +440,23 @@ class Fit:
         pairs = self.table[names].drop_duplicates().astype("str")
         groups = list(dict.fromkeys(self.groups().to_numpy().tolist()))
         over = ["word_to_compare", *(["protected_word"] if words == "population" else [])]
-        parts = []
+        parts: dict[str, xr.DataArray] = {}
         for group in groups:
             associated = pairs[
                 (pairs["protected_group"] == group) & (pairs["connection"] == "associated")
             ]
             lists = set(associated["word_class"])
             others = pairs[(pairs["connection"] == "different") & pairs["word_class"].isin(lists)]
-            if not lists or others.empty:
-                raise DataError(
-                    f"the stereotypes of {group!r} are not compared with another group, so there "
-                    "is no contrast of the same attributes; use by='protected_group'."
-                )
-            self._check_lists_alone(pairs, others, lists)
-            parts.append(self._against_others(group, others, over, observed))
-        result = xr.concat(parts, dim=pd.Index(groups, name="attribute_group"))
+            if lists and len(others):
+                self._check_lists_alone(pairs, others, lists)
+                parts[group] = self._against_others(group, others, over, observed)
+        if not parts:
+            raise DataError(
+                f"the stereotypes of {quoted(groups)} are not compared with another group, so "
+                "there is no contrast of the same attributes; use by='protected_group'."
+            )
+        names_of_groups = pd.Index(list(parts), name="attribute_group")
+        result = xr.concat(list(parts.values()), dim=names_of_groups)
         rest = [d for d in result.dims if d not in ("chain", "draw", "attribute_group")]
         return result.transpose("chain", "draw", "attribute_group", *rest)
 

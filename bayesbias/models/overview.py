@@ -37,9 +37,11 @@ class Overview:
         Read these first: they are determined by the data, which the coefficients are not.
     table : DataFrame
         One row per question of the thesis. ``answer`` is per cent of the protected words, or yes,
-        slightly not, no, by the thesis's rule. ``probability`` is of the same event: the expected
-        share of words in per cent, or the posterior probability of yes; it is missing where the
-        rule has no such form. ``meaning`` says for each row what the two are.
+        slightly not, no, by the thesis's rule. ``probability`` is of the event that the rule is
+        about: the expected share of words in per cent, or the posterior probability of yes; it is
+        missing where the rule has no such form. Overlapping intervals are a weak sign that two
+        distances are close, so that an answer may be far above its probability. ``meaning`` says
+        for each row what the two are.
 
     Examples
     --------

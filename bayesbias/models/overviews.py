@@ -46,7 +46,7 @@ class Overviews:
 
     @property
     def probabilities(self) -> pd.DataFrame:
-        """The probabilities of the same events, in the same layout."""
+        """The probabilities of what the rules are about, in the same layout."""
         return self._columns("probability")
 
     @property

@@ -167,7 +167,7 @@ class PairedFit:
         ----------
         by : {"protected_word", "protected_group", None}, default "protected_word"
             One effect per word, per group (the average of its words), or for the whole data set
-            (the average of its groups).
+            (the average of the groups that have attributes of the connection).
         prob : float, default 0.89
             Probability of the interval.
         kind : {"hdi", "eti"}, default "hdi"
@@ -329,7 +329,7 @@ class PairedFit:
             return array
         array = fit.by_group(array)
         if by is None:
-            return array.mean("protected_group")
+            return fit.mean_of_groups(array)
         return array.transpose("chain", "draw", "protected_group", "connection")
 
 

@@ -23,6 +23,8 @@ By = Literal["protected_word", "protected_group", "attribute_group"]
 _LEVELS = ("protected_word", "protected_group", "attribute_group")
 _CONTROLS = tuple(CONTROL_CONNECTIONS.values())
 _SAME_ATTRIBUTES = "associated - different"
+# Standard errors below this are rounding: distances are between 0 and 2.
+_ROUNDING = 1e-12
 
 
 def t_contrasts(
@@ -134,11 +136,11 @@ class _Unit:
     def interval(self, layout: _Layout, prob: float) -> dict[str, float]:
         from scipy import stats
 
+        own = {name: layout.scores(name, w, self.label) for name, w in self.parts.items()}
         pooled = layout.pooled_variance(self.pool, self.label) if self.pool else (0.0, 0)
         mean = 0.0
         errors: dict[str, tuple[float, int]] = {}  # variance of a mean, degrees of freedom
-        for name, weights in self.parts.items():
-            scores, size = layout.scores(name, weights, self.label)
+        for name, (scores, size) in own.items():
             control = name in _CONTROLS
             variance, degrees = _variance(scores, name) if control else pooled
             kind = name if control else "stereotypes"
@@ -146,9 +148,13 @@ class _Unit:
             errors[kind] = (before + size**2 * variance / len(scores), degrees)
             mean += size * float(scores.mean())
         total = sum(error for error, _ in errors.values())
+        if total <= _ROUNDING**2:
+            raise DataError(
+                f"the distances do not vary within the lists of the contrast of {self.label!r}, so "
+                "their spread cannot be estimated. Are the vectors all the same?"
+            )
         below = sum(error**2 / degrees for error, degrees in errors.values())
-        # Without any variance the degrees of freedom do not matter.
-        df = total**2 / below if below else float(min(degrees for _, degrees in errors.values()))
+        df = total**2 / below
         half = float(np.sqrt(total) * stats.t.ppf((1 + prob) / 2, df))
         return {
             "mean": mean,
@@ -288,6 +294,12 @@ class _Layout:
         pool = {name: part for name, part in parts.items() if name not in _CONTROLS}
         return _Unit("all", parts, pool)
 
+    def _complete(self, name: str, weights: Array) -> npt.NDArray[np.bool_]:
+        """Return which attributes of a list have all distances that the weights need."""
+        distances = self.distances[np.ix_(np.flatnonzero(weights), self.list_of == name)]
+        complete: npt.NDArray[np.bool_] = ~np.isnan(distances).any(axis=0)
+        return complete
+
     def scores(self, name: str, weights: Array, label: str) -> tuple[Array, float]:
         """Return a list's scores for weights whose sizes sum to one, and what they were divided by.
 
@@ -297,7 +309,7 @@ class _Layout:
         used = np.flatnonzero(weights)
         columns = np.flatnonzero(self.list_of == name)
         distances = self.distances[np.ix_(used, columns)]
-        whole = ~np.isnan(distances).any(axis=0)
+        whole = self._complete(name, weights)
         self.incomplete.update(columns[~whole].tolist())
         if not whole.any():
             raise DataError(
@@ -310,6 +322,8 @@ class _Layout:
         """Return variance and degrees of freedom of the scores within lists of stereotypes."""
         squares, degrees = 0.0, 0
         for name, weights in pool.items():
+            if not self._complete(name, weights).any():
+                continue  # of the contrast itself, `scores` reports it
             scores, _ = self.scores(name, weights, label)
             squares += float(((scores - scores.mean()) ** 2).sum())
             degrees += len(scores) - 1
@@ -339,6 +353,9 @@ def _lists(table: pd.DataFrame) -> pd.Series[str]:
     )
     owners = associated["protected_group"].agg(" and ".join).to_dict()
     result = by_word["word_class"].first().to_dict()
+    of_class: dict[str, set[str]] = {}
+    for word, owner in owners.items():
+        of_class.setdefault(result[word], set()).add(owner)
     for word, connections in kinds.items():
         if connections <= controls and len(connections) == 1:
             result[word] = next(iter(connections))
@@ -347,8 +364,12 @@ def _lists(table: pd.DataFrame) -> pd.Series[str]:
                 f"the attribute {word!r} has the connections {quoted(sorted(connections))}; it is "
                 "a control for all groups or for none."
             )
-        elif word in owners:  # the list of a group that is not in the table keeps its class
+        elif word in owners:
             result[word] = f"stereotypes of {owners[word]}"
+        elif len(of_class.get(result[word], ())) == 1:  # it has lost its rows with its own group
+            [owner] = of_class[result[word]]
+            result[word] = f"stereotypes of {owner}"
+        # The list of a group that is not in the table keeps its class.
     return pd.Series(result, dtype="str")
 
 

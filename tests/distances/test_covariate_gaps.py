@@ -206,3 +206,10 @@ def test_connections_that_are_not_there(demo: bb.Embedding) -> None:
     alone = table[table["connection"] == "none"]
     with pytest.raises(DataError, match="no contrast has two or more attributes"):
         bb.decompose_gaps(alone)
+
+
+@pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
+def test_duplicated_rows_count_once(demo: bb.Embedding) -> None:
+    table = table_of(demo, "religion")
+    repeated = pd.concat([table, table.iloc[:1500]], ignore_index=True)
+    pd.testing.assert_frame_equal(bb.decompose_gaps(repeated), bb.decompose_gaps(table))

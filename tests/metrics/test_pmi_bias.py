@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import norm
-from scipy.stats.contingency import odds_ratio
+from scipy.stats.contingency import odds_ratio, relative_risk
 
 import bayesbias as bb
 from bayesbias.errors import DataError, SpecError
@@ -150,6 +150,27 @@ def test_p_values_of_frequent_words() -> None:
     assert sews["p_value"] == pytest.approx(walks["p_value"])
     # That of the rarer verb is also the test of its bias by the error of the bias.
     assert sews["p_value"] == pytest.approx(2 * norm.sf(abs(sews["bias"]) / sews["se"]), abs=0.01)
+
+
+def test_errors_of_words_that_are_in_many_pairs() -> None:
+    """The error of a log ratio of shares, not of odds, which is wider by 1 / (1 - share)."""
+    rng = np.random.default_rng(4)
+    query = bb.Query([["she"], ["he"]], [["sews"]], ["she", "he"], ["verb"])
+    documents = []
+    for member, number in (("she", 900), ("he", 1_400)):
+        verbs = np.where(rng.random(number) < 0.4, "sews", "walks")
+        documents += [[member, str(verb)] for verb in verbs]
+    corpus = bb.corpus.Corpus(documents)
+    row = pmi_bias(corpus, query, smoothing=0, progress=False).table.iloc[0]
+    # Relative risk, as epidemiologists know it.
+    counts = [int(row["near_first"]), int(row["near_second"])]
+    known = relative_risk(counts[0], 900, counts[1], 1_400)
+    assert row["bias"] == pytest.approx(np.log(known.relative_risk))
+    assert (row["lower"], row["upper"]) == pytest.approx(
+        np.log(known.confidence_interval(0.89)), abs=1e-3
+    )
+    # The test of the bias by its error is then also that of the odds.
+    assert row["p_value"] == pytest.approx(2 * norm.sf(abs(row["bias"]) / row["se"]), abs=0.01)
 
 
 @pytest.mark.slow

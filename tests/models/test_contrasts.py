@@ -295,6 +295,18 @@ def test_what_attribute_groups_are_for() -> None:
         alone.contrasts("associated - different", by="attribute_group")
 
 
+@pytest.mark.filterwarnings("ignore:.*cells have no row")
+def test_a_group_without_stereotypes_does_not_keep_others_from_being_compared() -> None:
+    table = religion()
+    some = table[table["word_class"] != "jew_stereotype"]
+    found = bb.fit(some, draws=500, seed=1).contrasts(
+        "associated - different", by="attribute_group"
+    )
+    by_t = bb.t_contrasts(some, "associated - different", by="attribute_group")
+    assert list(found["attribute_group"]) == list(by_t["attribute_group"])
+    np.testing.assert_allclose(found["mean"], by_t["mean"], atol=0.03)
+
+
 @pytest.mark.slow
 def test_contrasts_at_equal_covariates() -> None:
     fit = bb.fit(religion(covariates=True), covariates=["log_frequency"], draws=300, seed=1)

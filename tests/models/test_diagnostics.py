@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from simulated import simulated_table
 
 import bayesbias as bb
+from bayesbias.models.diagnostics import _nothing_shared
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +67,25 @@ def test_few_draws_are_named_by_their_parameters(fit: bb.models.Fit) -> None:
     [few] = [problem for problem in problems if "effective sample size" in problem]
     assert few.startswith("the effective sample size is below 400 for ")
     assert "theta[" in few or "sigma" in few
+
+
+def test_embeddings_without_a_pair_in_common_are_named() -> None:
+    tables = [
+        table.assign(embedding=name)
+        for name, table in zip(
+            "ab", (simulated_table(1, words=2), simulated_table(2, words=2)), strict=True
+        )
+    ]
+    words = sorted(set(tables[0]["word_to_compare"]))
+    tables[0] = tables[0][tables[0]["word_to_compare"].isin(words[::2])]
+    both = pd.concat(tables)
+    spec = bb.load_model("embeddings")
+    for rows, apart in ((both, False), (both[_keeps(both, words[::2])], True)):
+        fit = SimpleNamespace(spec=spec, table=bb.check_table(rows))
+        notes = _nothing_shared(fit)  # type: ignore[arg-type]
+        assert [("'a – b'" in note) for note in notes] == [True] * apart
+
+
+def _keeps(table: pd.DataFrame, first: list[str]) -> pd.Series:
+    """Which rows are of embedding a, or of attributes that it has not."""
+    return table["embedding"].eq("a") | ~table["word_to_compare"].isin(first)

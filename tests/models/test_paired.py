@@ -127,3 +127,20 @@ def test_a_model_of_the_user(rng: np.random.Generator) -> None:
         before, after_of(before, rng), bb.models.ModelSpec.from_dict(spec), draws=50
     )
     assert "u" not in paired.difference.posterior
+
+
+@pytest.mark.filterwarnings("ignore:.*cells have")
+def test_a_group_without_stereotypes_is_not_in_the_effect_on_the_data_set() -> None:
+    study = bb.load_study("religion")
+    tables = [bb.distance_table(name, study) for name in ("demo", "demo-100d")]
+    tables = [t[t["word_class"] != "jew_stereotype"] for t in tables]
+    paired = bb.fit_paired(*tables, draws=100, seed=1)
+    groups = paired.effects(by="protected_group")
+    whole = paired.effects(by=None).set_index("connection")["mean"]
+    mean = groups.pivot_table(index="protected_group", columns="connection", values="mean")
+    assert whole["associated"] == pytest.approx(mean["associated"][["christian", "muslim"]].mean())
+    assert whole["none"] == pytest.approx(mean["none"].mean())
+    # The change of the gap is the difference of the two effects.
+    some = mean.loc[["christian", "muslim"]]
+    gap = paired.gap_closed()["change"].item()
+    assert gap == pytest.approx((some["associated"] - some["none"]).mean())

@@ -7,14 +7,18 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
+from brute_force import SCIPY, BruteForce, by_name, make_table
 from hypothesis import given
 from hypothesis import strategies as st
+from pymc.model.transform.conditioning import remove_value_transforms
 from scipy import stats
 from simulated import KINDS, simulated_table
 
 import bayesbias as bb
+from bayesbias.models.exact.compiled_model import compile_model
 from bayesbias.models.model_data import model_data, prepare_table
 from bayesbias.models.nuts.initial_values import Guess, guess_pooled
+from bayesbias.models.nuts.pymc_model import build_pymc_model
 
 #: Pooled in two steps, with an effect of attributes.
 TWO_STEPS = bb.models.ModelSpec.from_dict(
@@ -168,3 +172,49 @@ def test_samplers_start_at_the_guess() -> None:
     assert abs(point["theta_standardised__"]).max() < 0.5
     assert abs(point["u_standardised__"]).max() < 0.5
     assert np.isfinite(built.compile_logp(mode="FAST_COMPILE")(point))
+
+
+@pytest.mark.parametrize(("name", "embeddings"), [("interaction", 1), ("embeddings", 2)])
+def test_the_density_by_brute_force_where_words_lack_a_list(name: str, embeddings: int) -> None:
+    # Word x0 has neutral attributes only, and y0 no stereotypes in one of two embeddings.
+    spec = bb.load_model(name)
+    table = make_table(1, embeddings=embeddings)
+    word, connection = table["protected_word"], table["connection"]
+    gone = (word == "x0") & (connection != "none")
+    if embeddings > 1:
+        gone |= (word == "y0") & (connection == "associated") & (table["embedding"] == "e1")
+    table = bb.check_table(table[~gone])
+    data = model_data(spec, table)
+    compiled = compile_model(spec, data)
+    brute = BruteForce(spec, table)
+    at = np.random.default_rng(1).normal(-1, 0.3, compiled.layout.n_scales)
+    normal = brute.given(by_name(spec, compiled, at))
+    root = np.linalg.cholesky(normal.covariance)
+    z = normal.mean + root @ np.random.default_rng(2).normal(size=len(root))
+    expected = stats.multivariate_normal.logpdf(z, normal.mean, normal.covariance)
+    expected += stats.multivariate_normal.logpdf(normal.y, normal.x @ z, normal.noise)
+    point: dict[str, np.ndarray] = {}
+    for p in spec.parameters:
+        shape = data.shape(p.by)
+        if p.over:
+            partial = (np.tanh(at[compiled.layout.scales[p.name]]) + 1) / 2
+            point[f"{p.name}_partial"] = partial.reshape(*shape, 1)
+            expected += stats.beta(2, 2).logpdf(partial).sum()
+        elif p.prior.is_hyper:
+            point[p.name] = np.exp(at[compiled.layout.scales[p.name]]).reshape(shape)
+            expected += SCIPY[p.prior.family](*p.prior.arguments).logpdf(point[p.name]).sum()
+        else:
+            of = [i for i, (parameter, _) in enumerate(brute.names) if parameter == p.name]
+            values = z[of].reshape(shape)
+            if p.correlation:
+                axis = p.by.index("embedding")
+                for i, level in enumerate(data.levels["embedding"]):
+                    point[f"{p.name}_{level}"] = values.take(i, axis)
+            else:
+                point[p.name] = values
+    model = build_pymc_model(spec, data)
+    model.rvs_to_initial_values.update(dict.fromkeys(model.rvs_to_initial_values))
+    model = remove_value_transforms(model)
+    parts = model.compile_logp(mode="FAST_COMPILE", sum=False)(point)
+    # PyMC computes the mean of Exponential(5) in single precision.
+    assert sum(float(np.sum(part)) for part in parts) == pytest.approx(expected, abs=1e-5)

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from brute_force import BruteForce, by_name
+from brute_force import BruteForce, by_name, make_table
 from layouts import random_table
 
 import bayesbias as bb
 from bayesbias.errors import DataError
 from bayesbias.models.exact import scale_draws
-from bayesbias.models.exact.compiled_model import compile_model
+from bayesbias.models.exact.compiled_model import compile_model, parent_index
 from bayesbias.models.exact.engine import sample_exactly
 from bayesbias.models.model_data import model_data
 
@@ -63,6 +63,21 @@ def test_words_without_a_list_do_not_join_kinds_of_attributes() -> None:
     for rows in (table, some):
         blocks = compile_model(spec, model_data(spec, rows)).blocks
         assert sorted(len(block.scales) for block in blocks) == [15, 15, 30]
+
+
+def test_a_list_that_one_embedding_lacks_keeps_its_connection() -> None:
+    # What group x has of the stereotypes of y in one embedding is pooled to what is different,
+    # although no row of that embedding shows it.
+    spec = bb.load_model("embeddings")
+    table = make_table(embeddings=2)
+    gone = (table["word_class"] == "y_stereotype") & (table["protected_group"] == "x")
+    data = model_data(spec, bb.check_table(table[~(gone & (table["embedding"] == "e1"))]))
+    places = parent_index(spec, data, "m", "bar").reshape(data.shape(spec["m"].by))
+    names = {"word_class": "y_stereotype", "protected_group": "x", "embedding": "e1"}
+    at = tuple(data.levels[factor].index(level) for factor, level in names.items())
+    connection, embedding = np.unravel_index(places[at], data.shape(spec["bar"].by))
+    assert data.levels["connection"][connection] == "different"
+    assert data.levels["embedding"][embedding] == "e1"
 
 
 @pytest.mark.slow

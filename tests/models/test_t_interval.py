@@ -178,3 +178,38 @@ def test_what_cannot_be_done() -> None:
     lacking = table[~(table["protected_word"].eq("a-0") & table["connection"].eq("associated"))]
     with pytest.raises(DataError, match="no attribute of the stereotypes of a has a distance"):
         bb.t_contrasts(lacking, by="protected_group")
+    same = made({"a": 3, "b": 2}, {"none": 4}, {"a": 2, "b": 2}).assign(cosine_distance=0.9)
+    with pytest.raises(DataError, match="do not vary .* Are the vectors all the same"):
+        bb.t_contrasts(same)  # rounding alone would be an interval that excludes 0
+
+
+@pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
+def test_an_attribute_without_rows_of_its_own_group_stays_in_its_list() -> None:
+    table = made({"a": 5, "b": 6}, {"none": 9}, {"a": 2, "b": 2})
+    some = table[
+        ~(table["word_to_compare"].eq("b 0") & table["protected_group"].eq("b"))
+    ].reset_index(drop=True)
+    # For the words of a nothing is missing.
+    for contrast in ("associated - different", "associated - none"):
+        expected = bb.t_contrasts(table, contrast, by="protected_group").set_index(
+            "protected_group"
+        )
+        found = bb.t_contrasts(some, contrast, by="protected_group").set_index("protected_group")
+        pd.testing.assert_series_equal(found.loc["a"], expected.loc["a"])
+        # For those of b it is as if the attribute were not listed.
+        without = bb.t_contrasts(
+            table[table["word_to_compare"] != "b 0"], contrast, by="protected_group"
+        ).set_index("protected_group")
+        pd.testing.assert_series_equal(found.loc["b"], without.loc["b"])
+
+
+@pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
+def test_a_list_that_is_not_in_the_contrast_may_have_no_complete_attribute() -> None:
+    table = made({"a": 5, "b": 6}, {"none": 9}, {"a": 2, "b": 2})
+    some = table[
+        ~(table["word_to_compare"].str.startswith("b") & table["protected_word"].eq("a-0"))
+    ]
+    found = bb.t_contrasts(some, by="protected_group").set_index("protected_group")
+    own = means(table, "a", "a"), means(table, "a", "none")
+    test = stats.ttest_ind(*own, equal_var=False).confidence_interval(0.89)
+    assert (found.loc["a", "lower"], found.loc["a", "upper"]) == pytest.approx(tuple(test))

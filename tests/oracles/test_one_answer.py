@@ -46,6 +46,18 @@ def test_joint_model_and_differences_agree(study: str, second: str) -> None:
         assert abs(change.mean() - moved.mean()) < 0.1 * sd + 3 * sd / np.sqrt(400), contrast
         # How the means of three lists are correlated is hardly known, which widens the joint one.
         assert 0.8 < moved.std() / sd < 1.7, contrast
+        levels = ["protected_group", "protected_word"]
+        for level in [*levels, *(["attribute_group"] if contrast == CONTRASTS[1] else [])]:
+            change_by = paired.difference.contrast_draws(contrast, by=level)
+            both_by = joint.contrast_draws(contrast, by=level)
+            moved_by = both_by.sel(embedding=names[1]) - both_by.sel(embedding=names[0])
+            sd_by = change_by.std(["chain", "draw"])
+            apart = abs(moved_by.mean(["chain", "draw"]) - change_by.mean(["chain", "draw"]))
+            # Groups and words are pooled to their mean, differences more than distances.
+            assert float((apart / moved_by.std(["chain", "draw"])).max()) < 1 / 3, (contrast, level)
+            assert float((apart / sd_by).mean()) < 0.25, (contrast, level)
+            ratio = moved_by.std(["chain", "draw"]) / sd_by
+            assert 0.8 < float(ratio.min()) < float(ratio.max()) < 1.7, (contrast, level)
     # Before, change and after add up in every table.
     gaps = paired.gap_closed(CONTRASTS[0], by="protected_group")
     np.testing.assert_allclose(gaps["before"] + gaps["change"], gaps["after"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy import sparse
@@ -186,16 +187,21 @@ def _nested(spec: ModelSpec, data: ModelData, child: str, factor: str) -> Codes:
     index = data.index(by)
     grid = np.unravel_index(np.arange(size), data.shape(by)) if by else ()
     level = np.zeros(size, dtype=np.intp)
-    # A place without rows has the level of the other rows of its attribute word, say, where these
-    # agree. Factors that tell for all of their levels go before those that tell for some, because
-    # the rest of the rows are missing; then the first goes before the second.
+    # A place without rows has the level of the other rows of its attribute word, say, or of its
+    # list and group in another embedding, where these agree. What tells for all of its levels goes
+    # before what tells for some, because the rest of the rows are missing; then one factor goes
+    # before two, and the first before the second.
     told = []
-    for name, place in zip(by, grid, strict=True):
-        n = len(data.levels[name])
-        low, high = np.full(n, len(data.levels[factor])), np.full(n, -1)
-        np.minimum.at(low, data.codes[name], data.codes[factor])
-        np.maximum.at(high, data.codes[name], data.codes[factor])
-        told.append((bool((low >= high).all()), (low == high)[place], low[place]))
+    for number in range(1, len(by)):
+        for some in combinations(range(len(by)), number):
+            known = tuple(by[i] for i in some)
+            shape = data.shape(known)
+            place = np.ravel_multi_index([grid[i] for i in some], shape)
+            n = int(np.prod(shape, dtype=int))
+            low, high = np.full(n, len(data.levels[factor])), np.full(n, -1)
+            np.minimum.at(low, data.index(known), data.codes[factor])
+            np.maximum.at(high, data.index(known), data.codes[factor])
+            told.append((bool((low >= high).all()), (low == high)[place], low[place]))
     told.sort(key=lambda one: one[0], reverse=True)
     for _, tells, value in reversed(told):
         level = np.where(tells, value, level)
