@@ -14,6 +14,7 @@ import xarray as xr
 from brute_force import OUTCOME, BruteForce, make_table
 from scipy import stats
 from scipy.special import logsumexp
+from simulated import simulated_table
 
 import bayesbias as bb
 from bayesbias._core import arviz_versions
@@ -284,6 +285,24 @@ def test_levels_left_out_as_if_fitted_again(name: str, by: str) -> None:
         error = np.exp(values - expected).std() / np.sqrt(len(values))
         ours = found.pointwise[found.labels.index(level)]
         assert ours == pytest.approx(expected, abs=4 * error + 0.02)
+
+
+def test_large_tables_have_fewer_draws_of_the_scales() -> None:
+    assert criteria._scale_draws(np.repeat(np.arange(800), 60)) == 1000
+    assert criteria._scale_draws(np.repeat(np.arange(5_000), 200)) == 200
+    assert criteria._scale_draws(np.repeat(np.arange(50), 10_000)) == 100
+
+
+def test_levels_left_out_by_fewer_draws_of_the_scales(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = simulated_table(groups=4, words=4, stereotypes=15, controls=60)
+    fit = bb.fit(table, "crossed", engine="exact", draws=500, seed=1)
+    all_draws = fit.loo(by="word_to_compare")
+    monkeypatch.setattr(criteria, "_LARGE_COVARIANCES", 1)
+    fewer = fit.loo(by="word_to_compare")
+    assert (fewer.pointwise != all_draws.pointwise).all()
+    np.testing.assert_allclose(fewer.pointwise, all_draws.pointwise, atol=0.25)
+    assert fewer.elpd == pytest.approx(all_draws.elpd, abs=0.02 * all_draws.se)
+    assert fewer.p == pytest.approx(all_draws.p, rel=0.05)
 
 
 def test_levels_left_out_of_a_student_t_model() -> None:
