@@ -47,6 +47,10 @@ _NODES = 33
 _SCALE_DRAWS = 1000
 _FEWEST_SCALE_DRAWS = 100
 _LARGE_COVARIANCES = 40_000_000
+# Log densities, rows times draws, that the effective number of parameters is computed from when
+# whole levels are left out; larger tables do with some of the draws.
+_MOST_DENSITIES = 1_000_000_000
+_FEWEST_DRAWS = 400
 
 
 @dataclass(frozen=True, repr=False)
@@ -325,7 +329,7 @@ def _loo_levels_exactly(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
     elpd, _, k = _smoothed(left_out, 1.0)
     lppd = np.full(len(names), np.nan)
     if not fit.spec.correlation:
-        density = RowDensity.of_fit(fit)
+        density = RowDensity.of_fit(fit, _some_draws(fit))
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             lppd = np.array(list(pool.map(partial(_log_mean_total, density), _rows_of(level))))
     return _elpd(
@@ -338,6 +342,13 @@ def _scale_draws(level: Codes) -> int:
     numbers = float((np.bincount(level).astype(np.float64) ** 2).sum())
     wanted = _SCALE_DRAWS * _LARGE_COVARIANCES / numbers
     return int(np.clip(wanted, _FEWEST_SCALE_DRAWS, _SCALE_DRAWS))
+
+
+def _some_draws(fit: Fit) -> Codes | None:
+    """Return the places of some draws of the fit to a large table; None for all of them."""
+    total = fit.posterior.sizes["chain"] * fit.posterior.sizes["draw"]
+    wanted = max(_FEWEST_DRAWS, _MOST_DENSITIES // len(fit.data.y))
+    return None if total <= wanted else np.linspace(0, total - 1, wanted).round().astype(np.intp)
 
 
 def _rows_of(level: Codes) -> list[Codes]:

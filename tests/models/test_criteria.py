@@ -306,6 +306,23 @@ def test_levels_left_out_by_fewer_draws_of_the_scales(monkeypatch: pytest.Monkey
     assert fewer.p == pytest.approx(all_draws.p, rel=0.05)
 
 
+def test_effective_parameters_of_large_tables_by_some_draws(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = simulated_table(groups=4, words=4, stereotypes=15, controls=60)
+    fit = bb.fit(table, "crossed", engine="exact", draws=500, seed=1)
+    assert criteria._some_draws(fit) is None
+    all_draws = fit.loo(by="word_to_compare")
+    monkeypatch.setattr(criteria, "_MOST_DENSITIES", 1)
+    places = criteria._some_draws(fit)
+    assert places is not None
+    assert (len(places), places[0], places[-1]) == (400, 0, 1999)
+    some = fit.loo(by="word_to_compare")
+    np.testing.assert_array_equal(some.pointwise, all_draws.pointwise)
+    assert some.p != all_draws.p
+    assert some.p == pytest.approx(all_draws.p, rel=0.05)
+
+
 @pytest.mark.parametrize("name", ["hierarchical", "crossed", "interaction"])
 @pytest.mark.parametrize("keep", [1.0, 0.9])
 @pytest.mark.parametrize("by", ["word_to_compare", "protected_word"])
