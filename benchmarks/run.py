@@ -37,6 +37,7 @@ MODULES = (
     "silhouettes",
     "exact_engine",
     "large_tables",
+    "large_audits",
     "pareto_k",
     "debias",
     "learning",

@@ -34,7 +34,9 @@ def measuring(folder: Path) -> ModuleType:
     return importlib.import_module("measuring")
 
 
-@pytest.mark.parametrize("name", ["build_table", "learning", "pareto_k", "read_corpus"])
+@pytest.mark.parametrize(
+    "name", ["build_table", "large_audits", "learning", "pareto_k", "read_corpus"]
+)
 def test_records_are_whole(measuring: ModuleType, name: str) -> None:
     records = list(importlib.import_module(name).records(True))
     assert records

@@ -17,7 +17,12 @@ from bayesbias.auditing.audit_figures import Draw
 from bayesbias.auditing.audit_folder import Folder
 from bayesbias.auditing.audit_inputs import embedding_hash, slugs
 from bayesbias.auditing.audit_options import Options, leading
-from bayesbias.auditing.effect_tables import coefficients_table, contrasts_table, diagnostics_table
+from bayesbias.auditing.effect_tables import (
+    coefficients_table,
+    contrasts_table,
+    diagnostics_table,
+    shown_words,
+)
 from bayesbias.auditing.exact_density import POINTS
 from bayesbias.auditing.model_check import conclusion, confirm
 from bayesbias.auditing.second_sampler import HMC
@@ -416,6 +421,10 @@ class Part:
         def of_fit(name: str, draw: Callable[..., Axes]) -> tuple[str, Draw]:
             return self.fit_key(name), lambda: draw(self.fitted(name), prob=prob)
 
+        def of_words(fitted: Fit, prob: float) -> Axes:
+            words = shown_words(self._read(artifacts.CONTRASTS))
+            return plots.plot_means(fitted, study=self.study, prob=prob, words=words)
+
         figures: dict[str, tuple[str, Draw]] = {
             artifacts.DISTANCES_FIGURE: (
                 self.key(artifacts.TABLE_STEP),
@@ -425,9 +434,7 @@ class Part:
                 self.key(artifacts.COMPARISON_STEP),
                 lambda: plots.plot_comparison(self._read(artifacts.COMPARISON)),
             ),
-            artifacts.MEANS_FIGURE: of_fit(
-                lead, partial(plots.plot_means, study=self.study, by="protected_word")
-            ),
+            artifacts.MEANS_FIGURE: of_fit(lead, of_words),
             artifacts.GROUPS_FIGURE: of_fit(
                 lead, partial(plots.plot_means, study=self.study, by="protected_group")
             ),

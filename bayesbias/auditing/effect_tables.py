@@ -20,6 +20,9 @@ LEVELS = {
     "same attributes": "attribute_group",
 }
 
+#: The most protected words that the report shows, in its figure and in its table.
+MOST_WORDS = 100
+
 
 def contrasts_table(
     fit: Fit, *, equal: Fit | None = None, prob: float, rope: float
@@ -97,6 +100,20 @@ def _counts(table: pd.DataFrame, connection: str, by: str | None) -> pd.Series[i
     """Return the number of distances of a connection: of all words, or of each group or word."""
     chosen = table[table["connection"] == connection]
     return chosen[by].astype(str).value_counts() if by else pd.Series({"": len(chosen)})
+
+
+def shown_words(contrasts: pd.DataFrame) -> list[str] | None:
+    """Return the protected words with the largest first contrasts; None if there is room for all.
+
+    A page with thousands of words, each with its closest attributes, does not open in a browser.
+    """
+    rows = contrasts[contrasts["level"] == "word"]
+    first = rows[rows["contrast"] == rows["contrast"].iloc[0]] if len(rows) else rows
+    if len(first) <= MOST_WORDS:
+        return None
+    size = first["mean"].abs().where(first["verdict"] != "", -1.0)
+    largest = size.sort_values(ascending=False, kind="stable").index[:MOST_WORDS]
+    return [str(word) for word in first.loc[largest, "word"]]
 
 
 def verdicts(table: pd.DataFrame) -> list[str]:

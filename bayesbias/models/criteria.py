@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -40,8 +41,16 @@ PARETO_K_MAX = 0.7
 # with more than twice as many rows it is computed at this number of points and interpolated, to
 # rounding error.
 _NODES = 33
-# Draws of the scales that are reweighted when whole levels are left out.
+# Draws of the scales that are reweighted when whole levels are left out: fewer for large tables,
+# where each takes the time of this many numbers in covariance matrices, and which determine the
+# scales all the better.
 _SCALE_DRAWS = 1000
+_FEWEST_SCALE_DRAWS = 100
+_LARGE_COVARIANCES = 40_000_000
+# Log densities, rows times draws, that the effective number of parameters is computed from when
+# whole levels are left out; larger tables do with some of the draws.
+_MOST_DENSITIES = 1_000_000_000
+_FEWEST_DRAWS = 400
 
 
 @dataclass(frozen=True, repr=False)
@@ -315,16 +324,31 @@ def _loo_rows(fit: Fit) -> Elpd:
 
 def _loo_levels_exactly(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
     compiled = compile_model(fit.spec, fit.data)
-    at = fit.unknowns(_SCALE_DRAWS)
+    at = fit.unknowns(_scale_draws(level))
     left_out = log_density_left_out(compiled, fit.data, at, level, len(names)).T
     elpd, _, k = _smoothed(left_out, 1.0)
     lppd = np.full(len(names), np.nan)
     if not fit.spec.correlation:
-        density = RowDensity.of_fit(fit)
-        lppd = np.array([_log_mean(_total(density, rows))[0] for rows in _rows_of(level)])
+        density = RowDensity.of_fit(fit, _some_draws(fit))
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            lppd = np.array(list(pool.map(partial(_log_mean_total, density), _rows_of(level))))
     return _elpd(
         "LOO", elpd, lppd, labels=names, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k
     )
+
+
+def _scale_draws(level: Codes) -> int:
+    """Return how many draws of the scales are reweighted when the levels are left out."""
+    numbers = float((np.bincount(level).astype(np.float64) ** 2).sum())
+    wanted = _SCALE_DRAWS * _LARGE_COVARIANCES / numbers
+    return int(np.clip(wanted, _FEWEST_SCALE_DRAWS, _SCALE_DRAWS))
+
+
+def _some_draws(fit: Fit) -> Codes | None:
+    """Return the places of some draws of the fit to a large table; None for all of them."""
+    total = fit.posterior.sizes["chain"] * fit.posterior.sizes["draw"]
+    wanted = max(_FEWEST_DRAWS, _MOST_DENSITIES // len(fit.data.y))
+    return None if total <= wanted else np.linspace(0, total - 1, wanted).round().astype(np.intp)
 
 
 def _rows_of(level: Codes) -> list[Codes]:
@@ -337,6 +361,11 @@ def _total(density: RowDensity, rows: Codes) -> Array:
     parts = [density.log_density(part).sum(axis=0) for part in density.parts(rows)]
     total: Array = np.sum(parts, axis=0)[None]
     return total
+
+
+def _log_mean_total(density: RowDensity, rows: Codes) -> float:
+    """Return the log of the mean over draws of the density of all these rows together."""
+    return float(_log_mean(_total(density, rows))[0])
 
 
 def _loo_levels_by_weights(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:

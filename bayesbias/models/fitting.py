@@ -280,7 +280,11 @@ def table_hash(table: pd.DataFrame) -> str:
         if column.dtype.kind in "fiub":
             digest.update(np.ascontiguousarray(column.to_numpy(dtype=np.float64)).tobytes())
         else:
-            codes, levels = pd.factorize(column.astype("str"))
+            # Of categories that are texts without the cost of a text for each row.
+            is_text = isinstance(column.dtype, pd.CategoricalDtype) and all(
+                isinstance(name, str) for name in column.cat.categories
+            )
+            codes, levels = pd.factorize(column if is_text else column.astype("str"))
             digest.update(codes.astype(np.int64).tobytes() + "\0".join(levels).encode())
     return digest.hexdigest()
 

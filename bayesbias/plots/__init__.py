@@ -8,6 +8,7 @@ from bayesbias.plots.coefficients_plot import plot_coefficients
 from bayesbias.plots.comparison_plot import plot_comparison
 from bayesbias.plots.densities_plot import plot_densities
 from bayesbias.plots.dimensionality_plot import plot_dimensionality
+from bayesbias.plots.distances_plot import MOST_DOTS as MOST_DOTS
 from bayesbias.plots.distances_plot import plot_distances
 from bayesbias.plots.embeddings_plot import plot_embeddings as plot_embeddings
 from bayesbias.plots.extremes_plot import plot_projection_distribution, plot_projection_extremes

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+#: The most dots of one kind of connection: more only cover each other, and fill the file.
+MOST_DOTS = 10_000
+
 
 def plot_distances(
     table: pd.DataFrame,
@@ -29,6 +32,9 @@ def plot_distances(
     ax: Axes | None = None,
 ) -> Axes:
     """Draw every cosine distance as a dot, one row per kind of connection, with the means.
+
+    If a kind has more than 10,000 distances, 10,000 of them are drawn, chosen at random; the means
+    are of all.
 
     Parameters
     ----------
@@ -79,14 +85,18 @@ def plot_distances(
     for row, name in enumerate(reversed(shown)):
         style = CONNECTION_STYLES[name]
         values = rows.loc[rows["connection"] == name, "cosine_distance"].to_numpy()
-        heights = row + rng.uniform(-0.27, 0.27, len(values))
+        drawn = values
+        if len(values) > MOST_DOTS:
+            drawn = values[rng.choice(len(values), MOST_DOTS, replace=False)]
+        heights = row + rng.uniform(-0.27, 0.27, len(drawn))
         # Many dots are fainter, so that their density shows.
-        alpha = float(np.clip(6.0 / np.sqrt(len(values)), 0.12, 0.8))
+        alpha = float(np.clip(6.0 / np.sqrt(len(drawn)), 0.12, 0.8))
         ax.scatter(
-            values, heights, s=9, c=style.color, marker=style.marker, alpha=alpha, linewidths=0
+            drawn, heights, s=9, c=style.color, marker=style.marker, alpha=alpha, linewidths=0
         )
         ax.plot([values.mean()] * 2, [row - 0.36, row + 0.36], color=INK, linewidth=2.2)
-        text = f"{values.mean():.2f}  (n = {len(values):,})"
+        shown_dots = f"; {len(drawn):,} drawn" if len(drawn) < len(values) else ""
+        text = f"{values.mean():.2f}  (n = {len(values):,}{shown_dots})"
         write_above(ax, text, (float(values.mean()), row + 0.36), 1.5)
     labels = [CONNECTION_STYLES[name].label for name in reversed(shown)]
     ax.set_yticks(range(len(shown)), labels, fontsize=9)

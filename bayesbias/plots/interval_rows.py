@@ -222,6 +222,7 @@ def by_group(means: pd.DataFrame, fit: Fit, by: By) -> tuple[dict[str, list[str]
     if by == "protected_group":
         return {"": list(dict.fromkeys(means[by]))}, connections
     groups = fit.groups().to_series()
+    groups = groups[groups.index.isin(first.index)]
     order = {
         group: list(first[groups.index[groups == group]].sort_values().index)
         for group in dict.fromkeys(groups)

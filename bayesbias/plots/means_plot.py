@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from bayesbias._core.validation import one_of
+from bayesbias._core.validation import one_of, word_list
+from bayesbias.errors import SpecError
 from bayesbias.models import By, Fit
 from bayesbias.numerics.intervals import check_interval
 from bayesbias.plots.interval_rows import (
@@ -33,6 +35,7 @@ from bayesbias.plots.style import (
 from bayesbias.wordlists import Study
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 
@@ -43,6 +46,7 @@ def plot_means(
     prob: float = 0.89,
     embedding: str | None = None,
     study: Study | str | PathLike[str] | None = None,
+    words: Iterable[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the expected distance of each word from each kind of attribute, with its interval.
@@ -62,6 +66,8 @@ def plot_means(
         Which embedding, if the model tells several apart.
     study : Study, str or path-like, optional
         The study, whose labels are shown in place of the names of words and groups.
+    words : iterable of str, optional
+        Draw only these protected words; by default all of them.
     ax : Axes, optional
         Where to draw; by default a new figure that is as high as the words need.
 
@@ -73,7 +79,7 @@ def plot_means(
     Raises
     ------
     SpecError
-        If the model does not distinguish protected words, or there is no such embedding.
+        If the model does not distinguish protected words, or there is no such embedding or word.
 
     Examples
     --------
@@ -91,6 +97,8 @@ def plot_means(
     one_of("by", by, ("protected_word", "protected_group"))
     check_interval(prob, "hdi")
     means = means_of(fit, by, prob, embedding)
+    if words is not None:
+        means = _only(means, words, by)
     order, connections = by_group(means, fit, by)
     several = [CONNECTION_STYLES[name] for name in connections] or [Style(INK, "o", "")]
     many = len(means) >= MANY * len(several)
@@ -115,3 +123,14 @@ def plot_means(
     if connections:
         legend_above(ax, keys(several), columns=2, space=2.4 if many else 0.5)
     return ax
+
+
+def _only(means: pd.DataFrame, words: Iterable[str], by: By) -> pd.DataFrame:
+    """Return the rows of some of the protected words."""
+    if by != "protected_word":
+        raise SpecError("'words' is for by='protected_word'; a group is the average of its words.")
+    known = list(dict.fromkeys(means[by]))
+    names = [one_of("words", word, known) for word in word_list("words", words)]
+    if not names:
+        raise SpecError("'words' is empty; name a protected word, or leave it out to draw all.")
+    return means[means[by].isin(names)]

@@ -107,6 +107,48 @@ def test_large_figures_are_shown_as_png(folder: Path, monkeypatch: pytest.Monkey
     assert list(requests(page)) == []
 
 
+def test_of_very_many_words_the_largest_differences_are_shown(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bayesbias.auditing import effect_tables
+
+    monkeypatch.setattr(effect_tables, "MOST_WORDS", 4)
+    contrasts = bb.Audit(folder).contrasts
+    rows = contrasts.query("level == 'word' and contrast == 'associated - none'")
+    order = rows.sort_values("mean", key=lambda mean: -mean.abs())["word"].tolist()
+    page = write_report(folder).read_text("utf-8")
+    for word in order[:4]:
+        assert f"<summary>{word}</summary>" in page
+    for word in order[4:]:
+        assert f"<summary>{word}</summary>" not in page
+    assert "the 4 words with the largest differences of 6; all are in" in page
+    assert "The 4 protected words with the largest differences by the three comparisons" in page
+
+
+def test_a_figure_of_very_many_words_has_those_of_the_table(
+    wood: bb.Embedding, trees: bb.Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bayesbias.auditing import effect_tables
+
+    monkeypatch.setattr(effect_tables, "MOST_WORDS", 4)
+    found = bb.audit(wood, trees, out=tmp_path / "audit", **FAST)
+    shown = re.findall(r"<summary>(\w+)</summary>", found.report.read_text("utf-8"))
+    figure = (tmp_path / "audit" / "figures" / "means.svg").read_text("utf-8")
+    words = {word for word in trees.protected_words if f"word:{word}" in figure}
+    assert words == set(trees.protected_words) & set(shown)
+    assert len(words) == 4
+    assert set(found.contrasts["word"]) >= set(trees.protected_words)
+
+
+def test_caption_of_very_many_distances(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bayesbias.auditing.report import words_section
+
+    assert "Every distance as a dot;" in (folder / "report.html").read_text("utf-8")
+    monkeypatch.setattr(words_section, "MOST_DOTS", 30)
+    page = write_report(folder).read_text("utf-8")
+    assert "Distances as dots, of each kind 30 at most, chosen at random;" in page
+
+
 @pytest.mark.parametrize(
     "kind",
     [*bb.metrics.METRICS.values(), *bb.debias.DEBIASERS.values()],

@@ -14,11 +14,13 @@ import xarray as xr
 from brute_force import OUTCOME, BruteForce, make_table
 from scipy import stats
 from scipy.special import logsumexp
+from simulated import simulated_table
 
 import bayesbias as bb
 from bayesbias._core import arviz_versions
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 from bayesbias.models import criteria, fitting, row_density
+from bayesbias.models.exact import gaussian_block
 from bayesbias.models.exact.compiled_model import compile_model
 from bayesbias.models.exact.engine import sample_exactly
 from bayesbias.models.exact.leave_out import log_density_left_out
@@ -284,6 +286,67 @@ def test_levels_left_out_as_if_fitted_again(name: str, by: str) -> None:
         error = np.exp(values - expected).std() / np.sqrt(len(values))
         ours = found.pointwise[found.labels.index(level)]
         assert ours == pytest.approx(expected, abs=4 * error + 0.02)
+
+
+def test_large_tables_have_fewer_draws_of_the_scales() -> None:
+    assert criteria._scale_draws(np.repeat(np.arange(800), 60)) == 1000
+    assert criteria._scale_draws(np.repeat(np.arange(5_000), 200)) == 200
+    assert criteria._scale_draws(np.repeat(np.arange(50), 10_000)) == 100
+
+
+def test_levels_left_out_by_fewer_draws_of_the_scales(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = simulated_table(groups=4, words=4, stereotypes=15, controls=60)
+    fit = bb.fit(table, "crossed", engine="exact", draws=500, seed=1)
+    all_draws = fit.loo(by="word_to_compare")
+    monkeypatch.setattr(criteria, "_LARGE_COVARIANCES", 1)
+    fewer = fit.loo(by="word_to_compare")
+    assert (fewer.pointwise != all_draws.pointwise).all()
+    np.testing.assert_allclose(fewer.pointwise, all_draws.pointwise, atol=0.25)
+    assert fewer.elpd == pytest.approx(all_draws.elpd, abs=0.02 * all_draws.se)
+    assert fewer.p == pytest.approx(all_draws.p, rel=0.05)
+
+
+def test_effective_parameters_of_large_tables_by_some_draws(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = simulated_table(groups=4, words=4, stereotypes=15, controls=60)
+    fit = bb.fit(table, "crossed", engine="exact", draws=500, seed=1)
+    assert criteria._some_draws(fit) is None
+    all_draws = fit.loo(by="word_to_compare")
+    monkeypatch.setattr(criteria, "_MOST_DENSITIES", 1)
+    places = criteria._some_draws(fit)
+    assert places is not None
+    assert (len(places), places[0], places[-1]) == (400, 0, 1999)
+    some = fit.loo(by="word_to_compare")
+    np.testing.assert_array_equal(some.pointwise, all_draws.pointwise)
+    assert some.p != all_draws.p
+    assert some.p == pytest.approx(all_draws.p, rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["hierarchical", "crossed", "interaction"])
+@pytest.mark.parametrize("keep", [1.0, 0.9])
+@pytest.mark.parametrize("by", ["word_to_compare", "protected_word"])
+def test_levels_with_many_rows_are_left_out_unit_by_unit(
+    name: str, keep: float, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The products that are left out of large tables are zero."""
+    table = simulated_table(groups=3, words=4, stereotypes=5, controls=7)
+    table = table.sample(frac=keep, random_state=1).sort_index()
+    fit = bb.fit(table, name, engine="exact", draws=50, seed=1)
+    expected = fit.loo(by=by)
+    used: list[bool] = []
+
+    def only_units(of_units: Any) -> Any:
+        found = only(of_units)
+        used.append(found is not None)
+        return found
+
+    only = gaussian_block._only_units
+    monkeypatch.setattr(gaussian_block, "_MANY_SUMS", 1)
+    monkeypatch.setattr(gaussian_block, "_only_units", only_units)
+    found = fit.loo(by=by)
+    assert any(used)
+    np.testing.assert_allclose(found.pointwise, expected.pointwise, rtol=1e-9, atol=1e-9)
 
 
 def test_levels_left_out_of_a_student_t_model() -> None:

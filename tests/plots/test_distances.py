@@ -73,3 +73,24 @@ def test_labels_do_not_overlap(table: pd.DataFrame) -> None:
     ]
     for i, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[i + 1 :])
+
+
+def test_of_very_many_distances_some_are_dots(
+    table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bayesbias.plots import distances_plot
+
+    monkeypatch.setattr(distances_plot, "MOST_DOTS", 100)
+    ax = bb.plot_distances(table)
+    sizes = table["connection"].value_counts()
+    for collection, line, text, kind in zip(
+        ax.collections, ax.lines, ax.texts, reversed(CONNECTION_STYLES), strict=True
+    ):
+        own = table.loc[table["connection"] == kind, "cosine_distance"]
+        drawn = np.asarray(collection.get_offsets())[:, 0]
+        assert len(drawn) == min(100, sizes[kind])
+        assert set(drawn) <= set(own)
+        assert line.get_xdata()[0] == pytest.approx(own.mean())  # the mean is of all
+        assert f"n = {len(own):,}" in text.get_text()
+        assert ("100 drawn" in text.get_text()) == (len(own) > 100)
+    assert sizes.max() > 100

@@ -237,3 +237,25 @@ def test_labels_of_a_study(fit: bb.models.Fit) -> None:
     assert "First group" in names(ax)
     with pytest.raises(SpecError, match="'study' is int; expected a Study"):
         bb.plot_means(fit, study=5)  # type: ignore[arg-type]
+
+
+def test_only_some_words(fit: bb.models.Fit) -> None:
+    some = ["p12", "p00", "p03"]
+    ax = bb.plot_means(fit, words=some)
+    assert sorted(names(ax)) == sorted(some)
+    own = fit.means().query("connection == 'human'").set_index("protected_word")
+    places = marks(ax, CONNECTION_STYLES["human"].color)
+    np.testing.assert_allclose(places[:, 0], own.loc[names(ax), "mean"])
+    assert [text.get_text() for text in ax.texts] == ["g0", "g1"]
+    ax = bb.plot_means(fit, words=["p12"])
+    assert [text.get_text() for text in ax.texts] == ["g1"]  # no heading without words
+
+
+def test_words_that_cannot_be_drawn(fit: bb.models.Fit) -> None:
+    with pytest.raises(SpecError, match="'words' is 'p0'"):
+        bb.plot_means(fit, words=["p0"])
+    with pytest.raises(SpecError, match="'words' is empty"):
+        bb.plot_means(fit, words=[])
+    with pytest.raises(SpecError, match="'words' is for by='protected_word'"):
+        bb.plot_means(fit, by="protected_group", words=["p00"])
+    assert plt.get_fignums() == []

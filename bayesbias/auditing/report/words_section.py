@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -12,12 +13,13 @@ from bayesbias._core.constants import CONNECTIONS
 from bayesbias._core.wording import counted, plural
 from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_result import AuditPart
+from bayesbias.auditing.effect_tables import shown_words
 from bayesbias.auditing.report.bias_text import hidden, other_contrasts
 from bayesbias.auditing.report.difference_text import OTHERS, difference, labelled
 from bayesbias.auditing.report.section_blocks import SectionBlocks, figure, with_data
 from bayesbias.debias_effects import probability_text
 from bayesbias.html import Column, Figure, Table, literal
-from bayesbias.plots import CONNECTION_STYLES
+from bayesbias.plots import CONNECTION_STYLES, MOST_DOTS
 
 # Attributes of each kind that the detail of a word shows, the closest first.
 _CLOSEST = 6
@@ -42,26 +44,33 @@ _KINDS = {
 
 def words(part: AuditPart) -> SectionBlocks:
     """Write the contrasts of each protected word, with its closest attributes."""
+    contrasts = with_data(part.contrasts[part.contrasts["level"] == "word"])
+    chosen = shown_words(part.contrasts)
     yield figure(
         part.figure(artifacts.MEANS_FIGURE),
         f"Expected cosine distance of each protected word from each kind of attribute, with "
         f"{part.prob:.0%} intervals, by the model {literal(part.lead)}. Own stereotypes "
         "that lie to the left of the controls show an association; the table below has the "
-        "intervals of these differences.",
+        f"intervals of these differences.{_which(contrasts, chosen)}",
         "Intervals of the expected distances, one row per protected word, four marks each.",
         "Point at an interval to see its numbers; click it to open its word in the table.",
     )
-    contrasts = with_data(part.contrasts[part.contrasts["level"] == "word"])
     text = " ".join(other_contrasts(labelled(contrasts, part.study)))
     if text:
         yield literal(text)
+    distances = part.table
+    which = "All protected words"
+    if chosen is not None:
+        which = f"The {len(chosen)} protected words with the largest differences"
+        contrasts = contrasts[contrasts["word"].isin(chosen)]
+        distances = distances[distances["protected_word"].isin(chosen)]
     frame, columns = _contrasts_table(contrasts, part.prob)
-    distances_of = _by_word(part.table, "protected_word")
+    distances_of = _by_word(distances, "protected_word")
     contrasts_of = _by_word(contrasts, "word")
     scale = _scale(part.table)
     yield Table(
         _labelled(frame, part),
-        "All protected words by the three comparisons, those closest to their own stereotypes "
+        f"{which} by the three comparisons, those closest to their own stereotypes "
         "first (negative: closer).",
         columns,
         filterable=True,
@@ -75,6 +84,16 @@ def words(part: AuditPart) -> SectionBlocks:
             for word in frame["word"]
         ],
         keys=[f"word:{word}" for word in frame["word"]],
+    )
+
+
+def _which(contrasts: pd.DataFrame, chosen: Sequence[str] | None) -> str:
+    """Say which words are shown, if these are not all."""
+    if chosen is None:
+        return ""
+    return (
+        f" Figure and table show the {len(chosen)} words with the largest differences of "
+        f"{contrasts['word'].nunique():,}; all are in `{artifacts.CONTRASTS.files[0]}`."
     )
 
 
@@ -251,6 +270,13 @@ def distances(part: AuditPart) -> SectionBlocks:
     yield literal(" ".join(hidden(labelled(part.means, part.study), part.scores)))
     yield figure(
         part.figure(artifacts.DISTANCES_FIGURE),
-        "Every distance as a dot; the black lines are the means.",
+        f"{_dots(table)}; the black lines are the means.",
         "Dots for the distances of each kind of attribute.",
     )
+
+
+def _dots(table: pd.DataFrame) -> str:
+    """Say which distances the figure shows."""
+    if table["connection"].value_counts().max() <= MOST_DOTS:
+        return "Every distance as a dot"
+    return f"Distances as dots, of each kind {MOST_DOTS:,} at most, chosen at random"

@@ -42,6 +42,8 @@ _SMALL = 64
 # Up to this size the Cholesky factors of many matrices are computed number by number; of fewer
 # matrices than there are steps to take for each, one by one.
 _TINY = 16
+# From so many sums on it is looked whether each has coefficients of one unit only.
+_MANY_SUMS = 100
 
 
 # Slots tied to more than this share of what their cluster is tied to count as tied to all of it.
@@ -726,8 +728,18 @@ class Block:
             left[:, deviation.coefficients[0]] = total
             some = np.flatnonzero(of_units.any(axis=(0, 2)))
             upper = root.transpose(0, 2, 1)
-            flat = (of_units[:, some].reshape(-1, k) @ upper).reshape(draws, n_sums, -1)
             of_mean = total @ upper
+            unit = _only_units(of_units)
+            if unit is not None:
+                products = of_mean @ of_mean.transpose(0, 2, 1)
+                covariance += products * (unit[:, None] == unit)
+                covariance -= products / n
+                each = root[:, None] @ deviation.ties(at.entries, unit)
+                on_dense[:, :, deviation.columns] += _signed(
+                    (of_mean[:, :, None, :] @ each)[:, :, 0]
+                )
+                continue
+            flat = (of_units[:, some].reshape(-1, k) @ upper).reshape(draws, n_sums, -1)
             # Deviations from the mean of all units, most of which do not occur here.
             covariance += flat @ flat.transpose(0, 2, 1)
             covariance -= of_mean @ of_mean.transpose(0, 2, 1) / n
@@ -742,6 +754,14 @@ class Block:
             of_units = left[:, cluster.coordinates.ravel()].reshape(n_sums, n, k)
             some = np.flatnonzero(of_units.any(axis=(0, 2)))
             if not len(some):
+                continue
+            unit = _only_units(of_units)
+            if unit is not None:
+                weight = of_units[np.arange(n_sums), unit]
+                one = (root[:, unit] @ weight[None, :, :, None])[..., 0]
+                covariance += one @ one.transpose(0, 2, 1) * (unit[:, None] == unit)
+                tied = (one[:, :, None, :] @ half[:, unit])[:, :, 0]
+                on_dense[:, :, cluster.support] += _signed(tied)[:, :, cluster.column]
                 continue
             # draws × units × sums × size
             scaled = of_units[:, some].transpose(1, 0, 2) @ root[:, some].transpose(0, 1, 3, 2)
@@ -763,6 +783,18 @@ class Block:
             part = slice(start, start + self.batch)
             result[part] = self.predict(self.solve(at[part]), weights[None])[1][:, 0, 0]
         return result
+
+
+def _only_units(of_units: Array) -> Codes | None:
+    """Return the unit that each of many sums has, given sums × units × size.
+
+    None if there are few sums, or some have several units: then the products of all sums and units
+    are computed, most of which are zero for many units.
+    """
+    if len(of_units) < _MANY_SUMS:
+        return None
+    touched = of_units.any(axis=2)
+    return None if (touched.sum(axis=1) > 1).any() else touched.argmax(axis=1)
 
 
 def _part(half: Array, part: _Slots) -> Array:
