@@ -118,10 +118,10 @@ def gap_sentence(row: Mapping[Any, Any], other: str) -> str:
     if row["verdict"] == "unchanged":
         return f"The gap to {other} did not change."
     if row["verdict"] == "inconclusive" and not row["lower"] <= 0 <= row["upper"]:
-        # Where the difference may have had either sign, a clear change may narrow or widen it.
+        # A clear change may narrow or widen a gap whose own size or sign is uncertain.
         return (
-            f"The difference from {other} changed {values} (change {_change(row)}), but its sign "
-            "before debiasing is uncertain: it is inconclusive whether the gap is narrower "
+            f"The difference from {other} changed {values} (change {_change(row)}); because the "
+            "gap itself is uncertain, it is inconclusive whether it is narrower "
             f"(P {probability_text(row['p'])})."
         )
     if row["verdict"] == "inconclusive":
