@@ -50,7 +50,7 @@ def test_what_a_result_offers(fits: dict[str, bb.models.Fit]) -> None:
 
 
 def test_bad_input(fits: dict[str, bb.models.Fit]) -> None:
-    with pytest.raises(SpecError, match="'fits' is list"):
+    with pytest.raises(SpecError, match="'fits' is a list"):
         bb.overviews(list(fits.values()))  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'fits' is empty"):
         bb.overviews({})
