@@ -71,7 +71,7 @@ def missing_file_hint(path: Path) -> str:
     " There is no folder 'no-such-folder'."
     """
     if not path.suffix and path.name == str(path):
-        return ""
+        return _file_called(path.name)
     try:
         if not path.parent.is_dir():
             return f" There is no folder {str(path.parent)!r}."
@@ -81,6 +81,12 @@ def missing_file_hint(path: Path) -> str:
     if similar or path.is_absolute():
         return similar
     return f" Relative paths begin at {os.getcwd()!r}."
+
+
+def _file_called(name: str) -> str:
+    """Return the file of this folder that has a name and a suffix, for a message."""
+    files = [f"{name}{suffix}" for suffix in (".toml", ".json") if is_file(Path(name + suffix))]
+    return f" Did you mean {files[0]!r}?" if files else ""
 
 
 def check_folder(path: Path) -> None:

@@ -86,7 +86,19 @@ def brief(value: object) -> str:
     """
     text = repr(value)
     short = len(text) <= _BRIEF and "\n" not in text
-    return text if short else with_article(type(value).__name__)
+    return text if short else kind_of(value)
+
+
+def kind_of(value: object) -> str:
+    """Return the type of a value in words.
+
+    >>> kind_of("a.csv"), kind_of(5), kind_of(None)
+    ('a str', 'an int', 'None')
+    """
+    name = type(value).__name__
+    if name == "ndarray":  # read by its letters
+        return f"an {name}"
+    return "None" if value is None else with_article(name)
 
 
 def same_name(value: object, options: Iterable[str]) -> str | None:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import kind_of, quoted
 from bayesbias.embeddings import DOWNLOADS, NAMED, Embedding, Matching, load_embedding
 from bayesbias.errors import BayesBiasWarning, SpecError
 from bayesbias.wordlists import Study, as_study
@@ -102,7 +102,7 @@ def as_given(embedding: Source | Iterable[Source | Given] | Mapping[str, Source]
         several = [one if isinstance(one, Given) else Given(None, one) for one in embedding]
     else:
         raise SpecError(
-            f"'embedding' is {type(embedding).__name__}; expected an Embedding, a file, a name "
+            f"'embedding' is {kind_of(embedding)}; expected an Embedding, a file, a name "
             "such as 'demo', or a list of them."
         )
     if not several:
@@ -117,7 +117,7 @@ def as_studies(study: Lists | Iterable[Lists]) -> list[Study]:
     one = isinstance(study, str | PathLike | Study)
     if not one and not isinstance(study, Iterable):
         raise SpecError(
-            f"'study' is {type(study).__name__}; expected a Study, a file, a name such as "
+            f"'study' is {kind_of(study)}; expected a Study, a file, a name such as "
             "'religion', or a list of them."
         )
     given: Iterable[Lists] = [study] if one else study  # type: ignore[list-item, assignment]

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from bayesbias._core.constants import DEFAULT_AUDIT_FOLDER
+from bayesbias._core.files import make_folder
 from bayesbias._core.locks import locked
 from bayesbias._core.plugins import title_of
 from bayesbias._core.random import Seed
@@ -225,7 +226,7 @@ def audit(
         "embeddings": _about_embeddings(given, loaded, hashes),
         "studies": _about_studies(studies),
     }
-    path.mkdir(exist_ok=True)
+    make_folder(path)
     with locked(path):
         if not force:  # another audit may have come first
             check_parts(path, names)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from bayesbias._core.wording import enumerated
+from bayesbias._core.wording import enumerated, kind_of
 from bayesbias.auditing.audit_result import Audit, AuditPart
 from bayesbias.auditing.check_result import Check
 from bayesbias.auditing.conditions import Condition, Names, as_conditions, check_names
@@ -74,7 +74,7 @@ def check(result: Audit | AuditPart | Fit | str | PathLike[str], *conditions: st
     if isinstance(result, AuditPart):
         return check_parts_of([result], parsed)
     raise SpecError(
-        f"'result' is {type(result).__name__}; expected an Audit, a Fit, or the folder of an audit."
+        f"'result' is {kind_of(result)}; expected an Audit, a Fit, or the folder of an audit."
     )
 
 

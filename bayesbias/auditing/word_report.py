@@ -13,7 +13,7 @@ from bayesbias._core.array_types import Array
 from bayesbias._core.blocks import blocks
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import at_least
-from bayesbias._core.wording import counted, quoted
+from bayesbias._core.wording import counted, kind_of, quoted
 from bayesbias.embeddings import Embedding, EmbeddingLike, as_embedding
 from bayesbias.errors import DataError, SpecError, VocabularyError
 from bayesbias.metrics import ProjectionAxis, project_words, projection_direction
@@ -189,7 +189,7 @@ def word_report(
     at_least("n", n, 1)
     check_interval(prob, "hdi")
     if fit is not None and not isinstance(fit, Fit):
-        raise SpecError(f"'fit' is {type(fit).__name__}; expected what fit() returned.")
+        raise SpecError(f"'fit' is {kind_of(fit)}; expected what fit() returned.")
     model = as_embedding(embedding)
     matched = model.match([word])
     if matched.missing:
@@ -250,7 +250,7 @@ def _projections(
     if axes is None:
         axes = {} if embedding.match(["he", "she"]).missing else _GENDER
     if not isinstance(axes, Mapping):
-        raise SpecError(f"'axes' is {type(axes).__name__}; expected axes by name, a dictionary.")
+        raise SpecError(f"'axes' is {kind_of(axes)}; expected axes by name, a dictionary.")
     for name, axis in axes.items():
         value = float(project_words(embedding, [word], x=axis)["x"].iloc[0])
         direction = projection_direction(embedding, axis)

@@ -120,8 +120,8 @@ _WIDTH = 100
     multiple=True,
     metavar="CONDITION",
     help="Exit with code 1 if this holds, such as 'associated - different < -0.05 with P > 0.95', "
-    "or if the draws are too bad to tell; neutral is another name of none. 'for any group', 'for "
-    "any word', 'for group NAME' or 'for word NAME' may follow. May be given several times.",
+    "or if the draws are too poor to decide; neutral is another name of none. 'for any group', "
+    "'for any word', 'for group NAME' or 'for word NAME' may follow. May be given several times.",
 )
 @click.option(
     "--junit",
@@ -182,7 +182,7 @@ def audit(
                 **options,
             )
     except KeyboardInterrupt:
-        say("What is done is kept; the same command goes on from there.", quiet)
+        say("Finished steps are kept; run the same command again to resume.", quiet)
         raise
     for paragraph in result.summary().split("\n\n"):
         click.echo(click.wrap_text(paragraph, _WIDTH) + "\n")

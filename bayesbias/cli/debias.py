@@ -59,7 +59,7 @@ def debiasing_options(command: F) -> F:
         click.option(
             "--ignore",
             metavar="LIST",
-            help=f"Words to leave: {_LISTS.format('bolukbasi:gender_specific')}.",
+            help=f"Words to leave unchanged: {_LISTS.format('bolukbasi:gender_specific')}.",
         ),
         click.option(
             "--equalize",

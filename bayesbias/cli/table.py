@@ -92,8 +92,8 @@ def table(
     """Build the table of cosine distances, and summarise it by group and connection.
 
     EMBEDDING is a file of word vectors or a name such as demo, demo-100d or glove-6b-50d; by
-    default demo. NAME=EMBEDDING gives it another name. Of a file only the words of the study are
-    read.
+    default demo. NAME=EMBEDDING gives it another name. Only the
+    words of the study are read from a file.
     """
     import pandas as pd
 

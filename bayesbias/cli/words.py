@@ -123,7 +123,7 @@ def show(name: str, quiet: bool) -> None:
 
 
 @words.command(
-    short_help="Find problems of word lists.",
+    short_help="Find problems in word lists.",
     epilog="Example: bayesbias words check religion demo demo-100d",
 )
 @click.argument("lists", shell_complete=complete_lists)
@@ -180,7 +180,7 @@ def check(
 
     LISTS is the name or file of a study or query (query:weat_7 where both have one name); EMBEDDING
     a file or a name, by default demo. Its whole vocabulary is read, as the lists are compared with
-    it. Of csv the lists alone are printed; json and --out hold everything.
+    it. With --format csv, only the table of lists is printed; json and --out have everything.
     """
     from bayesbias.corpus import load_pipeline, read_corpus, tag_words
     from bayesbias.wordlists import check_words, load_lists, read_frequencies

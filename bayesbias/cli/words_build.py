@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     type=click.Choice(["frequency", "pos", "clusters"], case_sensitive=False),
     default="frequency",
     show_default=True,
-    help="Take the most frequent words, as many of each part of speech, or those near attributes.",
+    help="Take the most frequent words, the same number of each part of speech, or those near "
+    "attributes.",
 )
 @click.option(
     "-k",
@@ -133,7 +134,8 @@ if TYPE_CHECKING:
     "-o",
     "--out",
     metavar="FILE",
-    help="Write the lists to a .toml file, and how each word got in to a .words.csv beside it.",
+    help="Write the lists to a .toml file, and why each word was included to a .words.csv next to "
+    "it.",
 )
 @click.option(
     "--review",
@@ -185,8 +187,9 @@ def build(
     """Build a list of words for each group, from an embedding and words whose group is known.
 
     EMBEDDING is a file or a name, by default demo; with --corpus and without it, one is trained.
-    Prints how good the classifier is on words it has not seen, and the lists; as csv or json, how
-    each word got in. The lists can be used as a query: bayesbias metrics lists.toml.
+    Prints the accuracy of the classifier on words that it was not trained on, and the lists; as csv
+    or json, why each word was included. The lists can be used as a query: bayesbias metrics
+    lists.toml.
     """
     from bayesbias._core.validation import one_of
     from bayesbias.corpus import load_pipeline, read_corpus, tag_words, train_embedding

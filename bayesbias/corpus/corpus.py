@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.validation import at_least, one_of
-from bayesbias._core.wording import counted
+from bayesbias._core.wording import counted, kind_of
 from bayesbias.corpus.documents import NAMED, UNITS, TextFiles, Unit, cut, find_files
 from bayesbias.corpus.language import language_filter
 from bayesbias.corpus.tokens import Tokenizer
@@ -107,7 +107,7 @@ class Corpus:
             )
         # A set has another order in every run; of a dictionary one would read the keys.
         if not isinstance(documents, Iterable) or isinstance(documents, Mapping | AbstractSet):
-            raise SpecError(f"'documents' is {type(documents).__name__}; expected a list of texts.")
+            raise SpecError(f"'documents' is {kind_of(documents)}; expected a list of texts.")
         if isinstance(documents, Iterator):
             raise SpecError(
                 f"'documents' is a {type(documents).__name__}, which can be read only once; "
@@ -416,6 +416,6 @@ def check_corpus(corpus: object) -> None:
     """Refuse what is no corpus."""
     if not isinstance(corpus, Corpus):
         raise SpecError(
-            f"'corpus' is {type(corpus).__name__}; expected a Corpus: read_corpus(path), or "
+            f"'corpus' is {kind_of(corpus)}; expected a Corpus: read_corpus(path), or "
             "Corpus(documents) for texts in memory."
         )

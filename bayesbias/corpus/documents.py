@@ -18,7 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Literal, Protocol, cast
 
-from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, kind_of, quoted
 from bayesbias.errors import DataError, NotFoundError, SpecError, warn
 
 Unit = Literal["line", "paragraph"]
@@ -153,9 +153,7 @@ def _text_of(record: str, field: str, where: str) -> str:
         )
     text = values[field]
     if text is not None and not isinstance(text, str):
-        raise DataError(
-            f"{where}: the field {field!r} holds {type(text).__name__}; expected a text."
-        )
+        raise DataError(f"{where}: the field {field!r} holds {kind_of(text)}; expected a text.")
     return text or ""
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesbias._core.validation import at_least, word_list
+from bayesbias._core.wording import kind_of
 from bayesbias.corpus.corpus import Corpus, Document, check_corpus
 from bayesbias.errors import MissingDependencyError, SpecError
 
@@ -182,7 +183,7 @@ def load_pipeline(pipeline: str | PathLike[str] | Language) -> Language:
         return pipeline
     if not isinstance(pipeline, str | PathLike):
         raise SpecError(
-            f"'pipeline' is {type(pipeline).__name__}; expected the name or path of a spaCy "
+            f"'pipeline' is {kind_of(pipeline)}; expected the name or path of a spaCy "
             "pipeline, or one that is loaded."
         )
     try:

@@ -412,7 +412,7 @@ def _from_pairs(
     if not pairs.nnz:
         raise DataError(
             f"corpus {feed.corpus.name!r}: no two words of the vocabulary occur in one document; "
-            "lower 'min_count', or give longer documents."
+            "lower min_count (--min-count), or give longer documents."
         )
     if isinstance(options, PMI):
         from bayesbias.corpus.pmi_vectors import pmi_vectors, positive_pmi

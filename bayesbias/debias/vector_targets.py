@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from bayesbias._core.files import check_folder, to_disk
 from bayesbias._core.locks import check_free, locked
+from bayesbias._core.wording import kind_of
 from bayesbias.embeddings import Embedding, check_separable, vocabulary_path
 from bayesbias.errors import DataError, SpecError
 
@@ -52,7 +53,7 @@ def _check_array(matrix: object, embedding: Embedding) -> None:
     shape = embedding.vectors.shape
     if not isinstance(matrix, np.ndarray):
         raise SpecError(
-            f"'out' is {type(matrix).__name__}; expected an array, or the name of a .npy file."
+            f"'out' is {kind_of(matrix)}; expected an array, or the name of a .npy file."
         )
     if matrix.shape != shape or matrix.dtype != np.float32 or not matrix.flags.c_contiguous:
         raise SpecError(

@@ -16,7 +16,7 @@ from bayesbias._core.constants import CONNECTIONS
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, one_of
-from bayesbias._core.wording import counted
+from bayesbias._core.wording import counted, kind_of
 from bayesbias.debias import Debiaser, method_for
 from bayesbias.debias_effects.benchmarks import Benchmark, analogy_questions, similarity_pairs
 from bayesbias.debias_effects.change_summary import paragraphs
@@ -501,7 +501,7 @@ def _fitted(
     name = getattr(debiaser, "name", None) if isinstance(debiaser, type) else debiaser
     if not isinstance(name, str):
         raise SpecError(
-            f"'debiaser' is {type(debiaser).__name__}; expected the name of a method such as "
+            f"'debiaser' is {kind_of(debiaser)}; expected the name of a method such as "
             "'hard_debias', a fitted debiaser, or the Embedding after debiasing."
         )
     return method_for(name, study, seed).fit(embedding, matching)

@@ -70,7 +70,8 @@ def _gaps(table: pd.DataFrame) -> Iterator[str]:
     unclear = []
     for number, (measure, other) in enumerate(_GAPS.items()):
         row = rows.get(measure)
-        if row is not None and number and row["verdict"] == "inconclusive":
+        includes_0 = row is not None and row["lower"] <= 0 <= row["upper"]
+        if row is not None and number and row["verdict"] == "inconclusive" and includes_0:
             unclear.append(f"{other} (from {_from_to(row)}; change {_change(row)})")
         elif row is not None:
             yield gap_sentence(row, other)
@@ -116,6 +117,13 @@ def gap_sentence(row: Mapping[Any, Any], other: str) -> str:
     closed = float(row["closed"])
     if row["verdict"] == "unchanged":
         return f"The gap to {other} did not change."
+    if row["verdict"] == "inconclusive" and not row["lower"] <= 0 <= row["upper"]:
+        # A clear change may narrow or widen a gap whose own size or sign is uncertain.
+        return (
+            f"The difference from {other} changed {values} (change {_change(row)}); because the "
+            "gap itself is uncertain, it is inconclusive whether it is narrower "
+            f"(P {probability_text(row['p'])})."
+        )
     if row["verdict"] == "inconclusive":
         return (
             f"It is inconclusive whether the gap to {other} closed or widened: it went {values} "
@@ -272,7 +280,8 @@ def _went(row: Mapping[Any, Any]) -> str:
         return f"rose {values})"
     if row["verdict"] != "inconclusive" and row["upper"] < 0:
         return f"fell {values})"
-    return f"went {values}; inconclusive)"
+    # If the interval excludes 0, the note says why it does not decide.
+    return f"went {values}{'; inconclusive' if row['lower'] <= 0 <= row['upper'] else ''})"
 
 
 def _from_to(row: Mapping[Any, Any]) -> str:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from bayesbias._core.constants import CONNECTIONS, CONTROL_CONNECTIONS
 from bayesbias._core.validation import one_of
-from bayesbias._core.wording import counted, did_you_mean, quoted
+from bayesbias._core.wording import counted, did_you_mean, kind_of, quoted
 from bayesbias.errors import DataError, SpecError, warn
 
 #: The columns of every table, in order. The first six are those of the authors' own files.
@@ -187,8 +187,8 @@ def check_columns(table: pd.DataFrame) -> None:
     """Refuse a table that lacks a column or has one twice, or has no rows."""
     if not isinstance(table, pd.DataFrame):
         raise SpecError(
-            f"the table is {type(table).__name__}; expected a pandas DataFrame, as "
-            "distance_table() and read_table() return it."
+            f"the table is {kind_of(table)}; expected a pandas DataFrame, as distance_table() "
+            "returns it; read_table(path) reads it from a file."
         )
     names = [str(name) for name in table.columns]
     for name in _REQUIRED:

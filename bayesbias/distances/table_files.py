@@ -245,7 +245,7 @@ def _suffix(path: Path) -> str:
     for suffix in _READ_SUFFIXES:
         if path.name.lower().endswith(suffix):
             return suffix
-    raise SpecError(f"{path}: a table is a file of one of the kinds {quoted(_READ_SUFFIXES)}.")
+    raise SpecError(f"{path}: a table must be a file of one of the kinds {quoted(_READ_SUFFIXES)}.")
 
 
 def _snake_case(name: object) -> str:

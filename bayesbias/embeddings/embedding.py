@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from bayesbias._core.blocks import blocks
 from bayesbias._core.validation import at_least, word_list
-from bayesbias._core.wording import counted, quoted, similar_word
+from bayesbias._core.wording import counted, kind_of, quoted, similar_word
 from bayesbias.embeddings.matching import (
     Fallback,
     MatchedWords,
@@ -665,7 +665,7 @@ class Embedding:
         """
         if not isinstance(mapping, Mapping):
             raise SpecError(
-                f"'mapping' is {type(mapping).__name__}; expected a dictionary from words to "
+                f"'mapping' is {kind_of(mapping)}; expected a dictionary from words to "
                 "vectors. For words and a matrix use Embedding(words, vectors)."
             )
         if not mapping:
@@ -724,7 +724,7 @@ class Embedding:
 
         if not isinstance(frame, pd.DataFrame):
             raise SpecError(
-                f"'frame' is {type(frame).__name__}; expected a pandas DataFrame. Other tables "
+                f"'frame' is {kind_of(frame)}; expected a pandas DataFrame. Other tables "
                 "have a method such as to_pandas()."
             )
         if words is not None:
@@ -795,7 +795,7 @@ class Embedding:
         data, rows = getattr(table, "data", None), getattr(table, "key2row", None)
         if strings is None or data is None or rows is None:
             raise SpecError(
-                f"'nlp' is {type(nlp).__name__}; expected a spaCy pipeline, such as "
+                f"'nlp' is {kind_of(nlp)}; expected a spaCy pipeline, such as "
                 "spacy.load('en_core_web_md'), or its vocabulary."
             )
         if str(getattr(table, "mode", "default")).endswith("floret"):
@@ -979,7 +979,7 @@ def check_embedding(embedding: object, name: str = "embedding") -> None:
     """Refuse what is no embedding; `name` is the argument it was given for."""
     if not isinstance(embedding, Embedding):
         raise SpecError(
-            f"{name!r} is {type(embedding).__name__}; expected an Embedding: "
+            f"{name!r} is {kind_of(embedding)}; expected an Embedding: "
             "load_embedding(path), or Embedding.from_gensim(model)."
         )
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesbias._core.files import atomic, check_folder, missing_file_hint, refuse_spreadsheet
 from bayesbias._core.validation import at_least, one_of, word_list
-from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, kind_of, quoted
 from bayesbias.embeddings.embedding import Embedding, check_embedding
 from bayesbias.embeddings.embedding_file import EmbeddingFile
 from bayesbias.embeddings.formats import (
@@ -280,7 +280,7 @@ def as_embeddings(embeddings: EmbeddingLike | Iterable[EmbeddingLike]) -> list[E
         return [as_embedding(embeddings)]
     if not isinstance(embeddings, Iterable):
         raise SpecError(
-            f"'embeddings' is {type(embeddings).__name__}; expected an Embedding, its name such as "
+            f"'embeddings' is {kind_of(embeddings)}; expected an Embedding, its name such as "
             "'demo', a file, or a list of them."
         )
     several = [as_embedding(each, "embeddings") for each in embeddings]
@@ -387,8 +387,8 @@ def guess_format(path: Path) -> str:
         return _SUFFIXES[suffix]  # the reader names the line that is wrong
     seen = head[:40].decode(errors="backslashreplace")
     raise DataError(
-        f"{path}: no format that is known begins with {seen!r}; expected word vectors in one of "
-        f"the formats {quoted(FORMATS, 20)}."
+        f"{path}: not in a known format (it begins with {seen!r}); expected word vectors in one "
+        f"of the formats {quoted(FORMATS, 20)}."
     )
 
 

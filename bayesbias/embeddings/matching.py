@@ -18,7 +18,7 @@ import numpy as np
 from bayesbias._core.array_types import Codes
 from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
 from bayesbias._core.validation import one_of, share, word_list
-from bayesbias._core.wording import quoted, similar_word
+from bayesbias._core.wording import kind_of, quoted, similar_word
 from bayesbias.errors import SpecError, VocabularyError
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ class Matched:
             raise VocabularyError(
                 f"{'; '.join(problems)}.{self._similar(vocabulary)} Correct or replace these "
                 "words, use an embedding that has them, other fallbacks, or a higher threshold: "
-                "embedding.with_matching(threshold=…)."
+                "embedding.with_matching(threshold=…), or --threshold."
             )
         return self
 
@@ -397,7 +397,7 @@ def check_matching(matching: Matching) -> Matching:
     """Return the matching, or refuse what is not one."""
     if not isinstance(matching, Matching):
         raise SpecError(
-            f"'matching' is {type(matching).__name__}; expected a Matching: "
+            f"'matching' is {kind_of(matching)}; expected a Matching: "
             "bb.embeddings.Matching(fallbacks=…, threshold=…)."
         )
     return matching

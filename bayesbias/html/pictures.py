@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from bayesbias._core.constants import MARK
+from bayesbias._core.wording import kind_of
 from bayesbias.errors import SpecError
 from bayesbias.html.markup import printable
 from bayesbias.html.page_context import PageContext
@@ -70,9 +71,7 @@ def figure_svg(source: Axes | MatplotlibFigure) -> str:
     figure: Any = getattr(source, "figure", source)
     figure = getattr(figure, "figure", figure)
     if not hasattr(figure, "savefig"):
-        raise SpecError(
-            f"'source' is {type(source).__name__}; expected matplotlib axes or a figure."
-        )
+        raise SpecError(f"'source' is {kind_of(source)}; expected matplotlib axes or a figure.")
     stream = io.StringIO()
     with (
         matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "bayesbias"}),

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.random import Seed, as_seed
-from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, kind_of, quoted
 from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embedding
 from bayesbias.errors import SpecError
 from bayesbias.metrics.measurement import Measurement
@@ -228,7 +228,7 @@ class Metric:
         result = self.value(targets, attributes)
         if np.ndim(result) or not isinstance(result, int | float | np.number | np.ndarray):
             raise SpecError(
-                f"'value' of the metric {self.name!r} returned {type(result).__name__}; expected "
+                f"'value' of the metric {self.name!r} returned {kind_of(result)}; expected "
                 "one number."
             )
         return float(result), {}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.wording import kind_of
 from bayesbias.errors import SpecError
 
 #: The classes, named as WEFE names them.
@@ -71,7 +72,7 @@ def check_classifier(estimator: object) -> None:
     made = as_classifier(estimator, 0)
     if not (hasattr(made, "fit") and hasattr(made, "predict_proba")):
         raise SpecError(
-            f"'estimator' is {type(made).__name__}, which has no 'predict_proba'; expected a "
+            f"'estimator' is {kind_of(made)}, which has no 'predict_proba'; expected a "
             "classifier of scikit-learn that gives probabilities, such as "
             "LogisticRegression() or CalibratedClassifierCV(LinearSVC())."
         )

@@ -14,7 +14,7 @@ from bayesbias._core.array_types import Array
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least
-from bayesbias._core.wording import counted
+from bayesbias._core.wording import counted, kind_of
 from bayesbias.embeddings import EmbeddingLike, as_embedding
 from bayesbias.errors import DataError, SpecError
 from bayesbias.metrics.word_projections import ProjectionAxis, project_words
@@ -206,7 +206,7 @@ def factual_association(
     given = load_occupations().set_index("word")["percent_women"] if facts is None else facts
     if not isinstance(given, Mapping | pd.Series):
         raise SpecError(
-            f"'facts' is {type(given).__name__}; expected a number for each word, as a dictionary."
+            f"'facts' is {kind_of(given)}; expected a number for each word, as a dictionary."
         )
     numbers = {str(word): float(number) for word, number in given.items()}
     if not np.isfinite(list(numbers.values())).all():

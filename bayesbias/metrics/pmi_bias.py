@@ -304,7 +304,7 @@ def _known_words(
         if len(missing) == len(unique):
             raise DataError(
                 f"the corpus {corpus.name!r} has none of the words of {words.name!r} often enough "
-                f"({quoted(unique, 5)}); lower 'min_count', or give other words."
+                f"({quoted(unique, 5)}); lower min_count (--min-count), or give other words."
             )
         if missing:
             notes.append(

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import kind_of, quoted
 from bayesbias.embeddings import (
     Embedding,
     Matched,
@@ -128,7 +128,7 @@ def as_query(query: Query | str) -> Query:
     if not isinstance(query, Query):
         of_study = " Of a study: Query(study.groups, study.stereotypes)."
         raise SpecError(
-            f"'query' is {type(query).__name__}; expected a Query or the name of one: 'weat_7'."
+            f"'query' is {kind_of(query)}; expected a Query or the name of one: 'weat_7'."
             f"{of_study if isinstance(query, Study) else ''}"
         )
     return query

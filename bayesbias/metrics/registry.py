@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from bayesbias._core.plugins import Registry, subclass_check
 from bayesbias._core.validation import named
-from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, kind_of, quoted
 from bayesbias.errors import SpecError
 from bayesbias.metrics.base import Metric, option_names
 from bayesbias.metrics.direct_bias import DirectBias, IndirectBias
@@ -95,7 +95,7 @@ def as_metrics(
 
 
 def _not_a_metric(given: object) -> SpecError:
-    what = given.__name__ if isinstance(given, type) else type(given).__name__
+    what = f"the class {given.__name__}" if isinstance(given, type) else kind_of(given)
     return SpecError(
         f"'metric' is {what}; expected a name such as 'weat', or a Metric such as WEAT()."
     )

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Array, Codes
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import kind_of, quoted
 from bayesbias.embeddings import Embedding, nearest
 from bayesbias.errors import SpecError, VocabularyError
 from bayesbias.metrics.query_vectors import WordVectors
@@ -57,7 +57,7 @@ def check_original(original: Embedding | None) -> None:
     """Refuse what is no embedding."""
     if original is not None and not isinstance(original, Embedding):
         raise SpecError(
-            f"'original' is {type(original).__name__}; expected the Embedding before it was "
+            f"'original' is {kind_of(original)}; expected the Embedding before it was "
             "debiased, or None."
         )
 

@@ -1,6 +1,8 @@
 """Models of the distances, their posterior, and what it says."""
 
 # Names that are not in __all__ are for other rooms.
+from bayesbias.models.association_text import OTHERS as OTHERS
+from bayesbias.models.association_text import association_sentences as association_sentences
 from bayesbias.models.calibration import Calibration, calibrate
 from bayesbias.models.contrasts import contrast_weights as contrast_weights
 from bayesbias.models.contrasts import tidy_draws as tidy_draws

@@ -176,7 +176,7 @@ def _of_exact_draws(fit: Fit, n: int, notes: tuple[str, ...]) -> Diagnostics:
     """Look at how the exact engine drew the scales; given those, all else is exact."""
     how = fit.provenance
     distinct = int(how.get("scale_draws", n))
-    several = f" ({distinct} of the scales)" if distinct < n else ""
+    several = f" ({distinct:,} of the scales)" if distinct < n else ""
     problems: tuple[str, ...] = ()
     if how.get("scale_sampler") == "hmc":
         text = (

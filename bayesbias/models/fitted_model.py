@@ -19,6 +19,7 @@ from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import brief, quoted
 from bayesbias.errors import DataError, SpecError
+from bayesbias.models.association_text import contrasts_in_words
 from bayesbias.models.contrasts import Layers, contrast_weights, expected, flat, tidy_draws
 from bayesbias.models.exact.precisions import matrices_of_pairs, partial_correlations
 from bayesbias.models.model_data import ModelData, model_data
@@ -60,7 +61,7 @@ class Fit:
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
     >>> fit = bb.fit(table, draws=500, seed=1)
     >>> fit
-    <Fit interaction: 4185 distances, 15 protected words, 4 × 500 draws, exact engine>
+    <Fit interaction: 4,185 distances, 15 protected words, 4 × 500 draws, exact engine>
     """
 
     spec: ModelSpec
@@ -75,16 +76,22 @@ class Fit:
         engine = self.provenance["engine"]
         how = "exact engine" if engine == "exact" else f"NUTS ({self.provenance['sampler']})"
         return (
-            f"<Fit {self.spec.name}: {len(self.table)} {self.spec.outcome}s, {words} protected "
-            f"words, {sizes['chain']} × {sizes['draw']} draws, {how}>"
+            f"<Fit {self.spec.name}: {len(self.table):,} {self.spec.outcome}s, {words} protected "
+            f"words, {sizes['chain']} × {sizes['draw']:,} draws, {how}>"
         )
 
     def _repr_html_(self) -> str:
-        table = self.coefficients().round(3).to_html(index=False, border=0)
+        sentences, _, details = self._summary_parts()
+        contrasts = self._leading_contrasts(None, 0.89, "hdi")
+        shown = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
+        if contrasts is not None:
+            shown += contrasts.round(3).to_html(index=False, border=0)
         # The intervals of other parameters are many: means() and parameters() have them.
+        coefficients = self.coefficients().round(3).to_html(index=False, border=0)
         return (
-            f"<p><b>{html.escape(repr(self)[1:-1])}</b></p>{table}"
-            f"<p>89% intervals. {html.escape(str(self.diagnostics()))}</p>"
+            f"<p><b>{html.escape(repr(self)[1:-1])}</b></p>{shown}"
+            f"<p>89% intervals. {html.escape(details)}</p>"
+            f"<details><summary>Parameters</summary>{coefficients}</details>"
         )
 
     @cached_property
@@ -587,6 +594,8 @@ class Fit:
     def summary(self, *, prob: float = 0.89, kind: Kind = "hdi") -> str:
         """Return the result in plain words: the contrasts first, then whether to rely on them.
 
+        The word *bias* is used only if all three contrasts support it.
+
         Parameters
         ----------
         prob : float, default 0.89
@@ -597,17 +606,17 @@ class Fit:
         Returns
         -------
         str
-            One sentence per contrast of the whole data set, and the diagnostics.
+            One line on the contrasts of the whole data set (with covariates: at equal values of
+            them, and as observed), one on the model, and the diagnostics.
         """
-        lines = [f"{repr(self)[1:-1]}."]
+        sentences, title, details = self._summary_parts(prob, kind)
+        return "\n".join([*sentences, title, details])
+
+    def _summary_parts(self, prob: float = 0.89, kind: Kind = "hdi") -> tuple[list[str], str, str]:
+        """Return what the contrasts show, what was fitted, and the diagnostics."""
         contrasts = self._leading_contrasts(None, prob, kind)
-        if contrasts is not None:
-            lines += [
-                f"{row.contrast}: {row.mean:.2f} ({prob:.0%} interval {row.lower:.2f} to "
-                f"{row.upper:.2f}); negative with probability {row.prob_negative:.2f}."
-                for row in contrasts.itertuples(index=False)
-            ]
-        return "\n".join([*lines, str(self.diagnostics())])
+        sentences = [] if contrasts is None else contrasts_in_words(self.spec, contrasts, prob)
+        return sentences, f"{repr(self)[1:-1]}.", str(self.diagnostics())
 
     def to_latex(
         self,

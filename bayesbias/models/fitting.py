@@ -148,7 +148,7 @@ def fit(
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
     >>> fit = bb.fit(table, seed=1)
     >>> fit
-    <Fit interaction: 4185 distances, 15 protected words, 4 × 2000 draws, exact engine>
+    <Fit interaction: 4,185 distances, 15 protected words, 4 × 2,000 draws, exact engine>
     >>> fit.contrasts("associated - none")[["contrast", "mean"]].round(2)
                 contrast  mean
     0  associated - none  -0.1

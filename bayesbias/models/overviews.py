@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from bayesbias._core.latex import frame_to_latex
-from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, kind_of, quoted
 from bayesbias.errors import SpecError
 from bayesbias.models.fitted_model import Fit
 from bayesbias.models.overview import Overview, overview
@@ -187,12 +187,12 @@ def overviews(
 def _check_fits(argument: str, fits: object) -> None:
     if not isinstance(fits, Mapping) or not fits:
         raise SpecError(
-            f"{argument!r} is {type(fits).__name__ if fits else 'empty'}; expected fits by their "
+            f"{argument!r} is {kind_of(fits) if fits else 'empty'}; expected fits by their "
             "names: {'religion': fit}."
         )
     for name, fit in fits.items():
         if not isinstance(fit, Fit):
             raise SpecError(
-                f"{argument!r} has {type(fit).__name__} for {name!r}; expected what fit() or "
+                f"{argument!r} has {kind_of(fit)} for {name!r}; expected what fit() or "
                 "load_fit() returned."
             )

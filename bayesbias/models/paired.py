@@ -13,6 +13,7 @@ import xarray as xr
 from scipy.special import ndtri
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.interval_text import decimals, estimate_text, signed
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, one_of
@@ -27,6 +28,13 @@ from bayesbias.numerics.intervals import Kind, check_interval, describe, interva
 
 By = Literal["protected_word", "protected_group"]
 _PAIR = ["protected_word", "word_to_compare"]
+#: What the attributes of a connection are, in words.
+_ATTRIBUTES = {
+    "associated": "own stereotypes",
+    "different": "stereotypes of other groups",
+    "human": "human words",
+    "none": "neutral words",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +59,7 @@ class PairedFit:
     >>> after = bb.distance_table(bb.load_embedding("demo-100d"), study)
     >>> paired = bb.fit_paired(before, after, draws=500)
     >>> paired
-    <PairedFit paired: 4185 pairs of words, before demo, after demo-100d>
+    <PairedFit paired: 4,185 pairs of words, before demo, after demo-100d>
     """
 
     difference: Fit
@@ -61,8 +69,8 @@ class PairedFit:
     def __repr__(self) -> str:
         names = [str(f.table["embedding"].iloc[0]) for f in (self.before, self.after)]
         return (
-            f"<PairedFit {self.difference.spec.name}: {len(self.difference.table)} pairs of words, "
-            f"before {names[0]}, after {names[1]}>"
+            f"<PairedFit {self.difference.spec.name}: {len(self.difference.table):,} pairs of "
+            f"words, before {names[0]}, after {names[1]}>"
         )
 
     @property
@@ -107,25 +115,29 @@ class PairedFit:
             One sentence for the gap between associated and neutral attributes, if the tables have
             both, and one per connection.
         """
-        lines = [f"{repr(self)[1:-1]}."]
+        lines = []
         if {"associated", "none"} <= set(self.before.data.levels["connection"]):
             gap = self.gap_closed(prob=prob).iloc[0]
+            ends = float(gap["change_lower"]), float(gap["change_upper"])
+            before, after = (
+                signed(float(gap[name]), decimals(*ends)) for name in ("before", "after")
+            )
+            change = estimate_text(float(gap["change"]), *ends, f"{prob:.0%} interval")
             lines.append(
-                f"The gap associated - none went from {gap['before']:.2f} to {gap['after']:.2f} "
-                f"({prob:.0%} interval of the change {gap['change_lower']:.2f} to "
-                f"{gap['change_upper']:.2f}); narrower with probability "
-                f"{gap['prob_narrower']:.2f}."
+                f"The gap between own stereotypes and neutral words went from {before} to {after} "
+                f"(change {change}); it is narrower with probability {gap['prob_narrower']:.2f}."
             )
         lines += [
-            f"Distances from {row.connection} attributes changed by {row.mean:.2f} "
-            f"({row.lower:.2f} to {row.upper:.2f})."
-            for row in self.effects(by=None, prob=prob).itertuples(index=False)
+            f"Distances from {_ATTRIBUTES.get(row['connection'], row['connection'])} changed by "
+            f"{estimate_text(row['mean'], row['lower'], row['upper'])}."
+            for row in self.effects(by=None, prob=prob).to_dict("records")
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, f"{repr(self)[1:-1]}."])
 
     def _repr_html_(self) -> str:
         shown = self.table.round(3).to_html(index=False, border=0)
-        return f"<p><b>{html.escape(repr(self)[1:-1])}</b></p>{shown}<p>89% intervals.</p>"
+        text = "".join(f"<p>{html.escape(line)}</p>" for line in self.summary().splitlines())
+        return f"{text}{shown}<p>89% intervals.</p>"
 
     def to_latex(
         self,

@@ -274,10 +274,17 @@ class _Design:
         spec = fit.spec
         if spec.likelihood != "normal":
             raise SpecError("a plan needs a fit with a normal likelihood; fit it with 'normal'.")
-        if set(spec.factors) - set(_KNOWN) or spec.outcome != "distance" or spec.covariates:
+        if spec.covariates:
             raise SpecError(
-                f"a plan needs a model of distances by {quoted(sorted(_KNOWN))}; {spec.name!r} has "
-                f"{quoted([*spec.factors, *spec.covariates])}."
+                f"a plan cannot use covariates, and this fit has {quoted(spec.covariates)}; fit "
+                "the model without them."
+            )
+        unknown = sorted(set(spec.factors) - set(_KNOWN))
+        if unknown or spec.outcome != "distance":
+            what = f"varies by {quoted(unknown)}" if unknown else "is a model of differences"
+            raise SpecError(
+                f"a plan needs a model of distances by {quoted(sorted(_KNOWN))}; {spec.name!r} "
+                f"{what}."
             )
         if "connection" not in spec.factors:
             raise SpecError(f"model {spec.name!r} does not distinguish connections.")

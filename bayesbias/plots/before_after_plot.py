@@ -6,6 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from bayesbias._core.validation import one_of
+from bayesbias._core.wording import kind_of
 from bayesbias.debias_effects import BeforeAfter
 from bayesbias.errors import SpecError
 from bayesbias.models import By, PairedFit
@@ -85,8 +86,7 @@ def plot_before_after(
         raise SpecError("no distance changed, so there is nothing to draw.")
     if not isinstance(paired, PairedFit):
         raise SpecError(
-            f"'result' is {type(paired).__name__}; expected what before_after or fit_paired "
-            "returned."
+            f"'result' is {kind_of(paired)}; expected what before_after or fit_paired returned."
         )
     one_of("by", by, ("protected_word", "protected_group"))
     check_interval(prob, "hdi")

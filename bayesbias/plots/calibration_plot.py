@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.wording import kind_of
 from bayesbias.errors import SpecError
 from bayesbias.models import Calibration
 from bayesbias.numerics.uniformity import band, distribution, holm, points
@@ -70,7 +71,7 @@ def plot_calibration(calibration: Calibration) -> npt.NDArray[np.object_]:
     """
     if not isinstance(calibration, Calibration):
         raise SpecError(
-            f"'calibration' is {type(calibration).__name__}; expected what calibrate() returned."
+            f"'calibration' is {kind_of(calibration)}; expected what calibrate() returned."
         )
     look = _looks(calibration)
     drawn_levels = set(calibration.ranks["level"])

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias._core.wording import kind_of
 from bayesbias.errors import SpecError
 from bayesbias.metrics import ProjectionExtremes
 from bayesbias.plots.interval_rows import draw_intervals
@@ -162,6 +163,5 @@ def _name_ends(ax: Axes, result: ProjectionExtremes, labels: int) -> None:
 def _check(result: object) -> None:
     if not isinstance(result, ProjectionExtremes):
         raise SpecError(
-            f"'result' is {type(result).__name__}; expected what metrics.extreme_projections "
-            "returns."
+            f"'result' is {kind_of(result)}; expected what metrics.extreme_projections returns."
         )

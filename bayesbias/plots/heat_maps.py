@@ -11,6 +11,7 @@ import pandas as pd
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.plugins import title_of
+from bayesbias._core.wording import kind_of
 from bayesbias.errors import DataError, SpecError
 from bayesbias.metrics import METRICS
 from bayesbias.plots.plot_checks import check_frame
@@ -72,7 +73,7 @@ def plot_rank_probabilities(posterior: RankPosterior, *, ax: Axes | None = None)
     """
     if not isinstance(posterior, RankPosterior):
         raise SpecError(
-            f"'posterior' is {type(posterior).__name__}; expected what rank_posterior() returned."
+            f"'posterior' is {kind_of(posterior)}; expected what rank_posterior() returned."
         )
     chances = posterior.probabilities.loc[posterior.table["embedding"].tolist()]
     blue = CONNECTION_STYLES["different"].color

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias._core.plugins import title_of
-from bayesbias._core.wording import p_value_text
+from bayesbias._core.wording import kind_of, p_value_text
 from bayesbias.errors import DataError, SpecError
 from bayesbias.metrics import METRICS
 from bayesbias.plots.style import (
@@ -71,7 +71,7 @@ def plot_null_distribution(result: NullDistribution, *, ax: Axes | None = None) 
     """
     if not isinstance(result, NullDistribution):
         raise SpecError(
-            f"'result' is {type(result).__name__}; expected what null_distribution() returned."
+            f"'result' is {kind_of(result)}; expected what null_distribution() returned."
         )
     if not result.draws:
         raise DataError("'result' has no null; there is nothing to draw.")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from bayesbias._core.validation import one_of
-from bayesbias._core.wording import did_you_mean, quoted
+from bayesbias._core.wording import did_you_mean, kind_of, quoted
 from bayesbias.errors import DataError, SpecError
 from bayesbias.models import Fit
 
@@ -16,13 +16,13 @@ def check_fit(fit: object) -> Fit:
     """Return a fit, or say what was given instead."""
     if isinstance(fit, Fit):
         return fit
-    raise SpecError(f"'fit' is {type(fit).__name__}; expected what fit() or load_fit() returned.")
+    raise SpecError(f"'fit' is {kind_of(fit)}; expected what fit() or load_fit() returned.")
 
 
 def check_frame(name: str, frame: object, columns: Iterable[str], maker: str) -> pd.DataFrame:
     """Return a table with rows and these columns, or say what it lacks."""
     if not isinstance(frame, pd.DataFrame):
-        raise SpecError(f"{name!r} is {type(frame).__name__}; expected the table of {maker}.")
+        raise SpecError(f"{name!r} is {kind_of(frame)}; expected the table of {maker}.")
     if frame.empty:
         raise DataError(f"{name!r} has no rows; there is nothing to draw.")
     for column in columns:

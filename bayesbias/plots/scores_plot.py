@@ -10,6 +10,7 @@ import pandas as pd
 
 from bayesbias._core.plugins import title_of
 from bayesbias._core.validation import one_of
+from bayesbias._core.wording import kind_of
 from bayesbias.errors import DataError, SpecError
 from bayesbias.metrics import METRICS, Score
 from bayesbias.plots.interval_rows import Rows, draw_intervals
@@ -149,7 +150,7 @@ def _table(scores: object) -> pd.DataFrame:
         for score in several:
             if not isinstance(score, Score):
                 raise SpecError(
-                    f"'scores' holds {type(score).__name__}; expected scores, or the table of "
+                    f"'scores' holds {kind_of(score)}; expected scores, or the table of "
                     "query_scores() or run_queries()."
                 )
         scores = pd.DataFrame([score.row() for score in several])

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bayesbias._core.plugins import title_of
 from bayesbias._core.validation import one_of, true_or_false
+from bayesbias._core.wording import kind_of
 from bayesbias.errors import SpecError
 from bayesbias.metrics import METRICS
 from bayesbias.plots.style import (
@@ -307,15 +308,14 @@ def _kind(band: Band | None, embeddings: Sized) -> Band:
 def _check(result: object) -> Silhouettes:
     if isinstance(result, Silhouettes):
         return result
-    raise SpecError(f"'result' is {type(result).__name__}; expected what silhouettes() returned.")
+    raise SpecError(f"'result' is {kind_of(result)}; expected what silhouettes() returned.")
 
 
 def _placed(results: object) -> dict[tuple[tuple[str, str], str], Silhouettes]:
     """Return silhouettes by their row, a metric and a query, and their column, a side."""
     if isinstance(results, Silhouettes) or not isinstance(results, Iterable):
         raise SpecError(
-            f"'results' is {type(results).__name__}; expected a list of what silhouettes() "
-            "returned."
+            f"'results' is {kind_of(results)}; expected a list of what silhouettes() returned."
         )
     placed: dict[tuple[tuple[str, str], str], Silhouettes] = {}
     for result in results:

@@ -14,7 +14,7 @@ import pandas as pd
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least
-from bayesbias._core.wording import counted, enumerated, plural, quoted
+from bayesbias._core.wording import counted, enumerated, kind_of, plural, quoted
 from bayesbias.embeddings import Embedding, EmbeddingLike, Matching, as_embedding
 from bayesbias.errors import BayesBiasWarning, SpecError, VocabularyError
 from bayesbias.metrics import Metric, MetricLike, Score, as_metrics
@@ -314,7 +314,7 @@ def _chosen(
         return (dict(known.pairs), given or known.attributes), known.name
     if not isinstance(concept, Mapping):
         raise SpecError(
-            f"'concept' is {type(concept).__name__}; expected a name such as 'gender', or a "
+            f"'concept' is {kind_of(concept)}; expected a name such as 'gender', or a "
             "dictionary of pairs of lists."
         )
     if given is None:

@@ -8,7 +8,7 @@ from typing import Literal
 import pandas as pd
 
 from bayesbias._core.validation import one_of
-from bayesbias._core.wording import plural, quoted
+from bayesbias._core.wording import kind_of, plural, quoted
 from bayesbias.errors import DataError, SpecError
 
 Ties = Literal["first", "average", "min", "max", "dense"]
@@ -167,7 +167,7 @@ def overall_ranking(ranking: pd.DataFrame) -> pd.DataFrame:
     b         5        2.5        3
     """
     if not isinstance(ranking, pd.DataFrame):
-        raise SpecError(f"'ranking' is {type(ranking).__name__}; expected the table of rank().")
+        raise SpecError(f"'ranking' is {kind_of(ranking)}; expected the table of rank().")
     missing = ranking.columns[ranking.isna().any()]
     if len(missing):
         raise DataError(
@@ -187,9 +187,7 @@ def overall_ranking(ranking: pd.DataFrame) -> pd.DataFrame:
 
 def _check_results(frame: object, *, summed: bool) -> None:
     if not isinstance(frame, pd.DataFrame):
-        raise SpecError(
-            f"'results' holds {type(frame).__name__}; expected tables of run_queries()."
-        )
+        raise SpecError(f"'results' holds {kind_of(frame)}; expected tables of run_queries().")
     if frame.empty:
         raise SpecError("'results' holds an empty table; expected embeddings × queries.")
     if not all(dtype.kind in "fiu" for dtype in frame.dtypes):
@@ -256,7 +254,7 @@ def rank_correlations(
     """
     one_of("method", method, ("spearman", "kendall", "pearson"))
     if not isinstance(ranking, pd.DataFrame):
-        raise SpecError(f"'ranking' is {type(ranking).__name__}; expected the table of rank().")
+        raise SpecError(f"'ranking' is {kind_of(ranking)}; expected the table of rank().")
     if len(ranking) < 2:
         raise SpecError(
             f"'ranking' has {len(ranking)} embedding; orders can be compared from two on."

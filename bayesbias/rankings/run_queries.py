@@ -11,7 +11,7 @@ import pandas as pd
 from bayesbias._core.array_types import Array
 from bayesbias._core.random import Seed
 from bayesbias._core.validation import one_of
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import kind_of, quoted
 from bayesbias.embeddings import EmbeddingLike, Matching
 from bayesbias.errors import SpecError, warn
 from bayesbias.metrics import MetricLike, Score, Test, as_metrics
@@ -325,7 +325,7 @@ def _aggregated(kept: pd.DataFrame, aggregate: str | Callable[[pd.DataFrame], An
 
 def _not_one_each(result: object) -> SpecError:
     return SpecError(
-        f"the function 'aggregate' returned {type(result).__name__}; expected one number for each "
+        f"the function 'aggregate' returned {kind_of(result)}; expected one number for each "
         "embedding, as from lambda frame: frame.abs().max(axis=1)."
     )
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from bayesbias._core.files import is_file, missing_file_hint, refuse_spreadsheet
 from bayesbias._core.toml_json import read_json, read_toml
-from bayesbias._core.wording import brief, did_you_mean, quoted, same_name
+from bayesbias._core.wording import brief, did_you_mean, kind_of, quoted, same_name
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError
 from bayesbias.wordlists.languages import ENGLISH, check_language, from_entry
 from bayesbias.wordlists.list_files import LIST_SUFFIXES, read_lists
@@ -260,7 +260,7 @@ def as_study(study: Study | str | PathLike[str]) -> Study:
         return load_study(study)
     if not isinstance(study, Study):
         raise SpecError(
-            f"'study' is {type(study).__name__}; expected a Study, its name such as 'religion', or "
+            f"'study' is {kind_of(study)}; expected a Study, its name such as 'religion', or "
             "a file."
         )
     return study

@@ -11,7 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from bayesbias._core.files import _temporary_prefix, atomic, scratch_folder, sweep_folder
+from bayesbias._core.files import (
+    _temporary_prefix,
+    atomic,
+    missing_file_hint,
+    scratch_folder,
+    sweep_folder,
+)
 from bayesbias.errors import DataError
 
 HOLD = """
@@ -137,3 +143,10 @@ def test_a_disk_that_says_only_in_the_end_that_it_is_full(
         write(tmp_path / "a.csv", "new")
     assert (tmp_path / "a.csv").read_text() == "old"
     assert os.listdir(tmp_path) == ["a.csv"]
+
+
+def test_a_name_without_its_suffix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("age.toml").write_text("")
+    assert missing_file_hint(Path("age")) == " Did you mean 'age.toml'?"
+    assert missing_file_hint(Path("gender")) == ""

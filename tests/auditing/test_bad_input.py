@@ -21,11 +21,11 @@ from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"embedding": "nowhere.txt"}, NotFoundError, "'nowhere.txt' is neither a file nor a known"),
     ({"embedding": ["demo", "nope"]}, NotFoundError, "'nope' is neither a file nor a known"),
-    ({"embedding": 3}, SpecError, "'embedding' is int; expected an Embedding, a file, a name"),
+    ({"embedding": 3}, SpecError, "'embedding' is an int; expected an Embedding, a file, a name"),
     ({"embedding": []}, SpecError, "'embedding' is empty; give at least one"),
     ({"embedding": ["demo", "demo"]}, SpecError, "two embeddings are called 'demo'; give them"),
     ({"study": "relligion"}, BayesBiasError, "religion"),
-    ({"study": 3}, SpecError, "'study' is int; expected a Study, a file, a name such as"),
+    ({"study": 3}, SpecError, "'study' is an int; expected a Study, a file, a name such as"),
     ({"study": []}, SpecError, "'study' is empty; give at least one"),
     ({"study": ["gender", "gender"]}, SpecError, "two studies are called 'gender'"),
     ({"models": "crosed"}, SpecError, "'model' is 'crosed'.*Did you mean 'crossed'"),
@@ -44,7 +44,7 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"rope": 0}, SpecError, "'rope' is 0; expected a number above 0"),
     ({"seed": -1}, SpecError, "'seed' is -1"),
     ({"n_jobs": 0}, SpecError, "'n_jobs' is 0"),
-    ({"matching": ("exact",)}, SpecError, "'matching' is tuple; expected a Matching"),
+    ({"matching": ("exact",)}, SpecError, "'matching' is a tuple; expected a Matching"),
 ]  # fmt: skip
 
 

@@ -88,9 +88,9 @@ def test_refusals(demo: bb.Embedding, fit: bb.models.Fit) -> None:
         bb.word_report("qwx", demo)
     with pytest.raises(DataError, match="does not have 'nurse'; it is about"):
         bb.word_report("nurse", demo, fit=fit)
-    with pytest.raises(SpecError, match="'fit' is int"):
+    with pytest.raises(SpecError, match="'fit' is an int"):
         bb.word_report("nurse", demo, fit=3)  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'axes' is list"):
+    with pytest.raises(SpecError, match="'axes' is a list"):
         bb.word_report("nurse", demo, axes=["he"])  # type: ignore[arg-type]
     with pytest.raises(VocabularyError, match="'zzq'.*axis"):
         bb.word_report("nurse", demo, axes={"a": ("he", "zzq")})

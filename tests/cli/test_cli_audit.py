@@ -187,7 +187,7 @@ def test_interrupted(run, monkeypatch: pytest.MonkeyPatch) -> None:
     result = run("audit")
     assert result.code == 130
     assert result.err == (
-        "What is done is kept; the same command goes on from there.\nInterrupted.\n"
+        "Finished steps are kept; run the same command again to resume.\nInterrupted.\n"
     )
 
 

@@ -390,11 +390,11 @@ def test_a_stream_of_ones_own() -> None:
 def test_what_is_no_corpus() -> None:
     with pytest.raises(SpecError, match="'documents' is a string; give a list of texts, or read"):
         bb.corpus.Corpus("text")
-    with pytest.raises(SpecError, match="'documents' is int; expected a list of texts"):
+    with pytest.raises(SpecError, match="'documents' is an int; expected a list of texts"):
         bb.corpus.Corpus(3)  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'documents' is set; expected a list of texts"):
+    with pytest.raises(SpecError, match="'documents' is a set; expected a list of texts"):
         bb.corpus.Corpus({"one", "two"})  # in another order in every run
-    with pytest.raises(SpecError, match="'documents' is dict; expected a list of texts"):
+    with pytest.raises(SpecError, match="'documents' is a dict; expected a list of texts"):
         bb.corpus.Corpus({"name": "text"})
     with pytest.raises(SpecError, match="'documents' is a generator, which can be read only on"):
         bb.corpus.Corpus(text for text in ["one"])
@@ -594,7 +594,7 @@ def test_wrong_json_lines(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="line 1: a JSON list; expected one object per line"):
         bb.read_corpus(path, field="text")
     path.write_text('{"text": 3}\n')
-    with pytest.raises(DataError, match="the field 'text' holds int; expected a text"):
+    with pytest.raises(DataError, match="the field 'text' holds an int; expected a text"):
         bb.read_corpus(path, field="text")
     with pytest.raises(SpecError, match="'field' is ''; expected the name of a field"):
         bb.read_corpus(path, field="")

@@ -143,7 +143,7 @@ def test_nothing_that_tags(nouns: Language) -> None:
     message = "spaCy has no pipeline 'en_none': python -m spacy download en_none"
     with pytest.raises(MissingDependencyError, match=message):
         bb.tag_words(corpus, "en_none")
-    with pytest.raises(SpecError, match="'pipeline' is int; expected the name or path of a"):
+    with pytest.raises(SpecError, match="'pipeline' is an int; expected the name or path of a"):
         bb.tag_words(corpus, 3)  # type: ignore[arg-type]
 
 
@@ -165,7 +165,7 @@ def test_pipelines_on_disk(nouns: Language, tmp_path: Path) -> None:
 
 def test_bad_arguments(nouns: Language, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = bb.corpus.Corpus(["a text"])
-    with pytest.raises(SpecError, match="'corpus' is list; expected a Corpus"):
+    with pytest.raises(SpecError, match="'corpus' is a list; expected a Corpus"):
         bb.tag_words(["a text"], nouns)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'batch_size' is 0; expected a whole number, 1 or more"):
         bb.tag_words(corpus, nouns, batch_size=0)

@@ -193,9 +193,9 @@ def test_bad_settings(some: bb.corpus.Corpus) -> None:
         bb.train_replicates(some, replicates=0)
     with pytest.raises(SpecError, match="'n_jobs' is 0; expected a number of processes, or -1"):
         bb.train_replicates(some, n_jobs=0)
-    with pytest.raises(SpecError, match=r"'corpus' is list; expected a Corpus: read_corpus\(pa"):
+    with pytest.raises(SpecError, match=r"'corpus' is a list; expected a Corpus: read_corpus\(pa"):
         bb.train_embedding(["a text"])  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'corpus' is str; expected a Corpus"):
+    with pytest.raises(SpecError, match="'corpus' is a str; expected a Corpus"):
         bb.train_replicates("demo")  # type: ignore[arg-type]
 
 

@@ -249,7 +249,7 @@ class TestEveryMethod:
         strict = made(name).fit(emb, definition=definition(name), matching=exact)
         with pytest.raises(VocabularyError, match=r"has no word of 'target' \('W2'\)"):
             strict.transform(emb, target=["W2"])
-        with pytest.raises(SpecError, match="'matching' is list; expected a Matching"):
+        with pytest.raises(SpecError, match="'matching' is a list; expected a Matching"):
             strict.fit(emb, matching=["lower"])  # type: ignore[arg-type]
 
     def test_the_result_matches_words_as_the_embedding_does(
@@ -455,7 +455,7 @@ def test_pairs_are_checked(emb: bb.Embedding) -> None:
         fit(emb, definition=[])
     with pytest.raises(SpecError, match="'definition' is 3; expected a list of pairs"):
         fit(emb, definition=3)  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'embedding' is int; expected an Embedding"):
+    with pytest.raises(SpecError, match="'embedding' is an int; expected an Embedding"):
         fit(3)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'n_components' is 7, .* span 6 dimensions"):
         bb.debias.HardDebias(n_components=7).fit(emb, definition=PAIRS)
@@ -495,7 +495,7 @@ def test_an_array_that_cannot_take_the_vectors_is_refused(emb: bb.Embedding) -> 
         ("'out' is an array of the shape .* and the type float64", before.astype(np.float64)),
         (r"expected numpy.empty\(\(212, 12\)", before[1:]),
         ("'out' is a read-only array", read_only),
-        ("'out' is int; expected an array, or the name of a .npy file", 3),
+        ("'out' is an int; expected an array, or the name of a .npy file", 3),
     ):
         with pytest.raises(SpecError, match=message):
             debiaser.transform(mine, out=out)

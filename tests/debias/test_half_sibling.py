@@ -84,5 +84,5 @@ def test_bad_input(emb: bb.Embedding) -> None:
         bb.debias.HalfSiblingRegression().fit(emb, definition=["he", "she"])
     with pytest.raises(SpecError, match="'definition' is empty"):
         bb.debias.HalfSiblingRegression().fit(emb, definition=[])
-    with pytest.raises(SpecError, match="'embedding' is int; expected an Embedding"):
+    with pytest.raises(SpecError, match="'embedding' is an int; expected an Embedding"):
         bb.debias.HalfSiblingRegression().fit(3)  # type: ignore[arg-type]

@@ -513,7 +513,7 @@ def test_tests_without_a_value_or_an_interval_are_told_apart() -> None:
         (0.05, 0.15, "nearer", "rose from 0.40 to 0.50 (change 0.10, 0.05 to 0.15)"),
         (-0.15, -0.05, "farther", "fell from 0.40 to 0.30 (change −0.10, −0.15 to −0.05)"),
         (-0.05, 0.15, "nearer", "went from 0.40 to 0.45 (change 0.05, −0.05 to 0.15; inconclus"),
-        (0.05, 0.15, "inconclusive", "went from 0.40 to 0.50 (change 0.10, 0.05 to 0.15; incon"),
+        (0.05, 0.15, "inconclusive", "went from 0.40 to 0.50 (change 0.10, 0.05 to 0.15)"),
     ],
 )
 def test_a_direction_is_claimed_only_where_the_interval_allows(
@@ -561,6 +561,11 @@ def gap(before: float, after: float, half: float, verdict: str) -> dict[str, obj
         (
             gap(-0.1, -0.09, 0.05, "inconclusive"),
             "(change 0.01, −0.04 to 0.06; P(narrower) = 0.60)",
+        ),
+        # A clear change of a difference of uncertain sign is not called inconclusive itself.
+        (
+            gap(-0.04, 0.02, 0.01, "inconclusive"),
+            "changed from −0.04 to 0.02 (change 0.06, 0.05 to 0.07); because the gap itself",
         ),
     ],
 )
@@ -651,12 +656,12 @@ def test_a_generator_as_the_seed(demo: bb.Embedding, small: bb.Study) -> None:
 def test_what_is_refused(demo: bb.Embedding, small: bb.Study) -> None:
     fitted = bb.debias.HardDebias().fit(demo)
     cases = {
-        "'embedding' is int; expected an Embedding": (3, fitted, small, {}),
-        "'study' is int; expected a Study": (demo, fitted, 3, {}),
+        "'embedding' is an int; expected an Embedding": (3, fitted, small, {}),
+        "'study' is an int; expected a Study": (demo, fitted, 3, {}),
         "no study 'weat_77'": (demo, fitted, "weat_77", {}),
         "'debiaser' is 'hard_debia'.* Did you mean": (demo, "hard_debia", small, {}),
-        "'debiaser' is int; expected the name of a method": (demo, 3, small, {}),
-        "'matching' is list": (demo, fitted, small, {"matching": ["lower"]}),
+        "'debiaser' is an int; expected the name of a method": (demo, 3, small, {}),
+        "'matching' is a list": (demo, fitted, small, {"matching": ["lower"]}),
         "has not been fitted": (demo, bb.debias.HardDebias(), small, {}),
         "'target' and 'ignore' are for a debiaser": (demo, demo, small, {"ignore": ["he"]}),
         "'metric' is 'weet'": (demo, fitted, small, {"metrics": "weet"}),

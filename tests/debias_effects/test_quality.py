@@ -489,9 +489,9 @@ def test_what_is_refused(demo: bb.Embedding, tmp_path: Path) -> None:
         bb.debias_effects.word_analogies(demo, tmp_path / "none.txt")
     with pytest.raises(SpecError, match="'benchmark' is 3"):
         bb.debias_effects.word_analogies(demo, 3)  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'embeddings' is int; expected an Embedding"):
+    with pytest.raises(SpecError, match="'embeddings' is an int; expected an Embedding"):
         bb.debias_effects.word_similarity(3)  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'embeddings' is int; expected an Embedding"):
+    with pytest.raises(SpecError, match="'embeddings' is an int; expected an Embedding"):
         bb.debias_effects.word_similarity([3])  # type: ignore[list-item]
     with pytest.raises(SpecError, match="two embeddings are called 'demo'"):
         bb.debias_effects.word_similarity([demo, demo])
@@ -504,7 +504,7 @@ def test_what_is_refused(demo: bb.Embedding, tmp_path: Path) -> None:
         bb.debias_effects.word_analogies(demo, limit=0)
     with pytest.raises(SpecError, match="'draws' is 1"):
         bb.debias_effects.word_similarity(demo, draws=1)
-    with pytest.raises(SpecError, match="'after' is int"):
+    with pytest.raises(SpecError, match="'after' is an int"):
         bb.debias_effects.neighbour_drift(demo, 3)  # type: ignore[arg-type]
     with pytest.raises(VocabularyError, match="none of the words in common .'xyzzy'"):
         bb.debias_effects.neighbour_drift(demo, demo, ["xyzzy"])

@@ -183,15 +183,15 @@ def test_bad_arguments(tiny: bb.Embedding, jobs: bb.Study) -> None:
         bb.distance_table([], jobs)
     with pytest.raises(NotFoundError, match="'x' is neither a file nor a known embedding"):
         bb.distance_table("x", jobs)
-    with pytest.raises(SpecError, match="'embeddings' is NoneType; expected an Embedding"):
+    with pytest.raises(SpecError, match="'embeddings' is None; expected an Embedding"):
         bb.distance_table(None, jobs)  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'embeddings' is int; expected an Embedding"):
+    with pytest.raises(SpecError, match="'embeddings' is an int; expected an Embedding"):
         bb.distance_table([3], jobs)  # type: ignore[list-item]
-    with pytest.raises(SpecError, match="'study' is int; expected a Study"):
+    with pytest.raises(SpecError, match="'study' is an int; expected a Study"):
         bb.distance_table(tiny, 3)  # type: ignore[arg-type]
     with pytest.raises(NotFoundError, match="no study 'relegion'"):
         bb.distance_table(tiny, "relegion")
-    with pytest.raises(SpecError, match="'matching' is tuple; expected a Matching"):
+    with pytest.raises(SpecError, match="'matching' is a tuple; expected a Matching"):
         bb.distance_table(tiny, jobs, matching=("exact",))  # type: ignore[arg-type]
 
 
@@ -412,7 +412,7 @@ def test_numbers_that_are_not_text(tmp_path: Path) -> None:
 
 
 def test_what_is_not_a_table(tmp_path: Path, jobs: bb.Study) -> None:
-    with pytest.raises(SpecError, match=r"the table is Study; .*distance_table\(\)"):
+    with pytest.raises(SpecError, match=r"the table is a Study; .*distance_table\(\)"):
         bb.check_table(jobs)  # type: ignore[arg-type]
     table = pd.DataFrame({"protected_word": ["he"], "cosine_distance": [1.0]})
     with pytest.raises(DataError, match=r"It is the index: use table.reset_index\(\)"):

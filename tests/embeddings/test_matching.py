@@ -76,7 +76,7 @@ def test_lists_that_share_entries(embedding: bb.Embedding) -> None:
 
 
 def test_what_is_not_a_matching(embedding: bb.Embedding) -> None:
-    with pytest.raises(SpecError, match="'matching' is tuple; expected a Matching"):
+    with pytest.raises(SpecError, match="'matching' is a tuple; expected a Matching"):
         embedding.match(["a"], ("exact",))  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'threshold' is 2"):
         Matching(threshold=2)

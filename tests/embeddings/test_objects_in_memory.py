@@ -45,9 +45,9 @@ def test_faults_in_a_dictionary(mapping: dict[str, list[float]], message: str) -
 
 
 def test_what_is_not_a_dictionary_or_a_frame() -> None:
-    with pytest.raises(SpecError, match="'mapping' is list"):
+    with pytest.raises(SpecError, match="'mapping' is a list"):
         bb.Embedding.from_dict(["he"])  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'frame' is dict.*to_pandas"):
+    with pytest.raises(SpecError, match="'frame' is a dict.*to_pandas"):
         bb.Embedding.from_frame({})  # type: ignore[arg-type]
 
 
@@ -93,7 +93,7 @@ def test_pipelines_without_a_list_of_vectors() -> None:
         bb.Embedding.from_spacy(stand_in("floret"))
     with pytest.raises(DataError, match="no word vectors.*en_core_web_md"):
         bb.Embedding.from_spacy(stand_in(rows={}))
-    with pytest.raises(SpecError, match="'nlp' is str"):
+    with pytest.raises(SpecError, match="'nlp' is a str"):
         bb.Embedding.from_spacy("en_core_web_md")
     with pytest.warns(BayesBiasWarning, match="1 vector left out"):
         assert bb.Embedding.from_spacy(stand_in(rows={11: 0, 99: 1})).words == ("he",)

@@ -85,6 +85,7 @@ def test_a_lone_quotation_mark_is_a_word(tmp_path: Path) -> None:
         ("he,1,2\nshe,3\nit,5,6\n", r"line 2 \('she'\): 1 values, expected 2"),
         ("he,1,2\nshe,3,4\nit,5", r"line 3 \('it'\): the file ends after 1 of 2.*limit=2"),
         ("id,word,a\n0,he,1\n1,she,2\n", "leave out a column of row numbers"),
+        (",word,a\n0,he,1\n1,she,2\n", "leave out a column of row numbers"),
         ("he;1,5;2,5\nshe;3,5;4,5\n", "decimal point"),
         ("word,a,b\n", "no vectors|not a table"),
     ],

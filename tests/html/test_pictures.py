@@ -185,7 +185,7 @@ def test_errors(picture: str | bytes, alt: str, message: str) -> None:
 
 
 def test_no_figure() -> None:
-    with pytest.raises(SpecError, match="'source' is int; expected matplotlib axes or a figure."):
+    with pytest.raises(SpecError, match="'source' is an int; expected matplotlib axes"):
         figure_svg(3)  # type: ignore[arg-type]
 
 

@@ -557,7 +557,7 @@ def test_template(emb: bb.Embedding) -> None:
 
 def test_arguments(emb: bb.Embedding) -> None:
     q = query((2, 2))
-    with pytest.raises(SpecError, match="'query' is int; expected a Query or the name of one"):
+    with pytest.raises(SpecError, match="'query' is an int; expected a Query or the name of one"):
         bb.metrics.WEAT().run_query(7, emb)  # type: ignore[arg-type]
     with pytest.raises(NotFoundError, match="weat_77"):
         bb.metrics.WEAT().run_query("weat_77", emb)
@@ -565,7 +565,7 @@ def test_arguments(emb: bb.Embedding) -> None:
         bb.metrics.WEAT().on(q, emb).permutation_test(iterations=0)
     with pytest.raises(SpecError, match="'p_value_iterations' is 0"):
         bb.metrics.WEAT().run_query(q, emb, p_value_iterations=0)
-    with pytest.raises(SpecError, match="'embedding' is int; expected an Embedding"):
+    with pytest.raises(SpecError, match="'embedding' is an int; expected an Embedding"):
         bb.metrics.WEAT().run_query(q, 3)  # type: ignore[arg-type]
     with pytest.raises(
         SpecError,
@@ -609,7 +609,7 @@ def test_arguments(emb: bb.Embedding) -> None:
         def value(self, targets: Any, attributes: Any) -> Any:
             return np.array([1.0, 2.0])
 
-    with pytest.raises(SpecError, match="'several' returned ndarray; expected one number"):
+    with pytest.raises(SpecError, match="'several' returned an ndarray; expected one number"):
         Several().run_query(q, emb)
 
 

@@ -264,7 +264,7 @@ def test_factual_association_refuses(demo: bb.Embedding) -> None:
         bb.metrics.factual_association(demo, {"nurse": np.nan, "clerk": 2, "king": 3})
     with pytest.raises(VocabularyError, match="none of the words"):
         bb.metrics.factual_association(demo, {"qwx": 1.0, "xwq": 2.0})
-    with pytest.raises(SpecError, match="'facts' is list"):
+    with pytest.raises(SpecError, match="'facts' is a list"):
         bb.metrics.factual_association(demo, ["nurse"])  # type: ignore[arg-type]
     series = pd.Series({"nurse": 90.0, "clerk": 70.0, "engineer": 10.0, "king": 0.0})
     assert bb.metrics.factual_association(demo, series, draws=50).table["n"].tolist() == [4, 4]

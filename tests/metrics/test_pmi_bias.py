@@ -244,7 +244,7 @@ def test_bad_questions(novels: bb.corpus.Corpus) -> None:
         pmi_bias(novels, "weat_8", smoothing=-1)
     with pytest.raises(SpecError, match="'independent' is 'words'; expected one of 'documents'"):
         pmi_bias(novels, "weat_8", independent="words")  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'corpus' is str; expected a Corpus"):
+    with pytest.raises(SpecError, match="'corpus' is a str; expected a Corpus"):
         pmi_bias("demo", "weat_8")  # type: ignore[arg-type]
     corpus = bb.corpus.Corpus(["she sews", "he rides"] * 6)
     query = bb.Query([["she"], ["he"]], [["sews"]])

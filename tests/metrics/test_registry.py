@@ -34,9 +34,9 @@ def test_each_metric_takes_the_options_that_it_has() -> None:
     ("metrics", "options", "message"),
     [
         ([], {}, "no metric is given; name at least one"),
-        (5, {}, "'metric' is int; expected a name such as 'weat'"),
-        ([bb.Query], {}, "'metric' is Query; expected a name"),
-        (["weat", 5], {}, "'metric' is int; expected a name"),
+        (5, {}, "'metric' is an int; expected a name such as 'weat'"),
+        ([bb.Query], {}, "'metric' is the class Query; expected a name"),
+        (["weat", 5], {}, "'metric' is an int; expected a name"),
         (["weat", bb.metrics.WEAT(ddof=1)], {}, "two metrics are called 'weat'"),
         (["weat", "mac"], {"ddoff": 1}, "'ddoff' is not an option of 'weat', 'mac'.*Did you mean"),
         ("ect", {"ddof": 1}, "'ddof' is not an option of 'ect'; there is none"),

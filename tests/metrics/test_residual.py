@@ -148,7 +148,7 @@ class TestAll:
 
     def test_errors(self, metric: bb.metrics.Metric, query: bb.Query) -> None:
         original, debiased = planted(left=0.7)
-        with pytest.raises(SpecError, match="'original' is str; expected the Embedding before"):
+        with pytest.raises(SpecError, match="'original' is a str; expected the Embedding before"):
             metric.run_query(query, debiased, original="original")
         part = original.subset([w for w in original.words if w != "m2"], "part")
         with pytest.raises(VocabularyError, match="'part' lacks 'm2' of 'male'; leave these"):

@@ -48,7 +48,7 @@ def test_the_posterior_has_words_as_coordinates(crossed: bb.models.Fit) -> None:
     assert list(theta["connection"].to_numpy()) == ["associated", "different", "human", "none"]
     assert list(crossed.posterior["u"]["word_to_compare"].to_numpy())[:2] == ["a00", "a01"]
     assert repr(crossed) == (
-        "<Fit crossed: 120 distances, 6 protected words, 4 × 2000 draws, exact engine>"
+        "<Fit crossed: 120 distances, 6 protected words, 4 × 2,000 draws, exact engine>"
     )
 
 

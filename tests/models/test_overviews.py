@@ -50,11 +50,11 @@ def test_what_a_result_offers(fits: dict[str, bb.models.Fit]) -> None:
 
 
 def test_bad_input(fits: dict[str, bb.models.Fit]) -> None:
-    with pytest.raises(SpecError, match="'fits' is list"):
+    with pytest.raises(SpecError, match="'fits' is a list"):
         bb.overviews(list(fits.values()))  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'fits' is empty"):
         bb.overviews({})
-    with pytest.raises(SpecError, match="'fits' has str for 'a'"):
+    with pytest.raises(SpecError, match="'fits' has a str for 'a'"):
         bb.overviews({"a": "fit"})  # type: ignore[dict-item]
     with pytest.raises(SpecError, match="Did you mean 'gender'"):
         bb.overviews(fits, before={"gendr": fits["gender"]})

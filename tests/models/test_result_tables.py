@@ -11,6 +11,7 @@ import pytest
 from simulated import simulated_table
 
 import bayesbias as bb
+from bayesbias._core.interval_text import estimate_text, signed
 from bayesbias._core.latex import escape, frame_to_latex
 
 
@@ -75,11 +76,14 @@ def test_results(results: dict[str, Any], name: str) -> None:
 def test_summaries_lead_with_the_result(results: dict[str, Any]) -> None:
     fit = results["fit"]
     row = fit.contrasts("associated - none").iloc[0]
-    wanted = f"associated - none: {row['mean']:.2f} (89% interval {row['lower']:.2f} to"
-    assert wanted in fit.summary()
+    wanted = estimate_text(row["mean"], row["lower"], row["upper"])
+    first = fit.summary().splitlines()[0]
+    assert f"neutral words ({wanted}" in first.replace("89% interval ", "")
+    assert "neutral words" in fit._repr_html_().partition("<table")[0]
     assert str(fit.diagnostics()) in fit.summary()
     gap = results["paired"].gap_closed().iloc[0]
-    assert f"from {gap['before']:.2f} to {gap['after']:.2f}" in results["paired"].summary()
+    values = f"from {signed(gap['before'], 2)} to {signed(gap['after'], 2)}"
+    assert values in results["paired"].summary().splitlines()[0]
     best = results["comparison"].index[0]
     assert results["comparison"].summary().startswith(f"{best} predicts best: LOO")
     assert (
@@ -124,3 +128,12 @@ def test_escape() -> None:
     assert escape(r"\x{y}^~#$−") == (
         r"\textbackslash{}x\{y\}\textasciicircum{}\textasciitilde{}\#\$$-$"
     )
+
+
+def test_summaries_say_which_contrasts_are_at_equal_covariates() -> None:
+    table = simulated_table()
+    number = table["word_to_compare"].astype("category").cat.codes.astype(float)
+    fit = bb.fit(table.assign(size=number), "crossed", covariates=["size"], draws=100, seed=1)
+    first, second, *_ = fit.summary().splitlines()
+    assert first.startswith("At equal size: ")
+    assert second.startswith("As observed: ")

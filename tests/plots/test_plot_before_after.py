@@ -105,7 +105,7 @@ def test_given_axes_and_a_whole_result(paired: bb.models.PairedFit, demo: bb.Emb
     }
     with pytest.raises(SpecError, match="no distance changed"):
         bb.plot_before_after(replace(result, paired=None))
-    with pytest.raises(SpecError, match="'result' is DataFrame; expected what before_after"):
+    with pytest.raises(SpecError, match="'result' is a DataFrame; expected what before_after"):
         bb.plot_before_after(result.table)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'by' is 'word'"):
         bb.plot_before_after(paired, by="word")  # type: ignore[arg-type]

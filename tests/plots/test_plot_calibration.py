@@ -61,5 +61,5 @@ def test_without_parameters() -> None:
 
 
 def test_something_else_is_refused() -> None:
-    with pytest.raises(SpecError, match="'calibration' is str; expected what calibrate()"):
+    with pytest.raises(SpecError, match="'calibration' is a str; expected what calibrate()"):
         bb.plot_calibration("crossed")  # type: ignore[arg-type]

@@ -64,7 +64,7 @@ def test_a_block_for_each_embedding_or_group(table: pd.DataFrame) -> None:
 def test_errors(table: pd.DataFrame) -> None:
     with pytest.raises(SpecError, match="model 'separate' has no coefficients of connections"):
         bb.plot_coefficients(handmade(table, "separate"))
-    with pytest.raises(SpecError, match="'fit' is str; expected what fit"):
+    with pytest.raises(SpecError, match="'fit' is a str; expected what fit"):
         bb.plot_coefficients("crossed")  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'prob' is 0;"):
         bb.plot_coefficients(handmade(table), prob=0)
@@ -109,5 +109,5 @@ def test_fits_that_cannot_be_drawn_together(table: pd.DataFrame) -> None:
         bb.plot_coefficients(fits)
     with pytest.raises(SpecError, match="'fit' is empty"):
         bb.plot_coefficients({})
-    with pytest.raises(SpecError, match="'fit' is str"):
+    with pytest.raises(SpecError, match="'fit' is a str"):
         bb.plot_coefficients({"a": "fit"})  # type: ignore[dict-item]

@@ -53,7 +53,7 @@ def test_small_differences_have_a_decimal_and_one_model_is_enough() -> None:
 
 
 def test_errors(comparison: pd.DataFrame) -> None:
-    with pytest.raises(SpecError, match=r"'comparison' is dict; expected the table of compare"):
+    with pytest.raises(SpecError, match=r"'comparison' is a dict; expected the table of compare"):
         bb.plot_comparison({})  # type: ignore[arg-type]
     with pytest.raises(DataError, match=r"'comparison' has no column 'dSE'"):
         bb.plot_comparison(comparison.drop(columns="dSE"))

@@ -119,9 +119,9 @@ def test_no_correlation() -> None:
 
 def test_errors() -> None:
     frame = correlations(["weat", "rnd"])
-    with pytest.raises(SpecError, match="'posterior' is DataFrame; expected what rank_poster"):
+    with pytest.raises(SpecError, match="'posterior' is a DataFrame; expected what rank_poster"):
         bb.plot_rank_probabilities(frame)  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'frame' is list; expected the table of rank_corr"):
+    with pytest.raises(SpecError, match="'frame' is a list; expected the table of rank_corr"):
         bb.plot_rank_correlations([1])  # type: ignore[arg-type]
     with pytest.raises(DataError, match="'frame' has no rows"):
         bb.plot_rank_correlations(frame.iloc[:0])

@@ -89,7 +89,7 @@ def test_tables_of_silhouettes(of_silhouettes: pd.DataFrame, by: Any) -> None:
 
 
 def test_errors(frame: pd.DataFrame) -> None:
-    with pytest.raises(SpecError, match="'frame' is list; expected the table of Metric.infl"):
+    with pytest.raises(SpecError, match="'frame' is a list; expected the table of Metric.infl"):
         bb.plot_influence([])  # type: ignore[arg-type]
     with pytest.raises(DataError, match="'frame' has no column 'word'; expected the table"):
         bb.plot_influence(frame.drop(columns="word"))

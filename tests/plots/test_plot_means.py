@@ -129,7 +129,7 @@ def test_what_it_cannot_draw(fit: bb.models.Fit) -> None:
     )
     with pytest.raises(SpecError, match="also differ by 'word_class', which this figure does"):
         bb.plot_means(handmade(simulated_table(3), classes))
-    with pytest.raises(SpecError, match="'fit' is DataFrame; expected what fit"):
+    with pytest.raises(SpecError, match="'fit' is a DataFrame; expected what fit"):
         bb.plot_means(fit.table)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'by' is 'word'"):
         bb.plot_means(fit, by="word")  # type: ignore[arg-type]
@@ -235,7 +235,7 @@ def test_labels_of_a_study(fit: bb.models.Fit) -> None:
     assert "First group" in {text.get_text() for text in ax.texts}
     ax = bb.plot_means(fit, by="protected_group", study=study)
     assert "First group" in names(ax)
-    with pytest.raises(SpecError, match="'study' is int; expected a Study"):
+    with pytest.raises(SpecError, match="'study' is an int; expected a Study"):
         bb.plot_means(fit, study=5)  # type: ignore[arg-type]
 
 

@@ -50,7 +50,7 @@ def test_axes_that_are_given_are_used() -> None:
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
-    with pytest.raises(SpecError, match=r"'result' is dict.*null_distribution\(\)"):
+    with pytest.raises(SpecError, match=r"'result' is a dict.*null_distribution\(\)"):
         bb.plot_null_distribution({})  # type: ignore[arg-type]
     with pytest.raises(DataError, match="no null"):
         bb.plot_null_distribution(without_bias())

@@ -187,7 +187,7 @@ def test_errors() -> None:
         bb.plot_predictive_check(fit, seed=-1)
     with pytest.raises(SpecError, match="'prob' is 1"):
         bb.plot_predictive_check(fit, prob=1)
-    with pytest.raises(SpecError, match="'fit' is NoneType; expected what fit"):
+    with pytest.raises(SpecError, match="'fit' is None; expected what fit"):
         bb.plot_predictive_check(None)  # type: ignore[arg-type]
     assert plt.get_fignums() == []
 

@@ -65,5 +65,5 @@ def test_two_words_have_a_diagonal(demo: bb.Embedding) -> None:
 def test_bad_input(demo: bb.Embedding) -> None:
     with pytest.raises(DataError, match="no column 'y'"):
         bb.plot_projections(bb.metrics.project_words(demo, JOBS))
-    with pytest.raises(SpecError, match="'table' is str"):
+    with pytest.raises(SpecError, match="'table' is a str"):
         bb.plot_projections("table")  # type: ignore[arg-type]

@@ -62,7 +62,7 @@ def test_what_cannot_be_stacked_is_named() -> None:
     gap = BADILLA.astype(float).mask(BADILLA == 7)
     with pytest.raises(DataError, match=r"'glove-wiki-gigaword' has no rank by 'WEAT'.*dropna"):
         bb.plot_ranking(gap)
-    with pytest.raises(SpecError, match="'ranking' is dict; expected the table of rank"):
+    with pytest.raises(SpecError, match="'ranking' is a dict; expected the table of rank"):
         bb.plot_ranking({})  # type: ignore[call-overload]
     with pytest.raises(SpecError, match="facets=True"):
         bb.plot_ranking(BADILLA, facets=True, ax=plt.gca())  # type: ignore[call-overload]

@@ -114,9 +114,9 @@ def test_one_metric_a_figure() -> None:
 
 def test_errors() -> None:
     frame = invented(2, 2)
-    with pytest.raises(SpecError, match="'scores' is str; expected the table of query_scores"):
+    with pytest.raises(SpecError, match="'scores' is a str; expected the table of query_scores"):
         bb.plot_scores("weat")  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'scores' holds int; expected scores, or the table"):
+    with pytest.raises(SpecError, match="'scores' holds an int; expected scores, or the table"):
         bb.plot_scores([1])  # type: ignore[list-item]
     with pytest.raises(DataError, match="'scores' has no column 'query'"):
         bb.plot_scores(frame.drop(columns="query"))

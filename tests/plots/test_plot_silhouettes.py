@@ -303,13 +303,13 @@ def test_grid_of_many_embeddings() -> None:
 
 
 def test_bad_input(found: bb.silhouette_analysis.Silhouettes) -> None:
-    with pytest.raises(SpecError, match=r"'result' is DataFrame; expected what silhouettes\(\)"):
+    with pytest.raises(SpecError, match=r"'result' is a DataFrame; expected what silhouettes\(\)"):
         bb.plot_silhouettes(found.table)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'band' is 'minmax'; .* Did you mean 'min-max'?"):
         bb.plot_silhouettes(found, band="minmax")  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'results' is Silhouettes; expected a list of what"):
+    with pytest.raises(SpecError, match="'results' is a Silhouettes; expected a list of what"):
         bb.plot_silhouette_grid(found)  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match="'result' is str; expected what silhouettes"):
+    with pytest.raises(SpecError, match="'result' is a str; expected what silhouettes"):
         bb.plot_silhouette_grid("weat")
     with pytest.raises(SpecError, match="'results' is empty; there is nothing to draw"):
         bb.plot_silhouette_grid([])

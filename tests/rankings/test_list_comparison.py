@@ -122,7 +122,7 @@ def test_bad_input(demo: bb.Embedding) -> None:
         bb.compare_lists({"a": (["he"], ["she"])}, demo)
     with pytest.raises(SpecError, match="'a' is .*two lists"):
         bb.compare_lists({"a": (["he"],)}, demo, attributes=["weat:career", "weat:family"])
-    with pytest.raises(SpecError, match="'concept' is int"):
+    with pytest.raises(SpecError, match="'concept' is an int"):
         bb.compare_lists(3, demo)  # type: ignore[arg-type]
 
 

@@ -127,7 +127,7 @@ class TestRank:
     def test_errors(self) -> None:
         for wrong, message in (
             ([], "'results' is empty; give at least one table of run_queries"),
-            ([3], "'results' holds int; expected tables of run_queries"),
+            ([3], "'results' holds an int; expected tables of run_queries"),
             (pd.DataFrame(), "'results' holds an empty table"),
         ):
             with pytest.raises(SpecError, match=message):
@@ -163,7 +163,7 @@ class TestCorrelations:
     def test_errors(self) -> None:
         with pytest.raises(SpecError, match="'ranking' has 1 embedding; orders can be compared"):
             bb.rank_correlations(bb.rank(results([1.0])))
-        with pytest.raises(SpecError, match="'ranking' is list; expected the table of rank"):
+        with pytest.raises(SpecError, match="'ranking' is a list; expected the table of rank"):
             bb.rank_correlations([1])  # type: ignore[arg-type]
         with pytest.raises(SpecError, match="'method' is 'tau'; expected one of"):
             bb.rank_correlations(pd.DataFrame({"x": [1, 2]}), method="tau")  # type: ignore[arg-type]

@@ -350,16 +350,16 @@ def test_nothing_runs_before_all_is_checked(
     ("changed", "message"),
     [
         ({"metric": "waet"}, r"'metric' is 'waet'; expected one of .*Did you mean 'weat'\?"),
-        ({"metric": 3}, "'metric' is int; expected a name such as 'weat', or a Metric"),
-        ({"metric": int}, "'metric' is int; expected a name such as 'weat', or a Metric"),
+        ({"metric": 3}, "'metric' is an int; expected a name such as 'weat', or a Metric"),
+        ({"metric": int}, "'metric' is the class int; expected a name such as 'weat', or a Metric"),
         ({"queries": []}, "'queries' is empty; give at least one query"),
         (
             {"queries": 7},
             "'queries' is 7; expected a Query, a list of them, or the name of a query",
         ),
-        ({"queries": [7]}, "'query' is int; expected a Query"),
+        ({"queries": [7]}, "'query' is an int; expected a Query"),
         ({"embeddings": []}, "'embeddings' is empty"),
-        ({"embeddings": 3}, "'embeddings' is int; expected an Embedding"),
+        ({"embeddings": 3}, "'embeddings' is an int; expected an Embedding"),
         ({"aggregate": "mean"}, "'aggregate' is 'mean'; expected one of 'abs_avg', 'abs_sum', 'av"),
         ({"aggregate": 1}, "'aggregate' is 1; expected one of .* or a function"),
         ({"only_aggregate": True}, "only_aggregate=True needs 'aggregate', such as 'abs_avg'"),
@@ -370,7 +370,7 @@ def test_nothing_runs_before_all_is_checked(
         ),
         ({"metric": Gap, "options": {"x": 1}}, "'x' is not an option of 'gap'; there is none"),
         ({"options": {"seed": 1}}, "'seed' is not an option of 'weat'"),
-        ({"matching": "exact"}, "'matching' is str; expected a Matching"),
+        ({"matching": "exact"}, "'matching' is a str; expected a Matching"),
         ({"seed": -1}, "'seed' is -1; expected a whole number"),
         ({"n_jobs": 0}, "'n_jobs' is 0; expected a number of processes, or -1"),
         ({"n_jobs": True}, "'n_jobs' is True; expected a number of processes"),
@@ -550,7 +550,7 @@ class TestQueryScores:
             bb.query_scores(["weat", Gap], small, pair, subqueries=True)
         with pytest.raises(SpecError, match="the metric 'gap' takes"):
             bb.query_scores(["weat", Gap], queries, pair)
-        with pytest.raises(SpecError, match="'query' is int; expected a Query"):
+        with pytest.raises(SpecError, match="'query' is an int; expected a Query"):
             bb.query_scores(["weat", Gap], [queries[0], 3], pair, subqueries=True)  # type: ignore[list-item]
 
     def test_options_go_to_the_metrics_that_have_them(
@@ -570,7 +570,7 @@ class TestQueryScores:
         ("changed", "message"),
         [
             ({"metrics": []}, "no metric is given; name at least one, such as 'weat'"),
-            ({"metrics": 5}, "'metric' is int; expected a name"),
+            ({"metrics": 5}, "'metric' is an int; expected a name"),
             (
                 {"metrics": ["weat", bb.metrics.WEAT(ddof=1)]},
                 "two metrics are called 'weat'; measure them",

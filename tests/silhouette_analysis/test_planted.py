@@ -133,13 +133,13 @@ def test_accuracy_rises_with_the_bias(
 
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"query": 6}, SpecError, "'query' is int; expected a Query"),
+    ({"query": 6}, SpecError, "'query' is an int; expected a Query"),
     ({"strength": 0.4}, SpecError, "'strength' is 0.4; expected a number from 0 to 0.3"),
     ({"strength": -0.1}, SpecError, "'strength' is -0.1"),
     ({"strength": "strong"}, SpecError, "'strength' is 'strong'"),
     ({"dim": 4}, SpecError, "'dim' is 4; expected a whole number, 5 or more"),
     ({"seed": -1}, SpecError, "'seed' is -1"),
-    ({"like": "demo"}, SpecError, "'like' is str; expected an Embedding"),
+    ({"like": "demo"}, SpecError, "'like' is a str; expected an Embedding"),
 ]
 
 

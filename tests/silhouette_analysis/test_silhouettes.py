@@ -393,8 +393,8 @@ def test_effect_sizes_of_unequal_lists_go_beyond_two() -> None:
 
 BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"metric": "wat"}, SpecError, "'metric' is 'wat'.*Did you mean 'weat'"),
-    ({"metric": 3}, SpecError, "'metric' is int; expected a name"),
-    ({"query": 6}, SpecError, "'query' is int; expected a Query"),
+    ({"metric": 3}, SpecError, "'metric' is an int; expected a name"),
+    ({"query": 6}, SpecError, "'query' is an int; expected a Query"),
     ({"metric": "rnd"}, SpecError, "takes \\(2, 1\\) target and attribute sets"),
     ({"metric": "indirect_bias"}, SpecError, "pairs the words of the target sets"),
     ({"side": "target"}, SpecError, "'side' is 'target'.*Did you mean 'targets'"),

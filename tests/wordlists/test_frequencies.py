@@ -161,7 +161,7 @@ def test_real_wordfreq() -> None:
             "neither a file nor one of 'rank'.*Did you mean 'rank'?",
         ),
         (None, SpecError, "'frequencies' is None; expected 'rank'"),
-        (5, SpecError, "'frequencies' is int; expected a table"),
+        (5, SpecError, "'frequencies' is an int; expected a table"),
         ({"he": 0}, DataError, "no word has a count above 0"),
         ({"he": -1}, DataError, "expected 0 or more"),
         (pd.DataFrame({"word": ["he"]}), DataError, "no column 'count'"),

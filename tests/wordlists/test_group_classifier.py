@@ -467,7 +467,7 @@ def test_too_few_words(demo: bb.Embedding) -> None:
             SpecError,
             "a group cannot be called 'unsure'",
         ),
-        (["he", "she"], SpecError, "'labelled' is list; expected a dictionary of groups"),
+        (["he", "she"], SpecError, "'labelled' is a list; expected a dictionary of groups"),
         (
             {"a": [f"qq{i}" for i in range(10)], "b": [f"zz{i}" for i in range(10)]},
             VocabularyError,
@@ -492,7 +492,7 @@ def test_bad_options(demo: bb.Embedding) -> None:
         bb.wordlists.GroupClassifier(seed=-1).fit(demo, "gender")
     with pytest.raises(SpecError, match="'n_jobs' is 0; expected a number of processes, or -1"):
         bb.wordlists.GroupClassifier(n_jobs=0).fit(demo, "gender")
-    with pytest.raises(SpecError, match="'embedding' is int; expected an Embedding"):
+    with pytest.raises(SpecError, match="'embedding' is an int; expected an Embedding"):
         bb.wordlists.GroupClassifier().fit(3, "gender")
 
 

@@ -776,7 +776,7 @@ def test_a_corpus_counts(world: bb.Embedding, groups: bb.wordlists.GroupClassifi
             DataError,
             "'frequencies' has no column",
         ),
-        ({"frequencies": 3}, SpecError, "'frequencies' is int; expected a table"),
+        ({"frequencies": 3}, SpecError, "'frequencies' is an int; expected a table"),
         (
             {"frequencies": {"qqq": 3}},
             DataError,
@@ -902,7 +902,7 @@ def test_labels_are_checked_before_they_are_learnt_from(demo: bb.Embedding) -> N
         bb.build_lists(demo, "gender", groups=["femal"])
     with pytest.raises(NotFittedError, match="call fit"):
         bb.build_lists(demo, bb.wordlists.GroupClassifier())
-    with pytest.raises(SpecError, match="'labelled' is int; expected a dictionary"):
+    with pytest.raises(SpecError, match="'labelled' is an int; expected a dictionary"):
         bb.build_lists(demo, 3)
-    with pytest.raises(SpecError, match="'embedding' is int; expected an Embedding"):
+    with pytest.raises(SpecError, match="'embedding' is an int; expected an Embedding"):
         bb.build_lists(3, "gender")

@@ -394,7 +394,7 @@ class TestErrors:
                 bb.WordSet("a", ["he"]),
                 {},
                 SpecError,
-                "'lists' is WordSet; expected a Study",
+                "'lists' is a WordSet; expected a Study",
             ),
             ({"a": "he"}, {}, SpecError, "'a' is the string 'he'; expected a list"),
             ({"a": ["he", 3]}, {}, SpecError, "'a' holds 3, which is not a string"),
@@ -421,7 +421,7 @@ class TestErrors:
             bb.check_words(lists, demo, **options)  # type: ignore[arg-type]
 
     def test_embeddings(self) -> None:
-        with pytest.raises(SpecError, match="'embeddings' is int"):
+        with pytest.raises(SpecError, match="'embeddings' is an int"):
             bb.check_words({"a": ["he"]}, 3)  # type: ignore[arg-type]
 
     @pytest.mark.parametrize(
@@ -446,7 +446,7 @@ class TestErrors:
             ({"he": "often"}, DataError, "the counts of 'frequencies' are not numbers"),
             ({}, DataError, "'frequencies' holds no words"),
             ({3: 4}, DataError, "holds the word 3, which is not a string"),
-            ("counts.csv", SpecError, "'frequencies' is str; expected a table"),
+            ("counts.csv", SpecError, "'frequencies' is a str; expected a table"),
         ],
     )
     def test_frequencies(
@@ -466,7 +466,7 @@ class TestErrors:
             (
                 {"he": "PRON"},
                 SpecError,
-                r"'tags' is dict; expected .*tag_words\(corpus\)",
+                r"'tags' is a dict; expected .*tag_words\(corpus\)",
             ),
             (
                 pd.DataFrame({"word": ["he"], "tag": ["PRON"], "count": [np.inf]}),

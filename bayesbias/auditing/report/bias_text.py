@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import pandas as pd
 
@@ -17,74 +16,19 @@ from bayesbias.auditing.report.difference_text import (
     records,
     span,
 )
-
-_NEUTRAL = "associated - none"
-_OWN = "the stereotypes of their own group"
+from bayesbias.models import association_sentences
 
 
 def association(contrasts: pd.DataFrame, prob: float, rope: float) -> Iterator[str]:
     """Say what own stereotypes are closer than, over the whole data set, and if that is bias."""
     rows = records(contrasts[contrasts["level"] == "data set"])
-    compared: dict[str, list[str]] = {"closer": [], "farther": [], "inconclusive": []}
-    # Those that are shown first name the interval.
-    order = sorted(rows, key=lambda row: list(compared).index(row["verdict"]))
-    for number, row in enumerate(order):
-        name, note = ("", "") if number else (f"{prob:.0%} interval", "; negative: closer")
-        text = f"{OTHERS[row['contrast']]} ({estimate(row, name)}{note})"
-        compared[row["verdict"]].append(text)
-    yield f"{_compared(**compared)}."
-    yield _conclusion(rows)
+    yield from association_sentences(rows, prob)
     first = rows[0]
     if -rope < first["lower"] and first["upper"] < rope:
         yield (
             f"Compared with {OTHERS[first['contrast']]}, the difference is probably smaller than "
             f"{rope:g}, whatever its sign."
         )
-
-
-def _compared(closer: list[str], farther: list[str], inconclusive: list[str]) -> str:
-    if closer:
-        text = f"Protected words are closer to {_OWN} than {_each('to', closer)}"
-        if inconclusive:
-            text += f", but not clearly closer than {_each('to', inconclusive, 'or')}"
-        if farther and inconclusive:
-            text += f", and farther from them than {_each('from', farther)}"
-        elif farther:
-            text += f", but farther from them than {_each('from', farther)}"
-        return text
-    if farther:
-        text = f"Protected words are farther from {_OWN} than {_each('from', farther)}"
-        if inconclusive:
-            text += f"; compared with {enumerated(inconclusive)} it is inconclusive"
-        return text
-    return (
-        f"It is inconclusive whether protected words are closer to {_OWN} than "
-        f"{_each('to', inconclusive, 'or')}"
-    )
-
-
-def _each(preposition: str, names: Sequence[str], last: str = "and") -> str:
-    """Enumerate names, each with its preposition: without it, a list reads as its first item."""
-    return enumerated([f"{preposition} {name}" for name in names], last)
-
-
-def _conclusion(rows: Sequence[dict[Hashable, Any]]) -> str:
-    """Return what the contrasts of one group, or of all, support together."""
-    closer = {row["contrast"] for row in rows if row["verdict"] == "closer"}
-    missing = [name for contrast, name in OTHERS.items() if contrast not in _contrasts_of(rows)]
-    if not closer:
-        return "No association is shown, and no bias."
-    if missing:
-        return f"Without {enumerated(missing)} to compare with, this cannot show a bias."
-    if closer == set(OTHERS):
-        return "The three comparisons together support a bias."
-    if _NEUTRAL in closer:
-        return "This is an association; no bias specific to the groups is shown."
-    return "Compared with neutral words no association is shown, so no bias is shown either."
-
-
-def _contrasts_of(rows: Sequence[dict[Hashable, Any]]) -> set[str]:
-    return {str(row["contrast"]) for row in rows}
 
 
 def for_whom(contrasts: pd.DataFrame, prob: float) -> Iterator[str]:

@@ -8,16 +8,11 @@ from typing import Any
 import pandas as pd
 
 from bayesbias._core.interval_text import ends_text, estimate_text
+from bayesbias.models import OTHERS as OTHERS
 from bayesbias.wordlists import Study
 
 #: The most words that a sentence names.
 NAMED = 6
-#: What own stereotypes are compared with, in words.
-OTHERS = {
-    "associated - none": "neutral words",
-    "associated - human": "human words",
-    "associated - different": "stereotypes of other groups",
-}
 
 
 def estimate(row: Mapping[Hashable, Any], name: str = "") -> str:

@@ -197,10 +197,10 @@ class _TableReader:
             return value
         what = "is not a number" if value is None else "is NaN or too large for 32 bits"
         hint = ""
-        if value is None and parse_number(word) is not None:
+        if value is None and (not word or parse_number(word) is not None):
             hint = " The word must be the first column: leave out a column of row numbers."
         elif value is None and parse_number(_unquote(text).replace(b",", b".")) is not None:
-            hint = " Numbers are written with a decimal point."
+            hint = " Write numbers with a decimal point, not a comma."
         raise DataError(
             f"{self.path}, line {number} ({word.decode(errors='backslashreplace')!r}): the value "
             f"{text.decode(errors='backslashreplace')!r} {what}; repair or remove the line.{hint}"

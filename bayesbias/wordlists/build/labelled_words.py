@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesbias._core.array_types import Codes
 from bayesbias._core.validation import word_list
-from bayesbias._core.wording import counted, quoted
+from bayesbias._core.wording import counted, kind_of, quoted
 from bayesbias.embeddings import Embedding, Matching, match
 from bayesbias.errors import SpecError, VocabularyError
 from bayesbias.wordlists.catalogue import load_labelled
@@ -47,7 +47,7 @@ def as_labelled(labelled: Labelled | str | PathLike[str]) -> dict[str, tuple[str
         labelled = load_labelled(labelled)
     if not isinstance(labelled, Mapping):
         raise SpecError(
-            f"'labelled' is {type(labelled).__name__}; expected a dictionary of groups and their "
+            f"'labelled' is {kind_of(labelled)}; expected a dictionary of groups and their "
             "words, or the name of labelled words such as 'gender'."
         )
     groups = {str(name): word_list(str(name), words) for name, words in labelled.items()}

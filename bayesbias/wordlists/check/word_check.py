@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least, word_list
-from bayesbias._core.wording import counted
+from bayesbias._core.wording import counted, kind_of
 from bayesbias.embeddings import EmbeddingLike, Matching, as_embeddings, as_matching
 from bayesbias.errors import SpecError
 from bayesbias.wordlists.check.check_tables import (
@@ -401,8 +401,7 @@ def _as_sets(
         )
     if not isinstance(lists, Mapping):
         raise SpecError(
-            f"'lists' is {type(lists).__name__}; expected a Study, a Query or a dictionary of "
-            "lists."
+            f"'lists' is {kind_of(lists)}; expected a Study, a Query or a dictionary of lists."
         )
     if not lists:
         raise SpecError("'lists' is empty; give at least one list of words.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import kind_of, quoted
 from bayesbias.embeddings import Fallback, candidates
 from bayesbias.errors import DataError, NotFoundError, SpecError
 
@@ -65,7 +65,7 @@ def as_counts(
     if callable(getattr(frequencies, "counts", None)):
         return as_counts(frequencies.counts())
     raise SpecError(
-        f"'frequencies' is {type(frequencies).__name__}; expected a table with the columns 'word' "
+        f"'frequencies' is {kind_of(frequencies)}; expected a table with the columns 'word' "
         "and 'count' (or 'frequency'), a dictionary of counts, or a corpus."
     )
 
@@ -78,7 +78,7 @@ def as_tags(tags: pd.DataFrame | None) -> dict[str, dict[str, float]] | None:
         return None
     if not isinstance(tags, pd.DataFrame):
         raise SpecError(
-            f"'tags' is {type(tags).__name__}; expected a table with the columns 'word', 'tag' and "
+            f"'tags' is {kind_of(tags)}; expected a table with the columns 'word', 'tag' and "
             "'count': tag_words(corpus)."
         )
     _check_columns("tags", tags, ("word", "tag", "count"))

@@ -1,0 +1,125 @@
+"""What the contrasts of a data set together say about association and bias, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesbias._core.interval_text import estimate_text
+from bayesbias._core.wording import capitalized, enumerated
+from bayesbias.models.spec import ModelSpec
+
+#: What own stereotypes are compared with, in words.
+OTHERS = {
+    "associated - none": "neutral words",
+    "associated - human": "human words",
+    "associated - different": "stereotypes of other groups",
+}
+_NEUTRAL = "associated - none"
+_OWN = "the stereotypes of their own group"
+
+
+def association_sentences(rows: Sequence[Mapping[Any, Any]], prob: float) -> Iterator[str]:
+    """Yield what own stereotypes are closer than, and whether that is bias.
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+        Contrasts in `OTHERS`, each with ``contrast``, ``mean``, ``lower``, ``upper`` and
+        ``verdict``: closer, farther or inconclusive.
+    prob : float
+        Probability of the intervals.
+
+    Examples
+    --------
+    >>> row = {"contrast": "associated - none", "mean": -0.1, "lower": -0.18, "upper": -0.02}
+    >>> for sentence in association_sentences([row | {"verdict": "closer"}], 0.89):
+    ...     print(sentence)
+    Protected words are closer to the stereotypes of their own group than to neutral words (−0.10, \
+    89% interval −0.18 to −0.02; negative: closer).
+    Without human words and stereotypes of other groups to compare with, this cannot show a bias.
+    """
+    compared: dict[str, list[str]] = {"closer": [], "farther": [], "inconclusive": []}
+    # Those that are shown first name the interval.
+    order = sorted(rows, key=lambda row: list(compared).index(row["verdict"]))
+    for number, row in enumerate(order):
+        name, note = ("", "") if number else (f"{prob:.0%} interval", "; negative: closer")
+        ends = float(row["lower"]), float(row["upper"])
+        estimate = estimate_text(float(row["mean"]), *ends, name)
+        compared[row["verdict"]].append(f"{OTHERS[row['contrast']]} ({estimate}{note})")
+    yield f"{_compared(**compared)}."
+    yield _conclusion({row["contrast"]: row["verdict"] for row in rows})
+
+
+def _compared(closer: list[str], farther: list[str], inconclusive: list[str]) -> str:
+    if closer:
+        text = f"Protected words are closer to {_OWN} than {_each('to', closer)}"
+        if inconclusive:
+            text += f", but not clearly closer than {_each('to', inconclusive, 'or')}"
+        if farther and inconclusive:
+            text += f", and farther from them than {_each('from', farther)}"
+        elif farther:
+            text += f", but farther from them than {_each('from', farther)}"
+        return text
+    if farther:
+        text = f"Protected words are farther from {_OWN} than {_each('from', farther)}"
+        if inconclusive:
+            text += f"; compared with {enumerated(inconclusive)} it is inconclusive"
+        return text
+    return (
+        f"It is inconclusive whether protected words are closer to {_OWN} than "
+        f"{_each('to', inconclusive, 'or')}"
+    )
+
+
+def _each(preposition: str, names: Sequence[str], last: str = "and") -> str:
+    """Enumerate names, each with its preposition: without it, a list reads as its first item."""
+    return enumerated([f"{preposition} {name}" for name in names], last)
+
+
+def _conclusion(verdicts: Mapping[str, str]) -> str:
+    """Return what the contrasts of one group, or of all, support together."""
+    closer = {contrast for contrast, verdict in verdicts.items() if verdict == "closer"}
+    missing = [name for contrast, name in OTHERS.items() if contrast not in verdicts]
+    if not closer:
+        return "No association is shown, and no bias."
+    if missing:
+        return f"Without {enumerated(missing)} to compare with, this cannot show a bias."
+    if closer == set(OTHERS):
+        return "The three comparisons together support a bias."
+    if _NEUTRAL in closer:
+        return "This is an association; no bias specific to the groups is shown."
+    return "Compared with neutral words no association is shown, so no bias is shown either."
+
+
+def contrasts_in_words(spec: ModelSpec, contrasts: pd.DataFrame, prob: float) -> list[str]:
+    """Return a paragraph on the contrasts of a fit; one at equal covariates and one as observed."""
+    low, high = contrasts["lower"], contrasts["upper"]
+    verdicts = np.select([high < 0, low > 0], ["closer", "farther"], "inconclusive")
+    rows = contrasts.assign(verdict=verdicts)
+    if spec.outcome != "distance":  # negative changes are not closer than anything
+        name = f"{prob:.0%} interval"
+        return [
+            f"{row['contrast']}: {estimate_text(row['mean'], row['lower'], row['upper'], name)}."
+            for row in rows.to_dict("records")
+        ]
+    kinds = [name for name in ("embedding", "covariates") if name in rows]
+    if not kinds:
+        return [" ".join(association_sentences(rows.to_dict("records"), prob))]
+    return [
+        f"{_kind_in_words(spec, dict(zip(kinds, values, strict=True)))}: "
+        + " ".join(association_sentences(part.to_dict("records"), prob))
+        for values, part in rows.groupby(kinds, sort=False, observed=True)
+    ]
+
+
+def _kind_in_words(spec: ModelSpec, kind: Mapping[str, Any]) -> str:
+    """Return which embedding contrasts are of, and at which values of the covariates."""
+    values = kind.get("covariates")
+    at = f"at equal {enumerated(spec.covariates)}" if values == "equal" else values
+    if "embedding" not in kind:
+        return capitalized(str(at))
+    return f"{kind['embedding']}, {at}" if at else str(kind["embedding"])
