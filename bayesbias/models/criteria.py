@@ -131,7 +131,7 @@ class Elpd:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         frame = pd.DataFrame(
             {self.kind: [self.deviance], "SE": [2 * self.se], f"p{self.kind}": [self.p]}
@@ -436,7 +436,7 @@ class Comparison(pd.DataFrame):
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         decimals = {**dict.fromkeys(map(str, self.columns), 1), "weight": 2}
         return frame_to_latex(self.table, caption, decimals=decimals)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from latex_documents import complaints, needs_latex
 
 import bayesbias as bb
 from bayesbias.auditing import bibliography, card_section
@@ -60,6 +62,24 @@ def test_tables_have_the_numbers_of_the_audit(audit: bb.Audit) -> None:
         np.testing.assert_allclose(means, own["mean"], atol=6e-3)
     assert "89% intervals" in read(audit, "contrasts.md").splitlines()[0]
     assert "\\toprule" in read(audit, "metrics.tex")
+
+
+@needs_latex
+@pytest.mark.skipif(shutil.which("bibtex") is None, reason="BibTeX is not installed")
+def test_latex_compiles_tables_methods_and_references(audit: bb.Audit, tmp_path: Path) -> None:
+    paper = audit.folder / "paper"
+    (tmp_path / "references.bib").write_text(read(audit, "references.bib"), "utf-8")
+    texts = [path.read_text("utf-8") for path in sorted(paper.glob("*.tex"))]
+    ending = "\\bibliographystyle{plainnat}\\bibliography{references}\n"
+    assert not complaints(texts, tmp_path, ending=ending, runs=3)
+
+
+@needs_latex
+@pytest.mark.skipif(shutil.which("bibtex") is None, reason="BibTeX is not installed")
+def test_bibtex_reads_all_references(tmp_path: Path) -> None:
+    (tmp_path / "references.bib").write_text("\n".join(bibliography.entries().values()), "utf-8")
+    ending = "\\bibliographystyle{plainnat}\\bibliography{references}\n"
+    assert not complaints([r"\nocite{*}Text."], tmp_path, ending=ending, runs=3)
 
 
 def test_methods_say_what_was_done(audit: bb.Audit) -> None:
