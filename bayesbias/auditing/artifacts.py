@@ -285,7 +285,7 @@ DIAGNOSTICS = _table(
     "diagnostics",
     "diagnostics.csv",
     Columns(
-        _typed(str, "model", "engine", "found", "problems", "notes")
+        _typed(str, "model", "engine", "scale_sampler", "found", "problems", "notes")
         | _typed(int, "draws")
         | _typed(bool, "ok")
     ),

@@ -167,11 +167,16 @@ def _data(part: AuditPart) -> list[str]:
 def _model(part: AuditPart) -> list[str]:
     draws, seed = part.record["options"]["draws"], part.record["seed"]
     diagnostics = part.diagnostics.set_index("model").loc[part.lead]
-    how = (
-        f"{CHAINS * draws:,} independent draws from its posterior"
-        if diagnostics["engine"] == "exact"
-        else f"{CHAINS} chains of {draws:,} draws with the No-U-Turn sampler [@hoffman2014nuts]"
-    )
+    if diagnostics["engine"] != "exact":
+        how = f"{CHAINS} chains of {draws:,} draws with the No-U-Turn sampler [@hoffman2014nuts]"
+    elif diagnostics["scale_sampler"] == "hmc":
+        how = (
+            f"{CHAINS * draws:,} draws from its posterior, with standard deviations from chains of "
+            "Hamiltonian Monte Carlo [@neal2011mcmc] and all other parameters drawn independently "
+            "given these"
+        )
+    else:
+        how = f"{CHAINS * draws:,} independent draws from its posterior"
     title = part.record["models"][part.lead]["title"]
     return [
         f"With bayesbias {__version__} [@bayesbias; @dobrzeniecka2024bayesian] we fitted the "

@@ -365,10 +365,12 @@ def _named_fits(fits: object, table: pd.DataFrame | None) -> dict[str, Fit]:
     if isinstance(fits, Mapping):
         named = {str(name): value for name, value in fits.items()}
     else:
-        models = list(fits)
-        if any(isinstance(value, Fit) for value in models):
-            raise SpecError(f"'fits' is a {type(fits).__name__} with fits; {example}.")
-        named = {load_model(model).name: model for model in models}
+        named = {}
+        for value in fits:
+            name = value.spec.name if isinstance(value, Fit) else load_model(value).name
+            if name in named and (isinstance(value, Fit) or isinstance(named[name], Fit)):
+                raise SpecError(f"'fits' has two fits of the model {name!r}; {example}.")
+            named[name] = value
     if not named:
         raise SpecError(f"'fits' is empty; {example}.")
     return {name: as_fit(value, table) for name, value in named.items()}
@@ -443,7 +445,7 @@ class Comparison(pd.DataFrame):
 
 
 def compare(
-    fits: Mapping[str, Fit | Model] | Iterable[Model],
+    fits: Mapping[str, Fit | Model] | Iterable[Fit | Model],
     criterion: Literal["waic", "loo"] = "waic",
     *,
     by: str | None = None,
@@ -453,9 +455,9 @@ def compare(
 
     Parameters
     ----------
-    fits : mapping of str to Fit, or models
-        The fits, by a name for each. Models, such as ``["crossed", "interaction"]``, are fitted to
-        `table`.
+    fits : mapping of str to Fit, or list of Fit or models
+        The fits, by a name for each; in a list, fits have the names of their models. Models, such
+        as ``["crossed", "interaction"]``, are fitted to `table`.
     criterion : {"waic", "loo"}, default "waic"
         Widely applicable information criterion, or leave-one-out cross-validation.
     by : str, optional
@@ -476,6 +478,8 @@ def compare(
     ------
     DataError
         If the fits are of different tables.
+    SpecError
+        If two fits in a list are of one model; give them names.
 
     Warns
     -----
