@@ -275,7 +275,9 @@ def test_a_name_comes_before_a_label_and_labels_must_be_unique(trees: bb.Study) 
     words = list(trees.protected_words)[:2]
     same = {**trees.to_dict(), "labels": {"words": dict.fromkeys(words, "Tree")}}
     names = Names.of_study(bb.Study.from_dict(same))
-    with pytest.raises(SpecError, match="the label of several of the study 'trees': 'oak', 'acorn'"):
+    with pytest.raises(
+        SpecError, match="the label of several of the study 'trees': 'oak', 'acorn'"
+    ):
         Condition.parse(f"{NEVER} for Tree").levels(names)
 
 
