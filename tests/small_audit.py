@@ -44,9 +44,10 @@ def forest(name: str = "forest", seed: int = 0, bias: float = 1.2) -> bb.Embeddi
     return bb.Embedding([*words, *others], [*vectors, *rng.standard_normal((1200, 20))], name)
 
 
-def sketch(_: object, svg: Path, png: Path) -> None:
+def sketch(_: object, svg: Path, png: Path, narrow: Path) -> None:
     """Write a figure that is there, but not drawn, which would take most of the time."""
-    svg.write_text('<svg viewBox="0 0 1 1" xmlns="http://www.w3.org/2000/svg"/>')
+    for path in (svg, narrow):
+        path.write_text('<svg viewBox="0 0 1 1" xmlns="http://www.w3.org/2000/svg"/>')
     png.write_bytes(b"")
 
 

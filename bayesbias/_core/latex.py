@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from bayesbias._core.rounded_table import rounded_table
+from bayesbias._core.rounded_table import RoundedTable, rounded_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,11 +38,19 @@ _SPECIAL = str.maketrans(
         "…": r"\dots{}",
     }
 )
+#: Characters in a row, with two for the space between columns, that fit beside another column of
+#: text.
+_NARROW = 40
+#: Rows of a table that fit on a page.
+_ROWS_OF_PAGE = 45
+#: Scales a table down to the width of the text, and never up; for the package graphicx.
+_SCALED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{"
 #: The format of a column of long texts.
 _PARAGRAPH = r"p{0.6\linewidth}"
 #: Numbers with a sign, and infinity.
 _SIGNED = re.compile(r"[−<>]\d+(?:,\d{3})*(?:\.\d+)?|−?∞")
-_SIGNS = str.maketrans({"−": "-", "∞": r"\infty"})
+# A comma in the mode of mathematics would be followed by a space.
+_SIGNS = str.maketrans({"−": "-", "∞": r"\infty", ",": "{,}"})
 
 
 def escape(text: object) -> str:
@@ -64,11 +72,14 @@ def frame_to_latex(
     by_row: bool = False,
     paragraphs: Collection[str] = (),
 ) -> str:
-    r"""Return a table as LaTeX, for a document with ``\usepackage{booktabs}``.
+    r"""Return a table as LaTeX, for a document with the packages booktabs, graphicx and longtable.
 
     An estimate and its interval become one column, ``-0.15 [-0.27, -0.04]``, with two digits of the
     narrowest interval: the columns ``lower`` and ``upper`` belong to ``mean`` (or to the column
     before them), ``x_lower`` and ``x_upper`` to ``x``. The index is left out.
+
+    A table that may be wider than the text is scaled down to fit, with the package graphicx. One
+    with more rows than a page has is a ``longtable``, with the package longtable.
 
     Parameters
     ----------
@@ -91,7 +102,7 @@ def frame_to_latex(
     Returns
     -------
     str
-        A ``table`` environment; without caption and label, the ``tabular`` alone.
+        A ``table`` or ``longtable`` environment; without caption and label, the ``tabular`` alone.
 
     Examples
     --------
@@ -119,16 +130,33 @@ def frame_to_latex(
             rounded.headings, rounded.columns, rounded.is_number, strict=True
         )
     }
-    return pd.DataFrame(columns).to_latex(
+    is_long = len(frame) > _ROWS_OF_PAGE and bool(caption or label)
+    latex = pd.DataFrame(columns).to_latex(
         index=False,
         escape=False,
         caption=escape(caption) or None,
         label=label or None,
+        longtable=is_long,
         column_format="".join(
             _PARAGRAPH if heading in paragraphs else "r" if is_number else "l"
             for heading, is_number in zip(rounded.headings, rounded.is_number, strict=True)
         ),
     )
+    if is_long:
+        return f"{{\\footnotesize\n\\setlength{{\\tabcolsep}}{{3pt}}\n{latex}}}\n"
+    return _scaled(latex) if _characters(rounded) > _NARROW else latex
+
+
+def _characters(table: RoundedTable) -> int:
+    """Return how many characters the longest cells of all columns have, with spaces between."""
+    columns = zip(table.headings, table.columns, strict=True)
+    return sum(max(map(len, [heading, *cells])) + 2 for heading, cells in columns)
+
+
+def _scaled(latex: str) -> str:
+    before, tabular = latex.split(r"\begin{tabular}", 1)
+    tabular, after = tabular.split("\\end{tabular}\n", 1)
+    return f"{before}{_SCALED}\\begin{{tabular}}{tabular}\\end{{tabular}}}}\n{after}"
 
 
 def _math(cell: str) -> str:

@@ -104,10 +104,11 @@ class Step:
 
 
 class FigureFiles(NamedTuple):
-    """The two files of a figure."""
+    """The files of a figure: two for any use, and one for narrow screens."""
 
     svg: Path
     png: Path
+    narrow: Path
 
 
 # Tables as CSV: all digits, no index, lists of words with semicolons between them.
@@ -227,12 +228,16 @@ def _write_distances(table: pd.DataFrame, text: Path, columns: Path) -> None:
     write_table(table, columns)
 
 
-def _draw(draw: audit_figures.Draw, svg: Path, png: Path) -> None:
-    audit_figures.save(draw, svg, png)
+def _draw(draw: audit_figures.Draw, svg: Path, png: Path, narrow: Path) -> None:
+    audit_figures.save(draw, svg, png, narrow)
+
+
+def _figure_files(stem: str) -> tuple[str, str, str]:
+    return f"{stem}.svg", f"{stem}.png", f"{stem}-narrow.svg"
 
 
 def _figure(name: str, stem: str) -> Artifact[FigureFiles]:
-    return Artifact(name, (f"figures/{stem}.svg", f"figures/{stem}.png"), _draw, FigureFiles)
+    return Artifact(name, _figure_files(f"figures/{stem}"), _draw, FigureFiles)
 
 
 _INTERVAL = ("mean", "sd", "lower", "upper")
@@ -280,7 +285,7 @@ DIAGNOSTICS = _table(
     "diagnostics",
     "diagnostics.csv",
     Columns(
-        _typed(str, "model", "engine", "found", "problems", "notes")
+        _typed(str, "model", "engine", "scale_sampler", "found", "problems", "notes")
         | _typed(int, "draws")
         | _typed(bool, "ok")
     ),
@@ -414,9 +419,7 @@ def _read_paper(*paths: Path) -> dict[str, str]:
 PAPER: Artifact[dict[str, str]] = Artifact(
     "paper", tuple(f"paper/{name}" for name in _PAPER), _write_paper, _read_paper
 )
-BETWEEN_FIGURE = Artifact(
-    "between_figure", ("{of}-contrasts.svg", "{of}-contrasts.png"), _draw, FigureFiles
-)
+BETWEEN_FIGURE = Artifact("between_figure", _figure_files("{of}-contrasts"), _draw, FigureFiles)
 # The main numbers; a JSON schema beside this module describes them.
 RESULTS: Artifact[dict[str, Any]] = Artifact(
     "results", ("results.json",), _write_json, _read_results

@@ -10,7 +10,7 @@ from bayesbias._core.wording import enumerated
 from bayesbias.debias_effects import BeforeAfter
 from bayesbias.html import figure_svg
 from bayesbias.models import ModelSpec
-from bayesbias.plots import plot_before_after, plot_silhouette_grid
+from bayesbias.plots import narrow_figures, plot_before_after, plot_silhouette_grid
 from bayesbias.silhouette_analysis import Silhouettes
 from bayesbias.wordlists import Study
 
@@ -24,8 +24,8 @@ _DOTS = 200  # of the PNG, to an inch
 _WORDS = {"protected_word", "word_to_compare"}
 
 
-def save(draw: Draw, svg: Path, png: Path) -> None:
-    """Draw a figure and write it, the same each time."""
+def save(draw: Draw, svg: Path, png: Path, narrow: Path) -> None:
+    """Draw a figure and write it, the same each time; also as narrow as a telephone's screen."""
     import matplotlib.pyplot as plt
 
     axes = draw()
@@ -35,6 +35,12 @@ def save(draw: Draw, svg: Path, png: Path) -> None:
         figure.savefig(png, dpi=_DOTS, facecolor="white", metadata={"Software": None})
     finally:
         plt.close(figure)
+    with narrow_figures():
+        axes = draw()
+    try:
+        narrow.write_text(figure_svg(axes), "utf-8", newline="\n")
+    finally:
+        plt.close(axes.figure)  # type: ignore[arg-type]
 
 
 def has_coefficients(spec: ModelSpec) -> bool:

@@ -283,7 +283,7 @@ class AuditPart:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         rows = self.contrasts[self.contrasts["level"] != "word"]
         kept = ["contrast", "level", "group", "mean", "lower", "upper"]
@@ -479,7 +479,8 @@ class Audit:
         Returns
         -------
         str
-            A ``table`` environment per part, for a document with the package booktabs.
+            A ``table`` environment per part, for the packages booktabs, graphicx and
+            longtable.
         """
         return "".join(part.to_latex(caption=caption) for part in self.parts.values())
 

@@ -11,11 +11,12 @@ from bayesbias import __version__
 
 SOFTWARE = "bayesbias"
 _SOFTWARE_ENTRY = (
-    f"@software{{{SOFTWARE},\n"
-    "  author  = {{The bayesbias developers}},\n"
-    "  title   = {bayesbias: social bias in word embeddings, measured with its uncertainty},\n"
-    f"  version = {{{__version__}}},\n"
-    "  year    = {2026}\n"
+    # The styles of BibTeX know neither @software nor version.
+    f"@misc{{{SOFTWARE},\n"
+    "  author = {{The bayesbias developers}},\n"
+    "  title  = {bayesbias: social bias in word embeddings, measured with its uncertainty},\n"
+    f"  note   = {{Version {__version__}}},\n"
+    "  year   = {2026}\n"
     "}\n"
 )
 _KEY = re.compile(r"@\w+\{([^,]+),")

@@ -119,7 +119,7 @@ class Check:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         frame = self.table.assign(failed=self.table["failed"].map({True: "yes", False: "no"}))
         known = [name for name in ("embedding", "study", "doubt") if not (frame[name] != "").any()]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import CONNECTIONS, CONTROL_CONNECTIONS
-from bayesbias._core.wording import brief, did_you_mean, quoted
+from bayesbias._core.wording import brief, did_you_mean, quoted, shortened
 from bayesbias.auditing.audit_inputs import check_distinct
 from bayesbias.errors import SpecError
 from bayesbias.models import Fit, contrast_weights
@@ -44,11 +44,16 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True)
 class Names:
-    """The groups and words that conditions can be about, each with the connections that it has."""
+    """The groups and words that conditions can be about, each with the connections that it has.
+
+    A study may have labels for them, which are accepted as well.
+    """
 
     label: str
     groups: Mapping[str, Collection[str]]
     words: Mapping[str, Collection[str]]
+    group_labels: Mapping[str, str] = field(default_factory=dict)
+    word_labels: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of_study(cls, study: Study) -> Names:
@@ -59,6 +64,7 @@ class Names:
             f"the study {study.name!r}",
             dict.fromkeys(study.groups, given),
             dict.fromkeys(study.protected_words, given),
+            *_labels(study),
         )
 
     @classmethod
@@ -73,7 +79,8 @@ class Names:
             return {name: found.get(name, ()) for name in [*found, *listed]}
 
         groups, words = (study.groups, study.protected_words) if study else ((), ())
-        return cls(label, of("protected_group", groups), of("protected_word", words))
+        labels = _labels(study) if study else ()
+        return cls(label, of("protected_group", groups), of("protected_word", words), *labels)
 
     @property
     def connections(self) -> tuple[str, ...]:
@@ -84,6 +91,30 @@ class Names:
     def of(self, kind: Kind) -> Mapping[str, Collection[str]]:
         """Return the groups or the words."""
         return self.groups if kind == "group" else self.words
+
+    def matching(self, kind: Kind, name: str) -> list[str]:
+        """Return the groups or words with this name, or else those with this label."""
+        if name in self.of(kind):
+            return [name]
+        labels = self.group_labels if kind == "group" else self.word_labels
+        return [key for key, label in labels.items() if label == name]
+
+    def described(self, kind: Kind) -> list[str]:
+        """Return the groups or words as a message lists them, with their labels."""
+        labels = self.group_labels if kind == "group" else self.word_labels
+        return [
+            f"{name!r} ({labels[name]})" if name in labels else repr(name) for name in self.of(kind)
+        ]
+
+
+def _labels(study: Study) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the labels of the groups and words that are called otherwise in tables."""
+    groups = {name: study.group_label(name) for name in study.groups}
+    words = {name: study.word_label(name) for name in study.protected_words}
+    return tuple(  # type: ignore[return-value]
+        {name: label for name, label in labels.items() if label != name}
+        for labels in (groups, words)
+    )
 
 
 @dataclass(frozen=True)
@@ -149,19 +180,33 @@ class Condition:
                     f"{quoted(self.connections)}; name other connections."
                 )
             return [Level(kind, name) for name in complete]
-        kinds = [kind for kind in self.kinds if self.name in names.of(kind)]
-        if len(kinds) > 1:
-            raise SpecError(
-                f"condition {self.text!r}: {self.name!r} is a group and a word of {names.label}; "
-                f"write 'for group {self.name}' or 'for word {self.name}'."
-            )
-        for kind in kinds:
-            if not self._is_complete(names.of(kind)[self.name]):
+        levels = self._named_levels(names)
+        for kind, name in levels:
+            if not self._is_complete(names.of(kind)[name]):
                 raise SpecError(
                     f"condition {self.text!r}: {names.label} has no distances of the {kind} "
                     f"{self.name!r} for all of {quoted(self.connections)}; name another {kind}."
                 )
-        return [Level(kind, self.name) for kind in kinds]
+        return levels
+
+    def _named_levels(self, names: Names) -> list[Level]:
+        """Return the group or the word with the name or the label of the condition."""
+        levels = [
+            Level(kind, name) for kind in self.kinds for name in names.matching(kind, self.name)
+        ]
+        # A name comes before the label of something else.
+        levels = [level for level in levels if level.name == self.name] or levels
+        if len({level.kind for level in levels}) > 1:
+            raise SpecError(
+                f"condition {self.text!r}: {self.name!r} is a group and a word of {names.label}; "
+                f"write 'for group {self.name}' or 'for word {self.name}'."
+            )
+        if len(levels) > 1:
+            raise SpecError(
+                f"condition {self.text!r}: {self.name!r} is the label of several of "
+                f"{names.label}: {quoted(level.name for level in levels)}; use one of these names."
+            )
+        return levels
 
     def _is_complete(self, connections: Collection[str]) -> bool:
         # Without rows a model only guesses from the other words.
@@ -212,10 +257,15 @@ def check_names(conditions: Iterable[Condition], several: Sequence[Names]) -> No
         if any(found):
             continue
         kinds = " or ".join(condition.kinds)
-        known = [name for names in several for kind in condition.kinds for name in names.of(kind)]
+        pairs = [(names, kind) for names in several for kind in condition.kinds]
+        listed = dict.fromkeys(text for names, kind in pairs for text in names.described(kind))
+        known = [name for names, kind in pairs for name in names.of(kind)]
+        for names in several:
+            known += [*names.group_labels.values()] if "group" in condition.kinds else []
+            known += [*names.word_labels.values()] if "word" in condition.kinds else []
         raise SpecError(
             f"condition {condition.text!r}: there is no {kinds} {condition.name!r}; there are "
-            f"{quoted(dict.fromkeys(known))}.{did_you_mean(condition.name, known)}"
+            f"{shortened(listed)}.{did_you_mean(condition.name, known)}"
         )
 
 

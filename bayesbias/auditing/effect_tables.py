@@ -136,6 +136,7 @@ def diagnostics_table(fits: Mapping[str, Fit]) -> pd.DataFrame:
     for name, fit in fits.items():
         checks = fit.diagnostics()
         row: dict[str, Any] = {"model": name, "engine": fit.provenance["engine"]}
+        row["scale_sampler"] = str(fit.provenance.get("scale_sampler", ""))
         row["draws"] = fit.posterior.sizes["chain"] * fit.posterior.sizes["draw"]
         row["ok"] = checks.ok
         row["found"] = checks.description

@@ -22,11 +22,12 @@ def check(result: Audit | AuditPart | Fit | str | PathLike[str], *conditions: st
     A condition is ``<contrast> < <number> with P > <probability>``, with ``>`` and ``>=`` as well
     (``>=`` for the probability only). It is about the whole data set; ``for any group``, ``for any
     word``, ``for group <name>``, ``for word <name>``, or the name alone, at its end make it about
-    groups or words. The check fails if a condition holds. The probability is the share of the
-    posterior draws of the contrast that are beyond the number; an audit's draws are those of its
-    lead model. If these draws cannot be relied on, because of their diagnostics (R-hat, effective
-    sample size, divergences) or because the exact draws failed the checks of the audit, nothing
-    can be told: the check has not passed, whatever the probabilities are.
+    groups or words; for an audit, the labels of the study, such as *Islam*, may stand for the names
+    in tables, such as *muslim*. The check fails if a condition holds. The probability is the share
+    of the posterior draws of the contrast that are beyond the number; an audit's draws are those of
+    its lead model. If these draws cannot be relied on, because of their diagnostics (R-hat,
+    effective sample size, divergences) or because the exact draws failed the checks of the audit,
+    nothing can be told: the check has not passed, whatever the probabilities are.
 
     Parameters
     ----------

@@ -94,9 +94,11 @@ def _tables(part: AuditPart) -> dict[str, PaperTable]:
     wide = without_words(contrasts)
     same = contrasts[contrasts["level"] == "same attributes"]
     numbers = ["mean", "lower", "upper", "prob_negative", "prob_in_rope", "rows"]
+    cells = list(map(StudyLabels(part.study).query_cells, part.scores["query"]))
     scores = part.scores.assign(
         metric=[capitalized(title_of(name, METRICS)) for name in part.scores["metric"]],
-        query=part.scores["query"].map(StudyLabels(part.study).query),
+        groups=[groups for groups, _ in cells],
+        stereotypes=[stereotypes for _, stereotypes in cells],
     )
     return {
         "contrasts": PaperTable(
@@ -122,10 +124,10 @@ def _tables(part: AuditPart) -> dict[str, PaperTable]:
             f"Models compared by WAIC ({about}); the best first.",
         ),
         "metrics": PaperTable(
-            scores[["metric", "query", "value", "lower", "upper", "n_words"]],
+            scores[["metric", "groups", "stereotypes", "value", "lower", "upper", "n_words"]],
             f"Classical metrics ({part.embedding}, study {part.study.label}), with "
             f"{part.prob:.0%} intervals from a Bayesian bootstrap over words. n: words found.",
-            {"query": "groups and attributes", "n_words": "n"},
+            {"stereotypes": "stereotypes of", "n_words": "n"},
             by_row=True,
         ),
     }
@@ -165,11 +167,16 @@ def _data(part: AuditPart) -> list[str]:
 def _model(part: AuditPart) -> list[str]:
     draws, seed = part.record["options"]["draws"], part.record["seed"]
     diagnostics = part.diagnostics.set_index("model").loc[part.lead]
-    how = (
-        f"{CHAINS * draws:,} independent draws from its posterior"
-        if diagnostics["engine"] == "exact"
-        else f"{CHAINS} chains of {draws:,} draws with the No-U-Turn sampler [@hoffman2014nuts]"
-    )
+    if diagnostics["engine"] != "exact":
+        how = f"{CHAINS} chains of {draws:,} draws with the No-U-Turn sampler [@hoffman2014nuts]"
+    elif diagnostics["scale_sampler"] == "hmc":
+        how = (
+            f"{CHAINS * draws:,} draws from its posterior, with standard deviations from chains of "
+            "Hamiltonian Monte Carlo [@neal2011mcmc] and all other parameters drawn independently "
+            "given these"
+        )
+    else:
+        how = f"{CHAINS * draws:,} independent draws from its posterior"
     title = part.record["models"][part.lead]["title"]
     return [
         f"With bayesbias {__version__} [@bayesbias; @dobrzeniecka2024bayesian] we fitted the "

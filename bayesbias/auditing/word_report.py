@@ -109,7 +109,7 @@ class WordReport:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         text = f"The word {self.word} in {self.embedding}, with {self.prob:.0%} intervals."
         shown = self.table[["section", "item"]].assign(

@@ -176,7 +176,7 @@ class BeforeAfter:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         shown = self._without_words().drop(columns="note")
         text = (

@@ -28,6 +28,10 @@ from bayesbias.embeddings import (
 from bayesbias.errors import DataError, warn
 from bayesbias.wordlists import Attribute, Frequencies, Study, Unknown, as_study
 
+#: The lists that a warning about missing words names, and the words that it may suggest instead.
+_LISTS = 6
+_COMMON = 50_000
+
 
 def distance_table(
     embeddings: EmbeddingLike | Iterable[EmbeddingLike],
@@ -160,8 +164,15 @@ def _match_study(embedding: Embedding, study: Study, matching: Matching | None) 
     _refuse_two_roles(matched)
     matched.check(embedding.words)
     if matched.missing:
-        lists = "; ".join(f"{label}: {quoted(w, 5)}" for label, w in matched.missing.items())
-        warn(f"{embedding.name} lacks words of the study {study.name!r}, left out: {lists}")
+        shown = [f"{label}: {quoted(w, 5)}" for label, w in matched.missing.items()]
+        if len(shown) > _LISTS:
+            shown[_LISTS:] = [f"and words of {len(shown) - _LISTS} more lists"]
+        # The whole of a large vocabulary would take seconds to search.
+        similar = matched.similar(embedding.words[:_COMMON])
+        warn(
+            f"{embedding.name} lacks words of the study {study.name!r}, left out: "
+            f"{'; '.join(shown)}{'.' if similar else ''}{similar}"
+        )
     repeated = [text for words in matched.sets.values() for text in _same_vectors(words)]
     if repeated:
         warn(f"{embedding.name} has one vector for several words, used once: {'; '.join(repeated)}")

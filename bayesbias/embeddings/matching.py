@@ -317,14 +317,25 @@ class Matched:
         problems = self.problems()
         if problems:
             raise VocabularyError(
-                f"{'; '.join(problems)}.{self._similar(vocabulary)} Correct or replace these "
+                f"{'; '.join(problems)}.{self.similar(vocabulary)} Correct or replace these "
                 "words, use an embedding that has them, other fallbacks, or a higher threshold: "
                 "embedding.with_matching(threshold=…), or --threshold."
             )
         return self
 
-    def _similar(self, vocabulary: Iterable[str]) -> str:
-        """Return what the missing words may be misspellings of, for a message."""
+    def similar(self, vocabulary: Iterable[str]) -> str:
+        """Return what the missing words may be misspellings of, as a sentence of a message.
+
+        Parameters
+        ----------
+        vocabulary : iterable of str
+            Words to suggest.
+
+        Returns
+        -------
+        str
+            A sentence after a space, about the first few missing words; empty without suggestions.
+        """
         listed = {word for matched in self.sets.values() for word in matched.words}
         options = [word for word in vocabulary if word not in listed]
         missing = [word for words in self.missing.values() for word in words]

@@ -126,6 +126,8 @@ class Figure:
         Said below the picture; may have markup.
     hint : str, default ""
         What the reader can do with it on a screen, said after the caption; not printed.
+    narrow : str, default ""
+        The same picture as SVG for narrow screens, where it replaces `picture`.
 
     Raises
     ------
@@ -145,6 +147,7 @@ class Figure:
     alt: str
     caption: str = ""
     hint: str = ""
+    narrow: str = ""
 
     def __post_init__(self) -> None:
         if not self.alt.strip():
@@ -154,10 +157,16 @@ class Figure:
                 raise SpecError("'picture' holds bytes that are not a PNG file; give PNG or SVG.")
         else:
             _parse(self.picture)
+        if self.narrow:
+            _parse(self.narrow)
 
     def html(self, context: PageContext) -> str:
         """Return the figure as HTML."""
-        picture = _png(self.picture) if isinstance(self.picture, bytes) else _svg(self, context)
+        picture = (
+            _png(self.picture)
+            if isinstance(self.picture, bytes)
+            else _svg(self.picture, self.alt, context)
+        )
         number = context.number("Figure") if self.caption else ""
         return fill(
             "figure.html",
@@ -166,6 +175,7 @@ class Figure:
             hint=self.hint,
             number=number,
             picture=picture,
+            narrow=_svg(self.narrow, self.alt, context) if self.narrow else None,
         )
 
 
@@ -199,16 +209,16 @@ def _parse(svg: str) -> ET.Element:
     return root
 
 
-def _svg(figure: Figure, context: PageContext) -> _Picture:
+def _svg(svg: str, alt: str, context: PageContext) -> _Picture:
     """Return an SVG for a page with others."""
-    root = _parse(str(figure.picture))
+    root = _parse(svg)
     referred = {name for part in root.iter() for name in _references(part)}
     prefix = context.new_id("picture")
     # Short names, all different on the page; an id that nothing refers to is left out.
     names = {name: f"{prefix}-{number}" for number, name in enumerate(sorted(referred), 1)}
     width, view = _width(root), root.get("viewBox", "")
     _clean(root, names, context)
-    root.attrib = {"viewBox": view, "role": "img", "aria-label": printable(figure.alt)}
+    root.attrib = {"viewBox": view, "role": "img", "aria-label": printable(alt)}
     return _Picture(width, Markup(ET.tostring(root, encoding="unicode")))
 
 

@@ -104,6 +104,15 @@ class Metric:
     empty_details: ClassVar[Mapping[str, Any]] = {}
 
     @property
+    def side_of_bias(self) -> Test:
+        """The side that a permutation test is about unless another is given.
+
+        It is the side of `orientation` on which there is bias, or, for metrics with a sign, on
+        which the first targets are closer to the (first) attributes.
+        """
+        return "right-sided"
+
+    @property
     def takes_weights(self) -> bool:
         """Whether words can count other than a whole number of times."""
         return type(self).weighted is not Metric.weighted
@@ -486,7 +495,7 @@ class Metric:
         seed: Seed = None,
         calculate_p_value: bool = False,
         p_value_iterations: int = 10_000,
-        p_value_test_type: Test = "right-sided",
+        p_value_test_type: Test | None = None,
         p_value_method: Method = "auto",
         **options: object,
     ) -> Score:
@@ -499,7 +508,8 @@ class Metric:
         calculate_p_value : bool, default False
             Whether to test that the two target sets do not differ.
         p_value_iterations, p_value_test_type, p_value_method : as in `Measurement`
-            The arguments `iterations`, `test` and `method` of `Measurement.permutation_test`.
+            The arguments `iterations`, `test` and `method` of `Measurement.permutation_test`. By
+            default, the test is of the `side_of_bias` of the metric; WEFE's is right-sided for all.
         **options : object
             Options of the metric, for this call.
 
@@ -525,7 +535,8 @@ class Metric:
         <Score weat = 2.32, Male names and Female names wrt Career and Family, demo>
         """
         # Refused also where no p-value is asked for.
-        test = PermutationOptions(p_value_iterations, p_value_test_type, p_value_method)
+        side = self.side_of_bias if p_value_test_type is None else p_value_test_type
+        test = PermutationOptions(p_value_iterations, side, p_value_method)
         test.check("p_value_iterations", "p_value_test_type", "p_value_method")
         measurement = self.on(
             query, embedding, matching=matching, normalize=normalize, seed=seed, **options
@@ -533,7 +544,7 @@ class Metric:
         if not calculate_p_value:
             return measurement.score()
         return measurement.permutation_test(
-            iterations=test.iterations, test=test.test, method=test.method
+            iterations=test.iterations, test=p_value_test_type, method=test.method
         )
 
     def from_table(

@@ -12,6 +12,7 @@ import numpy as np
 from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
 from bayesbias.metrics.nested_subsets import NestedSubsets
+from bayesbias.metrics.permutations import Test
 from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import centres, directions, ones, size
 from bayesbias.numerics.nested_ranks import nested_rank_correlations
@@ -56,6 +57,11 @@ class ECT(Metric):
         "a group is equally close to all attributes, or its mean is zero, so there is no order"
     )
     empty_details: ClassVar[Mapping[str, Any]] = {"correlations": {}}
+
+    @property
+    def side_of_bias(self) -> Test:
+        """Left-sided: a smaller correlation is more biased."""
+        return "left-sided"
 
     def weighted(
         self,

@@ -98,7 +98,7 @@ class FactualAssociation:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         text = (
             f"Correlation of projections on {self.axis} in {self.embedding} with facts about "

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesbias._core.array_types import Array
 from bayesbias.metrics.base import Metric
+from bayesbias.metrics.permutations import Test
 from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import mean_cosines, sum_of_cosines
 from bayesbias.numerics.weighted import shares
@@ -54,6 +55,11 @@ class MAC(Metric):
         "less biased"
     )
     empty_details: ClassVar[Mapping[str, Any]] = {"targets_eval": {}}
+
+    @property
+    def side_of_bias(self) -> Test:
+        """Left-sided: smaller distances are more biased."""
+        return "left-sided"
 
     def weighted(
         self,

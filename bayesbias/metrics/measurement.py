@@ -181,7 +181,7 @@ class Measurement:
         self,
         *,
         iterations: int = 10_000,
-        test: Test = "right-sided",
+        test: Test | None = None,
         method: Method = "auto",
     ) -> Score:
         """Test that the two target sets do not differ.
@@ -192,8 +192,11 @@ class Measurement:
         ----------
         iterations : int, default 10,000
             How many permutations are drawn where not all are enumerated.
-        test : {"right-sided", "left-sided", "two-sided"}, default "right-sided"
-            Whether values as large as the observed count, as small, or as far from neutral.
+        test : {"right-sided", "left-sided", "two-sided"}, optional
+            Whether values as large as the observed count, as small, or as far from neutral. By
+            default the side of bias of the metric (`Metric.side_of_bias`): left-sided for ECT and
+            MAC, whose small values mean bias, and for RND with ``distance="norm"``, which is below
+            0 if the first targets are closer; right-sided for all others.
         method : {"auto", "exact", "approximate"}, default "auto"
             ``exact`` enumerates all partitions, ``approximate`` draws some without replacement
             within each; ``auto`` enumerates up to 1,000,000.
@@ -215,7 +218,8 @@ class Measurement:
         >>> round(measurement.permutation_test().p_value, 4)
         0.0001
         """
-        options = PermutationOptions(iterations, test, method)
+        side = self.metric.side_of_bias if test is None else test
+        options = PermutationOptions(iterations, side, method)
         options.check("iterations", "test", "method")
         self._check_two_targets()
         score = self._score()

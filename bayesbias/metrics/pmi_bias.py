@@ -121,7 +121,7 @@ class PMIBias:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         text = (
             f"PMI bias of words between {self.groups[0]} (above 0) and {self.groups[1]} (below 0) "

@@ -127,7 +127,7 @@ class ProjectionExtremes:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         text = (
             f"Words with the largest projections on {self.axis} in {self.embedding}, with "

@@ -11,6 +11,7 @@ import numpy as np
 from bayesbias._core.array_types import Array
 from bayesbias._core.validation import one_of
 from bayesbias.metrics.base import Metric
+from bayesbias.metrics.permutations import Test
 from bayesbias.metrics.query_vectors import WordVectors
 from bayesbias.metrics.weighting import centres, directions, ones, size, total
 from bayesbias.numerics.weighted import shares
@@ -66,6 +67,11 @@ class RND(Metric):
 
     def __post_init__(self) -> None:
         one_of("distance", self.distance, ("norm", "cos"))
+
+    @property
+    def side_of_bias(self) -> Test:
+        """The side on which the attributes are closer to the first targets."""
+        return "right-sided" if self.distance == "cos" else "left-sided"
 
     def bounds(self, query: Query) -> tuple[float, float]:
         """Return −2 and 2 for cosines; norms have no bounds."""

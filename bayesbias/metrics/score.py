@@ -208,7 +208,7 @@ class Score(Mapping[str, Any]):
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
 
         Examples
         --------

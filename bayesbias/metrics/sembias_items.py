@@ -114,7 +114,7 @@ class SemBias:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         text = (
             f"SemBias: the pair that differs most as {self.pair[0]} and {self.pair[1]} do, as a "

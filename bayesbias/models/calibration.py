@@ -217,7 +217,7 @@ class Calibration:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         text = f"Coverage of {self.prob:.0%} intervals of model {self.model}, {self._source()}."
         columns = ["quantity", "level", "coverage", "lower", "upper", "width", "verdict"]

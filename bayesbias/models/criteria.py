@@ -140,7 +140,7 @@ class Elpd:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         frame = pd.DataFrame(
             {self.kind: [self.deviance], "SE": [2 * self.se], f"p{self.kind}": [self.p]}
@@ -394,10 +394,12 @@ def _named_fits(fits: object, table: pd.DataFrame | None) -> dict[str, Fit]:
     if isinstance(fits, Mapping):
         named = {str(name): value for name, value in fits.items()}
     else:
-        models = list(fits)
-        if any(isinstance(value, Fit) for value in models):
-            raise SpecError(f"'fits' is a {type(fits).__name__} with fits; {example}.")
-        named = {load_model(model).name: model for model in models}
+        named = {}
+        for value in fits:
+            name = value.spec.name if isinstance(value, Fit) else load_model(value).name
+            if name in named and (isinstance(value, Fit) or isinstance(named[name], Fit)):
+                raise SpecError(f"'fits' has two fits of the model {name!r}; {example}.")
+            named[name] = value
     if not named:
         raise SpecError(f"'fits' is empty; {example}.")
     return {name: as_fit(value, table) for name, value in named.items()}
@@ -465,14 +467,14 @@ class Comparison(pd.DataFrame):
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         decimals = {**dict.fromkeys(map(str, self.columns), 1), "weight": 2}
         return frame_to_latex(self.table, caption, decimals=decimals)
 
 
 def compare(
-    fits: Mapping[str, Fit | Model] | Iterable[Model],
+    fits: Mapping[str, Fit | Model] | Iterable[Fit | Model],
     criterion: Literal["waic", "loo"] = "waic",
     *,
     by: str | None = None,
@@ -482,9 +484,9 @@ def compare(
 
     Parameters
     ----------
-    fits : mapping of str to Fit, or models
-        The fits, by a name for each. Models, such as ``["crossed", "interaction"]``, are fitted to
-        `table`.
+    fits : mapping of str to Fit, or list of Fit or models
+        The fits, by a name for each; in a list, fits have the names of their models. Models, such
+        as ``["crossed", "interaction"]``, are fitted to `table`.
     criterion : {"waic", "loo"}, default "waic"
         Widely applicable information criterion, or leave-one-out cross-validation.
     by : str, optional
@@ -505,6 +507,8 @@ def compare(
     ------
     DataError
         If the fits are of different tables.
+    SpecError
+        If two fits in a list are of one model; give them names.
 
     Warns
     -----

@@ -110,7 +110,7 @@ class Diagnostics:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         titles = {"r_hat": "largest R-hat", "ess_bulk": "smallest bulk ESS",
                   "ess_tail": "smallest tail ESS"}  # fmt: skip

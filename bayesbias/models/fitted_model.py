@@ -642,8 +642,8 @@ class Fit:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs. Of a model that does
-            not distinguish connections, the table of `coefficients`.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable. Of a
+            model that does not distinguish connections, the table of `coefficients`.
         """
         frame = self._leading_contrasts(by, prob, kind)
         what = "contrasts" if frame is not None else "coefficients"

@@ -95,7 +95,8 @@ class Overview:
         Returns
         -------
         str
-            Two ``table`` environments, for a document with the package booktabs.
+            Two ``table`` environments, for the packages booktabs, graphicx and
+            longtable.
         """
         titles = {"prob_negative": "P(< 0)", "prob_in_rope": "P(in ROPE)"}
         text = "Contrasts of the data set." if caption is None else caption

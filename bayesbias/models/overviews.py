@@ -106,7 +106,7 @@ class Overviews:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         text = "Questions of the thesis, by data set." if caption is None else caption
         answers = self.formatted().reset_index(names="question")

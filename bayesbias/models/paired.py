@@ -163,7 +163,7 @@ class PairedFit:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         frame = self.effects(by=by, prob=prob, kind=kind)
         text = f"Distances before and after, and their change, with {prob:.0%} intervals."

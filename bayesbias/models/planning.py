@@ -125,7 +125,7 @@ class Plan:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         titles = {"n": "words per group", "prob_narrow_enough": "P(narrow enough)"}
         return frame_to_latex(

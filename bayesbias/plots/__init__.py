@@ -28,6 +28,7 @@ from bayesbias.plots.silhouettes_plot import (
     plot_silhouettes,
 )
 from bayesbias.plots.style import CONNECTION_STYLES as CONNECTION_STYLES
+from bayesbias.plots.style import narrow_figures as narrow_figures
 from bayesbias.plots.word_map_plot import plot_word_map
 from bayesbias.plots.word_plot import plot_word
 

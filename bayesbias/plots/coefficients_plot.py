@@ -21,6 +21,7 @@ from bayesbias.plots.style import (
     new_axes,
     number,
     reference,
+    row_label,
     tidy,
     write_above,
 )
@@ -97,7 +98,8 @@ def plot_coefficients(
         for block, part in _blocks(each, name, prob).items()
     }
     order = {
-        title: [CONNECTION_STYLES[c].label for c in part.index] for title, part in parts.items()
+        title: [row_label(CONNECTION_STYLES[c].label) for c in part.index]
+        for title, part in parts.items()
     }
     rows = Rows.of(order, 1, between=_BETWEEN, headed=len(parts) > 1, lane=_LANE)
     ax = new_axes(6.4, _LANE * rows.end + 0.75) if ax is None else ax

@@ -13,7 +13,7 @@ from bayesbias._core.wording import quoted
 from bayesbias.distances import Duplicates, check_table
 from bayesbias.errors import DataError
 from bayesbias.plots.plot_checks import in_table
-from bayesbias.plots.style import CONNECTION_STYLES, INK, new_axes, tidy, write_above
+from bayesbias.plots.style import CONNECTION_STYLES, INK, new_axes, row_label, tidy, write_above
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +98,7 @@ def plot_distances(
         shown_dots = f"; {len(drawn):,} drawn" if len(drawn) < len(values) else ""
         text = f"{values.mean():.2f}  (n = {len(values):,}{shown_dots})"
         write_above(ax, text, (float(values.mean()), row + 0.36), 1.5)
-    labels = [CONNECTION_STYLES[name].label for name in reversed(shown)]
+    labels = [row_label(CONNECTION_STYLES[name].label) for name in reversed(shown)]
     ax.set_yticks(range(len(shown)), labels, fontsize=9)
     ax.set_ylim(-0.55, len(shown) - 0.3)
     ax.set_xlabel("cosine distance")

@@ -24,6 +24,7 @@ from bayesbias.plots.style import (
     label_below,
     legend_above,
     new_axes,
+    row_label,
     settle,
     tidy,
 )
@@ -122,7 +123,8 @@ def plot_predictive_check(
     _write_coverage(ax, fit, by, prob, size)
     settle(ax)
     label_below(ax, OUTCOMES[fit.spec.outcome].label)
-    legend_above(ax, _handles(len(replicated), prob), columns=2)
+    # A legend that is wider than the axes is above the headings of the columns beside them.
+    legend_above(ax, _handles(len(replicated), prob), columns=2, space_if_wider=2.9)
     return ax
 
 
@@ -217,7 +219,7 @@ def _write_coverage(ax: Axes, fit: Fit, by: str | None, prob: float, size: int) 
 
 def _labels(names: list[str], codes: Codes, by: str | None, *, lines: bool) -> list[str]:
     """Return what to write beside the rows: names, and where there is room how many distances."""
-    shown = [CONNECTION_STYLES[n].label if by == "connection" else n for n in names]
+    shown = [row_label(CONNECTION_STYLES[n].label) if by == "connection" else n for n in names]
     if not lines:
         return shown
     counts = np.bincount(codes, minlength=len(names))

@@ -17,9 +17,11 @@ from bayesbias.metrics import METRICS
 from bayesbias.plots.style import (
     GRID,
     INK,
+    figure_width,
     legend_above,
     new_axes,
     number,
+    row_label,
     styles,
     tidy,
     wrapped,
@@ -346,7 +348,7 @@ def _draw(ax: Axes, result: Silhouettes, several: Mapping[str, _Look], band: Ban
     ax.set_xlim(least - pad, whole + pad)
     ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     side = result.side.removesuffix("s")
-    ax.set_xlabel(f"number of {side} words ({whole:,} in all)", color=INK)
+    ax.set_xlabel(row_label(f"number of {side} words ({whole:,} in all)", 24), color=INK)
     title = title_of(result.metric, METRICS)
     ax.set_ylabel(f"{title} ({result.neutral_value:g}: no bias)", color=INK)
     tidy(ax)
@@ -469,7 +471,7 @@ def _new_grid(rows: int, columns: int, embeddings: int) -> tuple[Figure, npt.NDA
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     height = max(_PANEL[1], 1.2 * _LINE * (embeddings + 1) + 0.4)
-    size = (_PANEL[0] * columns + 0.4, height * rows)
+    size = (figure_width(_PANEL[0] * columns + 0.4), height * rows)
     room = ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06, wspace=0.02, hspace=0.04)
     return plt.subplots(rows, columns, figsize=size, squeeze=False, sharey="row", layout=room)
 

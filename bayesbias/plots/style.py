@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -64,11 +67,42 @@ def styles(labels: Iterable[str]) -> dict[str, Style]:
     }
 
 
+#: Inches that a new figure may be wide at most.
+_WIDEST: ContextVar[float] = ContextVar("_WIDEST", default=math.inf)
+
+
+@contextmanager
+def narrow_figures(width: float = 3.9) -> Iterator[None]:
+    """Draw new figures for a narrow screen, at most this many inches wide.
+
+    >>> import bayesbias as bb
+    >>> with narrow_figures():
+    ...     axes = bb.plot_distances(bb.distance_table("demo", "religion"))
+    >>> float(axes.figure.get_figwidth())
+    3.9
+    """
+    before = _WIDEST.set(width)
+    try:
+        yield
+    finally:
+        _WIDEST.reset(before)
+
+
+def figure_width(width: float) -> float:
+    """Return how wide a new figure is drawn that is so many inches wide where there is room."""
+    return min(width, _WIDEST.get())
+
+
+def is_narrow() -> bool:
+    """Return whether figures are drawn for a narrow screen."""
+    return _WIDEST.get() < math.inf
+
+
 def new_axes(width: float, height: float) -> Axes:
     """Return the axes of a new figure that makes room for its labels."""
     import matplotlib.pyplot as plt
 
-    _, axes = plt.subplots(figsize=(width, height), layout="constrained")
+    _, axes = plt.subplots(figsize=(figure_width(width), height), layout="constrained")
     return axes
 
 
@@ -136,7 +170,12 @@ def patches(several: Iterable[Style]) -> list[Artist]:
 
 
 def legend_above(
-    axes: Axes, handles: Sequence[Artist], *, columns: int, space: float = 0.5
+    axes: Axes,
+    handles: Sequence[Artist],
+    *,
+    columns: int,
+    space: float = 0.5,
+    space_if_wider: float | None = None,
 ) -> None:
     """Put a legend above settled axes, where it hides nothing, in columns as there is room for."""
     room = axes.get_window_extent().width
@@ -153,15 +192,30 @@ def legend_above(
             columnspacing=1.4,
             borderaxespad=space,
         )
-        if legend.get_window_extent().width <= room:
-            break
+        width = legend.get_window_extent().width
+        if width <= room:
+            return
+    if not is_narrow():
+        return
+    # A single column with long names: it ends with the axes, or begins with the figure.
+    start = max(axes.get_window_extent().x1 - width, axes.figure.bbox.x0)
+    point = axes.transAxes.inverted().transform((start, 0))
+    legend.set_bbox_to_anchor((float(point[0]), 1), transform=axes.transAxes)
+    legend.borderaxespad = space if space_if_wider is None else space_if_wider
 
 
 def label_below(axes: Axes, text: str) -> None:
-    """Write below settled axes what they show; if it is wider than they are, it ends with them."""
+    """Write below settled axes what they show; if it is wider than they are, it ends with them.
+
+    If it is also wider than the figure to their left, it has several lines.
+    """
     label = axes.set_xlabel(text, color=INK)
-    if label.get_window_extent().width > axes.get_window_extent().width:
-        axes.set_xlabel(text, loc="right")
+    width, extent = label.get_window_extent().width, axes.get_window_extent()
+    if width > extent.width:
+        n_lines = math.ceil(width / (0.96 * extent.x1))
+        # Lines of about the same length; words are not cut.
+        text = wrapped(text, math.ceil(len(text) / n_lines) + 4) if n_lines > 1 else text
+        axes.set_xlabel(text, loc="right", multialignment="right")
 
 
 def settle(axes: Axes) -> None:
@@ -172,6 +226,11 @@ def settle(axes: Axes) -> None:
 def number(value: float, digits: int) -> str:
     """Return a number as the axes write theirs, with a minus sign and not a hyphen."""
     return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def row_label(text: str, width: int = 16) -> str:
+    """Return a label, in lines if the figure is for a narrow screen."""
+    return wrapped(text, width) if is_narrow() else text
 
 
 def wrapped(text: str, width: int) -> str:

@@ -151,7 +151,7 @@ class ListComparison:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         text = (
             f"Lists for {self.concept} in {self.embedding}: {self.metric} with "

@@ -198,7 +198,7 @@ class NullDistribution:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         text = (
             f"{self.metric} of {self.query} in {self.embedding} beside its values without bias, "

@@ -204,7 +204,7 @@ class RankPosterior:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         table = self.table
         shown = table[["embedding", "score", "lower", "upper", "expected_rank"]].copy()

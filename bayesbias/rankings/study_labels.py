@@ -61,24 +61,50 @@ class StudyLabels:
 
     def query(self, name: str) -> str:
         """Return a query in words; one that the study does not make keeps its name."""
+        targets, attributes = self._parsed(name)
+        if not targets:
+            return name
+        groups = self._named(targets)
+        if attributes is None:
+            return f"{groups}, by all attributes"
+        if not attributes:
+            return groups
+        if set(attributes) == set(targets):
+            return f"{groups}, by {'their' if len(targets) > 1 else 'its'} stereotypes"
+        return f"{groups}, by the stereotypes of {self._named(attributes)}"
+
+    def query_cells(self, name: str) -> tuple[str, str]:
+        """Return the groups of a query, and the groups of its stereotypes, as a table has them.
+
+        >>> import bayesbias as bb
+        >>> labels = StudyLabels(bb.load_study("religion"))
+        >>> labels.query_cells("jew and muslim wrt muslim stereotypes")
+        ('Judaism and Islam', 'Islam')
+        >>> labels.query_cells("jew and muslim wrt jew stereotypes and muslim stereotypes")
+        ('Judaism and Islam', 'the same')
+        """
+        targets, attributes = self._parsed(name)
+        if not targets:
+            return name, ""
+        if attributes is None:
+            return self._named(targets), "all attributes"
+        same = bool(attributes) and set(attributes) == set(targets)
+        return self._named(targets), "the same" if same else self._named(attributes)
+
+    def _parsed(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+        """Return the groups of a query and those of its stereotypes; None if it has all."""
         if name in self._targets:
-            return self._named(self._targets[name])
-        for found in re.finditer(_BETWEEN, name):
-            targets = self._targets.get(name[: found.start()])
-            rest = name[found.end() :]
+            return self._targets[name], ()
+        for between in re.finditer(_BETWEEN, name):
+            targets = self._targets.get(name[: between.start()])
+            rest = name[between.end() :]
             if targets is None:
                 continue
             if rest in self._attributes:
-                return f"{self._named(targets)}, by {self._described(rest, targets)}"
+                return targets, self._attributes[rest]
             if rest == f"attributes of {self._study.name}":
-                return f"{self._named(targets)}, by all attributes"
-        return name
-
-    def _described(self, attributes: str, targets: tuple[str, ...]) -> str:
-        names = self._attributes[attributes]
-        if set(names) == set(targets):
-            return "their stereotypes" if len(names) > 1 else "its stereotypes"
-        return f"the stereotypes of {self._named(names)}"
+                return targets, None
+        return (), ()
 
     def _named(self, groups: Iterable[str]) -> str:
         return enumerated([self._study.group_label(name) for name in groups])

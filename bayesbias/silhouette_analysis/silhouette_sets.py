@@ -99,7 +99,7 @@ class SilhouetteSet:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         shown = self.table
         if shown["chance"].isna().all():

@@ -470,7 +470,7 @@ class Silhouettes:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         shown = self.robustness_table.copy()
         shown.insert(1, "value", self.complete.to_numpy())

@@ -147,7 +147,7 @@ class MatchedStudy(Study):
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         text = (
             f"{len(self.matches):,} neutral controls of the study {self.name}, matched to the "

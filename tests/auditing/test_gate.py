@@ -20,7 +20,7 @@ from small_audit import FAST, QUICK, forest, sketch, times
 
 import bayesbias as bb
 from bayesbias.auditing import audit_figures, audit_run, audit_steps
-from bayesbias.auditing.conditions import Condition
+from bayesbias.auditing.conditions import Condition, Names, check_names
 from bayesbias.errors import DataError, SpecError
 
 ALWAYS = "associated - different < 9 with P > 0.5"
@@ -237,6 +237,48 @@ def test_names_that_are_not_there_are_refused_before_work(
             call()
         assert all(name in str(caught.value) for name in [condition, *named])
     assert not (tmp_path / "x").exists()
+
+
+def labelled(trees: bb.Study) -> bb.Study:
+    labels = {"groups": {"oak": "Broad-leaved", "fir": "Conifers"}, "words": {"acorn": "Acorn"}}
+    return bb.Study.from_dict({**trees.to_dict(), "labels": labels})
+
+
+def test_labels_of_the_study_are_names_too(made: Path, trees: bb.Study) -> None:
+    part = next(iter(bb.Audit(made).parts.values()))
+    names = Names.of_table(part.table, "trees", labelled(trees))
+    for before, label, name in (
+        ("for group", "Conifers", "fir"),
+        ("for", "Conifers", "fir"),
+        ("for word", "Acorn", "acorn"),
+        ("for", "acorn", "acorn"),
+    ):
+        condition = Condition.parse(f"{NEVER} {before} {label}")
+        check_names([condition], [names])
+        assert [level.name for level in condition.levels(names)] == [name]
+    assert Names.of_study(labelled(trees)).matching("group", "Conifers") == ["fir"]
+
+
+def test_unknown_names_are_refused_with_names_and_labels(trees: bb.Study) -> None:
+    names = Names.of_study(labelled(trees))
+    with pytest.raises(SpecError) as caught:
+        check_names([Condition.parse(f"{NEVER} for group Conifer")], [names])
+    text = str(caught.value)
+    assert "'oak' (Broad-leaved), 'fir' (Conifers)" in text
+    assert "Did you mean 'Conifers'?" in text
+
+
+def test_a_name_comes_before_a_label_and_labels_must_be_unique(trees: bb.Study) -> None:
+    confusing = {**trees.to_dict(), "labels": {"groups": {"oak": "fir"}}}
+    names = Names.of_study(bb.Study.from_dict(confusing))
+    assert [n for _, n in Condition.parse(f"{NEVER} for group fir").levels(names)] == ["fir"]
+    words = list(trees.protected_words)[:2]
+    same = {**trees.to_dict(), "labels": {"words": dict.fromkeys(words, "Tree")}}
+    names = Names.of_study(bb.Study.from_dict(same))
+    with pytest.raises(
+        SpecError, match="the label of several of the study 'trees': 'oak', 'acorn'"
+    ):
+        Condition.parse(f"{NEVER} for Tree").levels(names)
 
 
 def test_connections_that_a_study_lacks_are_refused_before_work(tmp_path: Path) -> None:

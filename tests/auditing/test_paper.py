@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from latex_documents import complaints, needs_latex
 
 import bayesbias as bb
 from bayesbias.auditing import bibliography, card_section
+from bayesbias.auditing.audit_result import AuditPart
+from bayesbias.auditing.audit_run import write_report
 from bayesbias.auditing.paper import methods_text
 from bayesbias.errors import SpecError
 
@@ -60,6 +64,24 @@ def test_tables_have_the_numbers_of_the_audit(audit: bb.Audit) -> None:
         np.testing.assert_allclose(means, own["mean"], atol=6e-3)
     assert "89% intervals" in read(audit, "contrasts.md").splitlines()[0]
     assert "\\toprule" in read(audit, "metrics.tex")
+
+
+@needs_latex
+@pytest.mark.skipif(shutil.which("bibtex") is None, reason="BibTeX is not installed")
+def test_latex_compiles_tables_methods_and_references(audit: bb.Audit, tmp_path: Path) -> None:
+    paper = audit.folder / "paper"
+    (tmp_path / "references.bib").write_text(read(audit, "references.bib"), "utf-8")
+    texts = [path.read_text("utf-8") for path in sorted(paper.glob("*.tex"))]
+    ending = "\\bibliographystyle{plainnat}\\bibliography{references}\n"
+    assert not complaints(texts, tmp_path, ending=ending, runs=3)
+
+
+@needs_latex
+@pytest.mark.skipif(shutil.which("bibtex") is None, reason="BibTeX is not installed")
+def test_bibtex_reads_all_references(tmp_path: Path) -> None:
+    (tmp_path / "references.bib").write_text("\n".join(bibliography.entries().values()), "utf-8")
+    ending = "\\bibliographystyle{plainnat}\\bibliography{references}\n"
+    assert not complaints([r"\nocite{*}Text."], tmp_path, ending=ending, runs=3)
 
 
 def test_methods_say_what_was_done(audit: bb.Audit) -> None:
@@ -118,6 +140,29 @@ def test_nuts_is_named_where_it_was_used(audit: bb.Audit, monkeypatch: pytest.Mo
     sampled = part.diagnostics.assign(engine="nuts")
     monkeypatch.setitem(vars(part), "diagnostics", sampled)
     assert "4 chains of 100 draws with the No-U-Turn sampler" in methods_text(part)
+
+
+def test_markov_chains_of_scales_are_named_where_they_were_used(
+    audit: bb.Audit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = next(iter(audit.parts.values()))
+    drawn = part.diagnostics
+    assert set(drawn["scale_sampler"]) == {"rejection"}
+    page = write_report(audit.folder).read_text("utf-8")
+    assert "deviations are drawn by rejection sampling." in page
+    read_diagnostics = property(lambda self: drawn.assign(scale_sampler="hmc"))
+    monkeypatch.setattr(AuditPart, "diagnostics", read_diagnostics)
+    text = methods_text(part)
+    assert "independent draws from" not in text
+    assert "Hamiltonian Monte Carlo [@neal2011mcmc]" in text
+    page = write_report(audit.folder).read_text("utf-8")
+    assert "rejection sampling" not in page
+    assert "400 draws" in page
+    one = drawn["model"].eq("interaction").map({True: "hmc", False: "rejection"})
+    some = property(lambda self: drawn.assign(scale_sampler=one))
+    monkeypatch.setattr(AuditPart, "diagnostics", some)
+    page = write_report(audit.folder).read_text("utf-8")
+    assert "by rejection sampling, in independent draws; those of interaction by" in page
 
 
 def test_model_card(audit: bb.Audit, tmp_path: Path) -> None:

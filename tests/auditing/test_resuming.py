@@ -35,7 +35,10 @@ def test_a_second_call_does_nothing(
         ("contrasts.csv", {"contrasts.csv", "means.csv", "coefficients.csv", "overview.csv"}),
         # It has the time in it, and the report has its hash.
         ("fits/baseline.nc", {"fits/baseline.nc", "report.html"}),
-        ("figures/means.png", {"figures/means.png", "figures/means.svg"}),
+        (
+            "figures/means.png",
+            {"figures/means.png", "figures/means.svg", "figures/means-narrow.svg"},
+        ),
         ("results.json", {"results.json"}),
         ("report.html", {"report.html"}),
     ],

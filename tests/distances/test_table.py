@@ -86,6 +86,31 @@ def test_of_many_missing_words_five_are_named(jobs: bb.Study) -> None:
     assert table.attrs["missing"] == {"x": {"control: neutral": controls[:7]}}
 
 
+def test_missing_words_come_with_similar_ones(jobs: bb.Study) -> None:
+    controls = ["tabel", "chair", "window", "door", "lamp", "floor"]
+    study = bb.Study("s", jobs.groups, jobs.stereotypes, {"neutral": controls})
+    words = ["he", "she", "engineer", "nurse", "table", *controls[1:]]
+    embedding = bb.Embedding(words, np.random.default_rng(3).normal(size=(len(words), 4)), "x")
+    with pytest.warns(BayesBiasWarning) as caught:
+        bb.distance_table(embedding, study)
+    assert str(caught[0].message) == (
+        "x lacks words of the study 's', left out: control: neutral: 'tabel'. Similar words that "
+        "it has: 'table' for 'tabel'."
+    )
+
+
+def test_a_warning_of_many_lists_with_missing_words_is_short() -> None:
+    names = [f"group{number}" for number in range(30)]
+    groups = {name: [f"{name}w{n}" for n in range(10)] for name in names}
+    stereotypes = {name: [f"{name}s{n}" for n in range(10)] for name in names}
+    lists = [*groups.values(), *stereotypes.values()]
+    words = [word for some in lists for word in some[1:]]
+    embedding = bb.Embedding(words, np.random.default_rng(3).normal(size=(len(words), 4)), "x")
+    with pytest.warns(BayesBiasWarning, match="and words of 54 more lists") as caught:
+        bb.distance_table(embedding, bb.Study("s", groups, stereotypes))
+    assert len(str(caught[0].message)) < 700
+
+
 def test_embeddings_that_lack_different_words(jobs: bb.Study) -> None:
     study = bb.Study("s", jobs.groups, jobs.stereotypes, {"neutral": list("abcdef")})
     rng = np.random.default_rng(3)

@@ -557,3 +557,25 @@ def test_a_table_with_three_intervals_does_not_scroll_sideways(
         "return [box.scrollWidth, box.clientWidth]"
     )
     assert needed <= room
+
+
+def test_figures_with_a_narrow_layout_do_not_scroll_sideways_on_a_phone(
+    show: Callable[..., Any], tmp_path: Path
+) -> None:
+    wide = '<svg viewBox="0 0 460 100" width="614"><text x="5" y="50">wide</text></svg>'
+    narrow = '<svg viewBox="0 0 280 200" width="374"><text x="5" y="50">narrow</text></svg>'
+    figures = [Figure(wide, "A word.", "One.", narrow=narrow), Figure(wide, "A word.", "Two.")]
+    url = write_page(Page("Figures", [Section("All", figures)]), tmp_path / "page.html").as_uri()
+    shown = (
+        "return [...document.querySelectorAll('.picture svg')]"
+        ".filter(svg => svg.getClientRects().length).map(svg => svg.textContent)"
+    )
+    assert show(url, width=390).execute_script(shown) == ["narrow", "wide"]
+    widths = (
+        "const box = document.querySelector('.narrow');"
+        "return [box.scrollWidth, box.clientWidth, box.firstChild.getBoundingClientRect().width]"
+    )
+    scrolled, client, picture = show(url, width=390).execute_script(widths)
+    assert scrolled <= client
+    assert picture > 330
+    assert show(url, width=1280).execute_script(shown) == ["wide", "wide"]

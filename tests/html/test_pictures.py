@@ -184,6 +184,16 @@ def test_errors(picture: str | bytes, alt: str, message: str) -> None:
         Figure(picture, alt)
 
 
+def test_a_picture_for_narrow_screens_has_ids_of_its_own() -> None:
+    svg = '<svg viewBox="0 0 9 9"><defs><path id="a" d="M0 0"/></defs><use href="#a"/></svg>'
+    page = Page("A", [Section("B", Figure(svg, "Dots.", narrow=svg))]).html()
+    ids = re.findall(r'<path id="([^"]+)"', page)
+    assert len(ids) == len(set(ids)) == 2
+    assert page.count('class="narrow"') == 1
+    with pytest.raises(SpecError, match="not SVG"):
+        Figure(svg, "Dots.", narrow="<svg")
+
+
 def test_no_figure() -> None:
     with pytest.raises(SpecError, match="'source' is an int; expected matplotlib axes"):
         figure_svg(3)  # type: ignore[arg-type]

@@ -438,6 +438,49 @@ def test_effect_size_of_targets_of_unequal_size_has_its_own_bound() -> None:
     assert bb.metrics.NAS().run_query(q, emb).value == pytest.approx(bound)
 
 
+@pytest.mark.parametrize(
+    ("metric", "side"),
+    [
+        (bb.metrics.ECT(), "left-sided"),
+        (bb.metrics.RND(), "left-sided"),
+        (bb.metrics.RND(distance="cos"), "right-sided"),
+        (bb.metrics.NAS(), "right-sided"),
+        (bb.metrics.WEAT(), "right-sided"),
+    ],
+    ids=str,
+)
+def test_p_values_are_of_the_side_of_bias_by_default(
+    emb: bb.Embedding, metric: bb.metrics.Metric, side: str
+) -> None:
+    q = query((2, 2) if metric.name == "weat" else (2, 1))
+    p = metric.run_query(q, emb, calculate_p_value=True).p_value
+    assert metric.side_of_bias == side
+    left, right = (
+        metric.on(q, emb).permutation_test(test=test).p_value
+        for test in ("left-sided", "right-sided")
+    )
+    assert left != right
+    assert p == (left if side == "left-sided" else right)
+    assert p == metric.on(q, emb).permutation_test().p_value
+    wefe = metric.run_query(q, emb, calculate_p_value=True, p_value_test_type="right-sided")
+    assert wefe.p_value == right
+
+
+def test_the_side_of_bias_follows_options_of_a_call(emb: bb.Embedding) -> None:
+    q = query((2, 1))
+    p = bb.metrics.RND().run_query(q, emb, calculate_p_value=True, distance="cos").p_value
+    measurement = bb.metrics.RND(distance="cos").on(q, emb)
+    assert p == measurement.permutation_test(test="right-sided").p_value
+
+
+def test_small_correlations_of_flowers_and_insects_are_bias() -> None:
+    weat = bb.load_query("weat_1")
+    q = bb.Query(weat.targets, weat.attributes[:1])
+    score = bb.metrics.ECT().run_query(q, "demo", calculate_p_value=True)
+    assert score.p_value is not None
+    assert score.p_value < 0.05
+
+
 def test_drawn_p_value_approaches_the_exact_one(emb: bb.Embedding) -> None:
     q = query((2, 2))
     exact = bb.metrics.WEAT().run_query(q, emb, calculate_p_value=True).p_value

@@ -565,6 +565,12 @@ def test_one_fit(fits: dict[str, bb.models.Fit]) -> None:
     assert bb.compare({"a": fits["baseline"]})["weight"].tolist() == [1.0]
 
 
+def test_fits_in_a_list_have_the_names_of_their_models(fits: dict[str, bb.models.Fit]) -> None:
+    named = bb.compare({fit.spec.name: fit for fit in fits.values()})
+    pd.testing.assert_frame_equal(bb.compare(list(fits.values())), named)
+    pd.testing.assert_frame_equal(bb.compare(fit for fit in fits.values()), named)
+
+
 def test_comparisons_that_are_refused(fits: dict[str, bb.models.Fit]) -> None:
     other = make_fit(bb.load_model("baseline"), make_table(3))
     with pytest.raises(DataError, match="'baseline' and 'b' are of different tables"):
@@ -573,10 +579,8 @@ def test_comparisons_that_are_refused(fits: dict[str, bb.models.Fit]) -> None:
         bb.compare(fits, "aic")  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'fits' is empty"):
         bb.compare({})
-    with pytest.raises(
-        SpecError, match="'fits' is a list with fits; give each fit a name: compare"
-    ):
-        bb.compare([fits["baseline"]])  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="two fits of the model 'baseline'; give each fit a name"):
+        bb.compare([fits["baseline"], fits["baseline"]])
     for one in (fits["baseline"], "baseline", bb.load_model("baseline"), 5):
         with pytest.raises(SpecError, match=f"'fits' is a {type(one).__name__}; give each fit"):
             bb.compare(one)  # type: ignore[arg-type]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from latex_documents import complaints, needs_latex
 from simulated import simulated_table
 
 import bayesbias as bb
@@ -114,7 +116,9 @@ def test_numbers_are_rounded_by_their_interval() -> None:
     )
     lines = frame_to_latex(frame, "50%", label="tab:one", titles={"rows": "n"}).splitlines()
     assert lines[1:3] == [r"\caption{50\%}", r"\label{tab:one}"]
-    assert lines[3] == r"\begin{tabular}{lrrrrl}"
+    assert lines[3].endswith(r"{\begin{tabular}{lrrrrl}")  # scaled to fit, as it is wide
+    assert r"\resizebox" in lines[3]
+    assert lines[-2] == r"\end{tabular}}"
     assert lines[5] == r"word class & mean & sd & prob negative & n & note \\"
     assert lines[7] == (r"a\_b & $-0.151$ [$-0.270$, $-0.040$] & 0.071 & $>0.99$ & 1,200 &  \\")
     assert lines[8] == r"50\% \& more & 0.000 [0.000, 0.085] & 0.053 & 0.50 & 3 & x \\"
@@ -122,6 +126,32 @@ def test_numbers_are_rounded_by_their_interval() -> None:
     assert "3 [1, 40]" in frame_to_latex(wide)
     missing = pd.DataFrame({"mean": [1.0, 2.0], "lower": [0.5, np.nan], "upper": [1.5, np.nan]})
     assert frame_to_latex(missing).splitlines()[4:6] == [r"1.0 [0.5, 1.5] \\", r"2.0 \\"]
+
+
+def test_thousands_have_no_space_in_negative_numbers() -> None:
+    assert "$-7{,}293$" in frame_to_latex(pd.DataFrame({"WAIC": [-7293.0, 12.0]}))
+
+
+def test_only_tables_that_may_not_fit_are_scaled_or_broken_over_pages() -> None:
+    narrow = pd.DataFrame({"word": ["imam"] * 45, "mean": 0.5})
+    assert "resizebox" not in frame_to_latex(narrow, "Words")
+    assert r"\begin{table}" in frame_to_latex(narrow, "Words")
+    long = frame_to_latex(pd.concat([narrow, narrow]), "Words", label="tab:words")
+    assert long.count(r"\begin{longtable}{lr}") == long.count(r"\caption{Words}") == 1
+    assert long.count(r"\label{tab:words}") == 1
+    assert r"\begin{table}" not in long
+
+
+@needs_latex
+def test_latex_compiles_wide_and_long_tables(tmp_path: Path) -> None:
+    texts = [f"{name}: {'all of it, ' * 5}" for name in "ab"]
+    wide = pd.DataFrame(dict.fromkeys(("α", "one", "two", "three"), texts)).iloc[:, 1:]
+    rows = {"word": ["imam_%&#^~\\{}[*<>−–×→≤≥∞…é"] * 90, "n": -12345}
+    interval = {"mean": -0.5, "lower": -0.9, "upper": -0.1}
+    long = pd.DataFrame({**rows, **interval})
+    tables = [frame_to_latex(wide, "50%"), frame_to_latex(long, "Words", label="tab:words")]
+    assert not complaints(tables, tmp_path)
+    assert r"\begin{longtable}" in tables[1]
 
 
 def test_escape() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from bayesbias._core.plugins import title_of
-from bayesbias._core.wording import capitalized
+from bayesbias._core.wording import capitalized, enumerated
 from bayesbias.auditing.audit_result import Audit
 from bayesbias.auditing.audit_steps import CHAINS
 from bayesbias.auditing.exact_density import ERRORS, POINTS
@@ -93,12 +93,25 @@ def _models(audit: Audit) -> SectionBlocks:
     engines = pd.concat([part.diagnostics for part in audit.parts.values()])
     sampled = list(dict.fromkeys(engines.loc[engines["engine"] == "nuts", "model"]))
     heavy = f" Sampled with NUTS instead: {literal(', '.join(sampled))}." if sampled else ""
+    chains = list(dict.fromkeys(engines.loc[engines["scale_sampler"] == "hmc", "model"]))
+    exact = [name for name in specs if name not in {*sampled, *chains}]
+    by_chains = "by Hamiltonian Monte Carlo ([Neal](#ref-neal)), in chains"
+    if not chains:
+        number, how = "independent draws", "by rejection sampling"
+    elif exact:
+        number = "draws"
+        how = (
+            f"by rejection sampling, in independent draws; those of {literal(enumerated(chains))} "
+            f"{by_chains}"
+        )
+    else:
+        number, how = "draws", by_chains
     leading = {part.lead for part in audit.parts.values()}
     yield (
         f"**Models.** All models were fitted to all distances with the exact engine of bayesbias "
-        f"({CHAINS * draws:,} independent draws, seed {seed}): given a few standard "
+        f"({CHAINS * draws:,} {number}, seed {seed}): given a few standard "
         "deviations, the models are Gaussian, so the means are integrated out, and the standard "
-        f"deviations are drawn by rejection sampling.{heavy} Intervals are the narrowest that "
+        f"deviations are drawn {how}.{heavy} Intervals are the narrowest that "
         f"contain {prob:.0%} of the posterior."
     )
     for name, spec in specs.items():

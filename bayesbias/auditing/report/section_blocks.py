@@ -26,7 +26,9 @@ def figure(files: FigureFiles, caption: str, alt: str, hint: str = "") -> Figure
     """Return a figure for the page, as SVG unless that is large; only that can be pointed at."""
     if files.svg.stat().st_size > _LARGE:
         return Figure(files.png.read_bytes(), alt, caption)
-    return Figure(read_utf8(files.svg), alt, caption, hint)
+    # The folder of an earlier version has no file for narrow screens.
+    narrow = read_utf8(files.narrow) if files.narrow.exists() else ""
+    return Figure(read_utf8(files.svg), alt, caption, hint, narrow)
 
 
 def with_data(contrasts: pd.DataFrame) -> pd.DataFrame:

@@ -205,7 +205,7 @@ def _strip(
         return
     kinds = [name for name in CONNECTIONS if (rows["connection"] == name).any()]
     low, high = scale
-    left, width, lane = 130.0, 420.0, 26.0
+    left, width, lane = 112.0, 300.0, 26.0
     bottom = 8 + lane * len(kinds)
 
     def x(value: float) -> float:

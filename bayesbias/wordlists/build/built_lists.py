@@ -340,7 +340,7 @@ class BuiltLists:
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         import pandas as pd
 

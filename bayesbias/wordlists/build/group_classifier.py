@@ -513,7 +513,7 @@ class GroupClassifier(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         str
-            A ``table`` environment, for a document with the package booktabs.
+            A ``table`` environment, for the packages booktabs, graphicx and longtable.
 
         Raises
         ------

@@ -178,7 +178,8 @@ class WordCheck:
         Returns
         -------
         str
-            Up to two ``table`` environments, for a document with the package booktabs.
+            Up to two ``table`` environments, for the packages booktabs, graphicx and
+            longtable.
         """
         several = len(set(self.lists["embedding"])) > 1
         by = ["embedding"] if several else []
