@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 import bayesbias as bb
+from bayesbias._core.array_types import Array
 from bayesbias.errors import DataError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -57,7 +57,7 @@ def differences(nuts: bb.models.Fit, exact: bb.models.Fit, table: pd.DataFrame) 
         error = np.sqrt(1 / own["ess_mean"].to_numpy() + 1 / len(b))
         # The error of a standard deviation is larger where the tails are heavy.
         kurtosis = ((b - b.mean(axis=0)) ** 4).mean(axis=0) / sd**4
-        ess = np.minimum(own["ess_bulk"], own["ess_tail"]).to_numpy()
+        ess = own[["ess_bulk", "ess_tail"]].min(axis=1).to_numpy()
         sd_error = np.sqrt((kurtosis - 1) / 4 * (1 / ess + 1 / len(b)))
         wider = np.abs(a.std(axis=0) / sd - 1)
         means.append(float(off.max()))
@@ -68,7 +68,7 @@ def differences(nuts: bb.models.Fit, exact: bb.models.Fit, table: pd.DataFrame) 
     return Differences(max(means), max(sds), tuple(beyond))
 
 
-def _flat(draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _flat(draws: Array) -> Array:
     return draws.reshape(len(draws), -1)
 
 
