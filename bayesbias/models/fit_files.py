@@ -22,9 +22,8 @@ from bayesbias.models.spec import ModelSpec
 if TYPE_CHECKING:
     from bayesbias.models.fitted_model import Fit
 
-#: Of the file; raised when older versions could not read it. Since 2, a column of categories is
-#: written as their numbers: as words, ten million rows took minutes and gigabytes.
-SCHEMA_VERSION = 2
+#: Of the file; raised when older versions could not read it.
+SCHEMA_VERSION = 1
 _GROUPS = ("posterior", "sample_stats", "table")
 # How a heap of HDF5 begins, and an object in it: a number, six bytes of no interest, a size.
 _HEAP = b"GCOL\x01\0\0\0"
@@ -54,6 +53,7 @@ def save_fit(fit: Fit, path: str | PathLike[str]) -> None:
     for name in fit.table.columns:
         column = fit.table[name]
         if isinstance(column.dtype, pd.CategoricalDtype):
+            # As words, ten million rows would take minutes and gigabytes.
             table[str(name)] = ("row", column.cat.codes.to_numpy())
             table[str(name)].attrs["categories"] = json.dumps(list(column.cat.categories))
         elif column.dtype.kind in "fiub":
@@ -238,12 +238,9 @@ def _frame(table: xr.Dataset) -> pd.DataFrame:
     for name, values in table.data_vars.items():
         if "categories" in values.attrs:
             levels = pd.Index(json.loads(values.attrs["categories"]), dtype="str")
-            codes = values.to_numpy()
-            if codes.dtype.kind not in "iu":  # the words themselves, as of version 1
-                # A word that is not among them becomes a gap, which is refused later.
-                codes = levels.get_indexer(pd.Index(codes.astype(object), dtype="str"))
+            # The code -1 is a gap, which is refused later.
             columns[str(name)] = pd.Series(
-                pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(levels))
+                pd.Categorical.from_codes(values.to_numpy(), dtype=pd.CategoricalDtype(levels))
             )
         elif values.dtype.kind in "fiub":
             columns[str(name)] = pd.Series(values.to_numpy())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -193,37 +192,6 @@ def test_columns_of_ones_own_are_kept(tmp_path: Path) -> None:
     again = bb.load_fit(tmp_path / "fit.nc").table
     assert again["note"].tolist() == table["note"].tolist()
     assert again["number"].tolist() == table["number"].tolist()
-
-
-def as_words(source: Path, target: Path) -> None:
-    """Write the words of a table as version 1 of the file had them."""
-    target.write_bytes(source.read_bytes())
-    with h5py.File(target, "r+") as file:
-        file.attrs["bayesbias_schema"] = 1
-        for name in [n for n, column in file["table"].items() if "categories" in column.attrs]:
-            old = file["table"][name]
-            names, scale = old.attrs["categories"], old.dims[0][0]
-            words = np.array(json.loads(names), dtype=object)[old[:]]
-            del file["table"][name]
-            column = file["table"].create_dataset(name, data=words, dtype=h5py.string_dtype())
-            column.attrs["categories"] = names
-            column.dims[0].attach_scale(scale)
-
-
-def test_words_are_read_as_version_1_of_the_file_has_them(saved: Path, tmp_path: Path) -> None:
-    as_words(saved, tmp_path / "old.nc")
-    one, other = bb.load_fit(saved).table, bb.load_fit(tmp_path / "old.nc").table
-    other = other[one.columns]  # the columns that were written again are the last
-    assert one.equals(other)
-    assert one.dtypes.equals(other.dtypes)
-
-
-def test_a_word_of_version_1_that_is_in_no_list_is_refused(saved: Path, tmp_path: Path) -> None:
-    as_words(saved, tmp_path / "old.nc")
-    with h5py.File(tmp_path / "old.nc", "r+") as file:
-        file["table/protected_group"][0] = "nobody"
-    with pytest.raises(DataError, match="the column 'protected_group' of its table has a gap"):
-        bb.load_fit(tmp_path / "old.nc")
 
 
 def test_a_row_of_a_saved_table_takes_few_bytes(tmp_path: Path) -> None:
