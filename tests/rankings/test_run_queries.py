@@ -224,7 +224,9 @@ def test_aggregation_of_your_own(pair: list[bb.Embedding], queries: list[bb.Quer
     }
     three = [*queries, bb.Query(some("pa"), some("qb"))]
     for what, function in wrong.items():
-        with pytest.raises(SpecError, match=f"'aggregate' returned {what}; expected one number"):
+        with pytest.raises(
+            SpecError, match=f"'aggregate' returned an? {what}; expected one number"
+        ):
             bb.run_queries("weat", three, pair, aggregate=function)
 
 
