@@ -344,7 +344,7 @@ SCORES = _table(
     "scores.csv",
     Columns(
         _typed(str, "metric", "query", "embedding", "reason")
-        | _typed(float, "value", "sd", "lower", "upper", "p_above", "p_value", "neutral")
+        | _typed(float, "value", "sd", "lower", "upper", "prob_above", "p_value", "neutral")
         | _typed(int, "n_words", "n_lost")
     ),
 )
@@ -395,7 +395,7 @@ RANKING = _table(
     "{of}-ranking.csv",
     Columns(
         _typed(str, "metric", "embedding")
-        | _typed(float, "score", "lower", "upper", "expected_rank", "p_best", "p_worst")
+        | _typed(float, "score", "lower", "upper", "expected_rank", "prob_best", "prob_worst")
         | _typed(int, "rank_lower", "rank_upper")
     ),
 )

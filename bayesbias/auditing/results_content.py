@@ -18,7 +18,7 @@ RESULTS_VERSION = 1
 
 _CONTRASTS = ["contrast", "level", "group", "word", "mean", "sd", "lower", "upper"]
 _CONTRASTS += ["prob_negative", "prob_in_rope", "rows", "verdict"]
-_METRICS = ["metric", "query", "value", "sd", "lower", "upper", "p_above", "p_value", "neutral"]
+_METRICS = ["metric", "query", "value", "sd", "lower", "upper", "prob_above", "p_value", "neutral"]
 _METRICS += ["n_words", "n_lost", "reason"]
 
 

@@ -413,7 +413,7 @@ def _text(document: Document) -> str:
 
 
 def check_corpus(corpus: object) -> None:
-    """Refuse what is no corpus."""
+    """Refuse what is not a corpus."""
     if not isinstance(corpus, Corpus):
         raise SpecError(
             f"'corpus' is {kind_of(corpus)}; expected a Corpus: read_corpus(path), or "

@@ -25,7 +25,7 @@ from bayesbias.embeddings import (
     one_vector_matching,
     unit_vectors,
 )
-from bayesbias.errors import DataError, warn
+from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.wordlists import Attribute, Frequencies, Study, Unknown, as_study
 
 #: The lists that a warning about missing words names, and the words that it may suggest instead.
@@ -130,6 +130,8 @@ def distance_table(
     1             man          -5.71  5.24
     2             boy          -7.38  5.24
     """
+    if isinstance(embeddings, Study):
+        raise SpecError("the embedding comes first, then the study: distance_table(emb, study).")
     several = as_embeddings(embeddings)
     study = as_study(study)
     plan = CovariatePlan(covariates, frequencies, unknown_frequency, matching)

@@ -60,7 +60,7 @@ class Metric:
     >>> score = MeanGap().posterior(query, bb.load_embedding("demo"), draws=500)
     >>> score
     <Score mean_gap = 0.19 [0.13, 0.24], Male names and Female names wrt Career, demo>
-    >>> score.p_above
+    >>> score.prob_above
     1.0
     """
 
@@ -627,7 +627,7 @@ class Metric:
         Returns
         -------
         Score
-            The value, with `draws`, `lower`, `upper` and `p_above`, or with `no_interval`.
+            The value, with `draws`, `lower`, `upper` and `prob_above`, or with `no_interval`.
 
         Examples
         --------

@@ -159,7 +159,7 @@ class Measurement:
         Returns
         -------
         Score
-            The value, with `draws`, `lower`, `upper` and `p_above`, or with `no_interval`.
+            The value, with `draws`, `lower`, `upper` and `prob_above`, or with `no_interval`.
 
         Examples
         --------
@@ -345,7 +345,7 @@ class Measurement:
         -------
         DataFrame
             One row per attribute word, by value: ``word``, ``value``, ``lower``, ``upper``,
-            ``p_above``, ``p_value``. ``attrs["no_interval"]`` says for which words there is no
+            ``prob_above``, ``p_value``. ``attrs["no_interval"]`` says for which words there is no
             interval, and why; ``attrs`` also names the metric, its neutral value, the query and the
             embedding.
 
@@ -401,9 +401,9 @@ class Measurement:
                     p, _ = alone._p_value(options)
             if score.no_interval is not None:
                 no_interval[word] = score.no_interval
-            rows.append((word, score.value, score.lower, score.upper, score.p_above, p))
+            rows.append((word, score.value, score.lower, score.upper, score.prob_above, p))
         frame = pd.DataFrame(
-            rows, columns=["word", "value", "lower", "upper", "p_above", "p_value"]
+            rows, columns=["word", "value", "lower", "upper", "prob_above", "p_value"]
         ).sort_values("value", kind="stable", ignore_index=True)
         frame.attrs = {
             "no_interval": no_interval,

@@ -114,7 +114,7 @@ class Score(Mapping[str, Any]):
         return float(self._finite.std()) if len(self._finite) else np.nan
 
     @property
-    def p_above(self) -> float:
+    def prob_above(self) -> float:
         """The posterior probability that the value lies above the neutral one.
 
         NaN without draws, and for metrics that cannot go below (or above) their neutral value.
@@ -140,8 +140,8 @@ class Score(Mapping[str, Any]):
         Returns
         -------
         dict
-            Metric, query, embedding, value, sd, interval, p_above, p_value, counts, and the reason
-            for NaN: of the value, or of the interval.
+            Metric, query, embedding, value, sd, interval, prob_above, p_value, counts, and the
+            reason for NaN: of the value, or of the interval.
         """
         return {
             "metric": self.metric,
@@ -151,7 +151,7 @@ class Score(Mapping[str, Any]):
             "sd": self.sd,
             "lower": self.lower,
             "upper": self.upper,
-            "p_above": self.p_above,
+            "prob_above": self.prob_above,
             "p_value": self.p_value,
             "n_words": sum(map(len, self.words.values())),
             "n_lost": sum(map(len, self.lost.values())),
@@ -185,8 +185,8 @@ class Score(Mapping[str, Any]):
         text = f"{self.metric} of {self.query_name!r} in {self.embedding}: {self.value:.3g}"
         if self.draws is not None:
             text += f" ({self.prob:.0%} interval {self.lower:.3g} to {self.upper:.3g})"
-            if np.isfinite(self.p_above):
-                text += f", above {self.neutral_value:g} with probability {self.p_above:.2f}"
+            if np.isfinite(self.prob_above):
+                text += f", above {self.neutral_value:g} with probability {self.prob_above:.2f}"
         if self.no_interval is not None:
             text += f" (no interval: {self.no_interval})"
         if np.isfinite(self.p_value):
@@ -229,7 +229,7 @@ class Score(Mapping[str, Any]):
         return frame_to_latex(
             shown.dropna(axis=1),
             f"{text}." if caption is None else caption,
-            titles={"p_above": f"P(> {self.neutral_value:g})", "p_value": "p"},
+            titles={"prob_above": f"P(> {self.neutral_value:g})", "p_value": "p"},
         )
 
     def __getitem__(self, key: str) -> Any:

@@ -81,7 +81,7 @@ def plot_predictive_check(
     Raises
     ------
     SpecError
-        If `by` is no column of names.
+        If `by` is not a column of names.
 
     Examples
     --------

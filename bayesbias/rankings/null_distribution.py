@@ -171,7 +171,7 @@ class NullDistribution:
         """
         lines = [
             f"{self.metric} of {self.query!r} in {self.embedding} is {self.observed:.3g}; the "
-            f"value without bias is said to be {self.neutral_value:g}."
+            f"nominal value without bias is {self.neutral_value:g}."
         ]
         for row in self.table.to_dict("records"):
             how = "all " if row["exact"] else ""
@@ -343,8 +343,8 @@ def null_distribution(
     >>> import bayesbias as bb
     >>> found = bb.null_distribution("mac", "religion", bb.load_embedding("demo"), draws=2000)
     >>> print(found.summary())
-    mac of 'jew, christian and muslim wrt ...' in demo is 0.868; the value without bias is said to
-    be 1.
+    mac of 'jew, christian and muslim wrt ...' in demo is 0.868; the nominal value without bias
+    is 1.
     - words (random words of the same frequency; 2,000): mean 0.912, 89% of the values from 0.861
     to 0.962; the observed value is at percentile 7.8, p = 0.16.
     - simulated (simulated cosines of words that are all unrelated; 2,000): mean 1.000, ...

@@ -65,10 +65,10 @@ class RankPosterior:
     >>> embeddings = [bb.load_embedding("demo"), bb.load_embedding("demo-100d")]
     >>> queries = [bb.load_query(f"weat_{i}") for i in (6, 7, 8)]
     >>> found = bb.rank_posterior("weat_es", queries, embeddings, draws=1000)
-    >>> found.table[["embedding", "score", "expected_rank", "p_best"]].round(1)
-       embedding  score  expected_rank  p_best
-    0  demo-100d    1.4            1.1     0.9
-    1       demo    1.6            1.9     0.1
+    >>> found.table[["embedding", "score", "expected_rank", "prob_best"]].round(1)
+       embedding  score  expected_rank  prob_best
+    0  demo-100d    1.4            1.1        0.9
+    1       demo    1.6            1.9        0.1
     """
 
     metric: str
@@ -122,8 +122,8 @@ class RankPosterior:
         """One row per embedding, the least biased first.
 
         ``score`` with its interval from ``lower`` to ``upper``, ``expected_rank`` with the places
-        from ``rank_lower`` to ``rank_upper`` (the fewest that hold the probability), ``p_best``
-        and ``p_worst``, the probabilities to be the least and the most biased of all.
+        from ``rank_lower`` to ``rank_upper`` (the fewest that hold the probability), ``prob_best``
+        and ``prob_worst``, the probabilities to be the least and the most biased of all.
         """
         chances = self.probabilities.to_numpy()
         ends = [
@@ -140,8 +140,8 @@ class RankPosterior:
                 "expected_rank": chances @ np.arange(1, len(chances) + 1),
                 "rank_lower": [first for first, _ in places],
                 "rank_upper": [last for _, last in places],
-                "p_best": chances[:, 0],
-                "p_worst": chances[:, -1],
+                "prob_best": chances[:, 0],
+                "prob_worst": chances[:, -1],
             }
         )
         return frame.sort_values("expected_rank", kind="stable", ignore_index=True)
@@ -162,7 +162,7 @@ class RankPosterior:
             f"({self.aggregate}), {len(names)} embeddings"
         ]
         # Of two, the one that is not the least biased is the most biased.
-        ends = (("p_best", "least"), ("p_worst", "most"))[: len(names) - 1]
+        ends = (("prob_best", "least"), ("prob_worst", "most"))[: len(names) - 1]
         for column, which in ends:
             place = int(table[column].to_numpy().argmax())
             chance = float(table[column].iloc[place])
@@ -210,7 +210,7 @@ class RankPosterior:
         shown = table[["embedding", "score", "lower", "upper", "expected_rank"]].copy()
         places = zip(table["rank_lower"], table["rank_upper"], strict=True)
         shown["ranks"] = [f"{a}" if a == b else f"{a}–{b}" for a, b in places]
-        shown[["p_best", "p_worst"]] = table[["p_best", "p_worst"]]
+        shown[["prob_best", "prob_worst"]] = table[["prob_best", "prob_worst"]]
         text = (
             f"Ranking by {self.metric} ({self.aggregate} of "
             f"{counted(len(self.queries), 'query', 'queries')}), the least biased first: scores "
@@ -219,7 +219,7 @@ class RankPosterior:
         return frame_to_latex(
             shown,
             text if caption is None else caption,
-            titles={"p_best": "P(least biased)", "p_worst": "P(most biased)"},
+            titles={"prob_best": "P(least biased)", "prob_worst": "P(most biased)"},
             decimals={"expected_rank": 1},
         )
 
@@ -268,10 +268,10 @@ class OverallRankPosterior(RankPosterior):
     >>> found = bb.rank_posterior(["weat", "weat_es"], queries, embeddings, draws=1000)
     >>> found
     <OverallRankPosterior weat, weat_es (abs_avg): 2 embeddings, 3 queries, 1,000 draws>
-    >>> found.table[["embedding", "score", "p_best"]].round(2)
-       embedding  score  p_best
-    0  demo-100d    1.0    0.97
-    1       demo    2.0    0.03
+    >>> found.table[["embedding", "score", "prob_best"]].round(2)
+       embedding  score  prob_best
+    0  demo-100d    1.0       0.97
+    1       demo    2.0       0.03
     """
 
     by_metric: Mapping[str, RankPosterior]

@@ -236,8 +236,8 @@ def query_scores(
     -------
     DataFrame
         One row for each metric, query and embedding: ``value``, ``sd``, ``lower``, ``upper``,
-        ``p_above`` the neutral value, ``p_value``, ``n_words``, ``n_lost`` and the ``reason`` for
-        NaN. ``attrs["skipped"]`` says for each metric which queries it skipped, and why.
+        ``prob_above`` the neutral value, ``p_value``, ``n_words``, ``n_lost`` and the ``reason``
+        for NaN. ``attrs["skipped"]`` says for each metric which queries it skipped, and why.
 
     Raises
     ------

@@ -401,9 +401,9 @@ class Silhouettes:
             f"{1 - least['robustness']:.1%} of the range of "
             f"{title_of(self.metric, METRICS)} (robustness {robustness}{where}).",
             self._beside_chance(table),
-            f"Adjusted for length: {adjusted}, where 1 is words that all agree, and 0 words that "
-            f"disagree as much as they can: the mean of {self.sizes[-1]} of these would have a "
-            f"robustness of {null:.2f}{slow}.",
+            f"Adjusted for length: {adjusted} (1: all words agree; 0: words disagree as much as "
+            f"possible, and the mean of {self.sizes[-1]} such words would have a robustness of "
+            f"{null:.2f}){slow}.",
             last,
         ]
         return "\n".join(lines)
@@ -708,7 +708,7 @@ def silhouettes(
     >>> print(found.verdict("0.2", "0.0"))
     Not robust: the band of 100 runs covers 33.9% of the range of WEAT effect size (robustness ...).
     Random lists: none in '0.2', '0.0': there are too few other words to draw from.
-    Adjusted for length: 0.14 to 0.99, where 1 is words that all agree, and 0 words that ...
+    Adjusted for length: 0.14 to 0.99 (1: all words agree; 0: words disagree as much as ...
     Accuracy: 0.74 [0.73, 0.75], where 0.5 is a metric that cannot tell the embedding ...
     """
     [chosen] = as_metrics([metric], options)

@@ -60,7 +60,7 @@ def test_the_tables_of_several_have_different_labels(several: bb.Audit) -> None:
 def test_several_are_compared(several: bb.Audit) -> None:
     assert set(several.ranking) == set(several.between) == {"trees", "few/trees"}
     ranking = several.ranking["trees"].set_index(["metric", "embedding"])
-    assert ranking.loc[("weat_es", "plain"), "p_best"] > 0.9
+    assert ranking.loc[("weat_es", "plain"), "prob_best"] > 0.9
     between = several.between["trees"].query("contrast == 'associated - none' and second != ''")
     assert between["embedding"].tolist() == ["a b"]
     assert between["upper"].item() < 0

@@ -240,7 +240,7 @@ def test_metrics_that_cannot_lie_beyond_no_bias_prove_nothing() -> None:
         ("rnsb", 0.2, 0.1, 0.3, np.nan, 0.0),
         ("rnsb", np.nan, np.nan, np.nan, np.nan, 0.0),
     ]
-    names = ["metric", "value", "lower", "upper", "p_above", "neutral"]
+    names = ["metric", "value", "lower", "upper", "prob_above", "neutral"]
     text = " ".join(
         checks_text.metrics(pd.DataFrame(rows, columns=names), {"ripa": "no pairs"}, 0.95)
     )

@@ -103,7 +103,7 @@ def test_rank(capsys: pytest.CaptureFixture[str]) -> None:
     assert [row["metric"] for row in rows] == ["weat_es", "weat_es", "rnd", "rnd"]
     for first, second in (rows[:2], rows[2:]):
         assert first["expected_rank"] <= second["expected_rank"]
-        assert first["p_best"] + second["p_best"] == pytest.approx(1)
+        assert first["prob_best"] + second["prob_best"] == pytest.approx(1)
     assert "weat_es over 10 queries (abs_avg), 2 embeddings." in err
     assert run(*command, "--draws", "0", "--format", "csv", "-q") == 0
     assert capsys.readouterr().out.splitlines()[0] == "embedding,weat_es,rnd"

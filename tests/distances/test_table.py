@@ -208,6 +208,8 @@ def test_bad_arguments(tiny: bb.Embedding, jobs: bb.Study) -> None:
         bb.distance_table([], jobs)
     with pytest.raises(NotFoundError, match="'x' is neither a file nor a known embedding"):
         bb.distance_table("x", jobs)
+    with pytest.raises(SpecError, match="the embedding comes first, then the study"):
+        bb.distance_table(jobs, tiny)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'embeddings' is None; expected an Embedding"):
         bb.distance_table(None, jobs)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'embeddings' is an int; expected an Embedding"):
@@ -360,7 +362,7 @@ def test_duplicated_rows() -> None:
 
 
 def test_odd_columns() -> None:
-    with pytest.raises(SpecError, match="the table is NoneType"):
+    with pytest.raises(SpecError, match="the table is None"):
         bb.check_table(None)  # type: ignore[arg-type]
     twice = pd.concat([authors(), authors()[["connection"]]], axis=1)
     with pytest.raises(DataError, match="'connection' more than once"):

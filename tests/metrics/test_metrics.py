@@ -892,7 +892,7 @@ def test_score_in_words(emb: bb.Embedding) -> None:
     score = bb.metrics.WEAT().posterior(q, emb, draws=500)
     text = score.summary()
     assert f"{score.value:.3g} (89% interval" in text
-    assert f"above 0 with probability {score.p_above:.2f}; from 18 words, 1 lost." in text
+    assert f"above 0 with probability {score.prob_above:.2f}; from 18 words, 1 lost." in text
     assert score.table.loc[0, "n_lost"] == 1
     assert score.row()["value"] == score.value
     assert "lost" not in score
@@ -902,7 +902,7 @@ def test_score_in_words(emb: bb.Embedding) -> None:
     assert repr(score).startswith(f"<Score weat = {score.value:.2f} [")
     assert score.sd == pytest.approx(np.std(score.draws))
     plain_score = bb.metrics.WEAT().run_query(q, emb)
-    assert np.isnan([plain_score.lower, plain_score.sd, plain_score.p_above]).all()
+    assert np.isnan([plain_score.lower, plain_score.sd, plain_score.prob_above]).all()
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -914,8 +914,8 @@ def test_scores_go_into_json(name: str, emb: bb.Embedding) -> None:
 
 def test_no_probability_of_a_side_that_is_not_there(emb: bb.Embedding) -> None:
     """Values of at least 0 say nothing by being above 0."""
-    assert np.isnan(bb.metrics.SAME().posterior(query((2, 1)), emb, draws=50).p_above)
-    assert np.isfinite(bb.metrics.MAC().posterior(query((2, 1)), emb, draws=50).p_above)
+    assert np.isnan(bb.metrics.SAME().posterior(query((2, 1)), emb, draws=50).prob_above)
+    assert np.isfinite(bb.metrics.MAC().posterior(query((2, 1)), emb, draws=50).prob_above)
 
 
 # A metric of one's own

@@ -96,7 +96,7 @@ def test_interval_where_nothing_is_left(metric: tuple[bb.metrics.Metric, bb.Quer
     with pytest.warns(BayesBiasWarning, match="no interval: other weights of the groups' words"):
         score = metric[0].posterior(metric[1], cleaned, original=clean, draws=40)
     assert score.draws is None
-    assert np.isnan([score.lower, score.upper, score.sd, score.p_above]).all()
+    assert np.isnan([score.lower, score.upper, score.sd, score.prob_above]).all()
     assert abs(score.value - score.neutral_value) < 0.12
     assert "no interval: other weights" in score.summary()
     assert score.row()["reason"].startswith("no interval: ")

@@ -107,7 +107,7 @@ def test_posterior_influence_words_and_p_value(demo: bb.Embedding) -> None:
     metric = bb.metrics.SemAxis(neighbours=2)
     score = metric.posterior(query, demo, draws=400)
     assert score.lower < score.value < score.upper
-    assert score.p_above > 0.8
+    assert score.prob_above > 0.8
     frame = metric.by_word(query, demo, draws=50)
     assert frame["value"].mean() == pytest.approx(score.value)
     without = metric.influence(query, demo).set_index("word")["value_without"]

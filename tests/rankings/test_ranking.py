@@ -191,11 +191,11 @@ class TestProbabilities:
         table = found.table
         assert list(table.columns) == [
             "embedding", "score", "lower", "upper", "expected_rank", "rank_lower", "rank_upper",
-            "p_best", "p_worst",
+            "prob_best", "prob_worst",
         ]  # fmt: skip
         assert list(table["embedding"]) == ["a", "b", "c"]
-        np.testing.assert_allclose(table["p_best"], found.probabilities[1])
-        np.testing.assert_allclose(table["p_worst"], found.probabilities[3])
+        np.testing.assert_allclose(table["prob_best"], found.probabilities[1])
+        np.testing.assert_allclose(table["prob_worst"], found.probabilities[3])
         # Mean ranks with ties averaged.
         mean = stats.rankdata(np.abs(found.draws), axis=1).mean(axis=0)
         np.testing.assert_allclose(table["expected_rank"], mean)
@@ -279,7 +279,7 @@ class TestRankPosterior:
             assert list(found.table["embedding"]) == ["s0.0", "s0.75", "s1.5", "s2.5"]
             places = found.probabilities.loc[found.table["embedding"]].to_numpy()
             assert places.diagonal().min() > 0.9
-            assert found.table["p_best"].iloc[0] == places[0, 0]
+            assert found.table["prob_best"].iloc[0] == places[0, 0]
 
     def test_copies_share_the_places(self) -> None:
         emb = planted(1.0, "first", seed=1)

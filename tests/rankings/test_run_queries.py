@@ -224,7 +224,9 @@ def test_aggregation_of_your_own(pair: list[bb.Embedding], queries: list[bb.Quer
     }
     three = [*queries, bb.Query(some("pa"), some("qb"))]
     for what, function in wrong.items():
-        with pytest.raises(SpecError, match=f"'aggregate' returned {what}; expected one number"):
+        with pytest.raises(
+            SpecError, match=f"'aggregate' returned an? {what}; expected one number"
+        ):
             bb.run_queries("weat", three, pair, aggregate=function)
 
 
@@ -497,7 +499,7 @@ class TestQueryScores:
             np.testing.assert_array_equal(
                 wide.loc[expected.index, expected.columns], expected.to_numpy()
             )
-        assert long[["sd", "lower", "upper", "p_above", "p_value"]].isna().all(axis=None)
+        assert long[["sd", "lower", "upper", "prob_above", "p_value"]].isna().all(axis=None)
         assert (long["n_words"] == 20).all()
         assert long.attrs == {"skipped": {}}
 
@@ -516,7 +518,7 @@ class TestQueryScores:
         )
         assert row["value"] == tested.value
         assert (row["lower"], row["upper"], row["sd"]) == (drawn.lower, drawn.upper, drawn.sd)
-        assert row["p_above"] == drawn.p_above
+        assert row["prob_above"] == drawn.prob_above
         assert row["p_value"] == tested.p_value
         # The two-sided test of one query enumerates all 252 partitions.
         assert row["p_value"] * 252 == pytest.approx(round(row["p_value"] * 252))

@@ -119,7 +119,7 @@ def false_claims(contrasts: pd.DataFrame) -> Iterator[str]:
 def sensitivity(contrasts: pd.DataFrame) -> Iterator[str]:
     """Say what the first contrast is at equal frequency, and by an interval without a model."""
     row = records(contrasts[contrasts["level"] == "data set"])[0]
-    is_open = row["verdict"] == "inconclusive"
+    undecided = row["verdict"] == "inconclusive"
     against = OTHERS[row["contrast"]]
     if not pd.isna(row.get("equal_mean")):
         mean, lower, upper = (float(row[f"equal_{n}"]) for n in ("mean", "lower", "upper"))
@@ -127,17 +127,17 @@ def sensitivity(contrasts: pd.DataFrame) -> Iterator[str]:
         text = f"At equal frequency of the attributes, the difference from {against} is {number} "
         text += f"({ends})"
         if not lower <= 0 <= upper:
-            reverses = not is_open and mean * float(row["mean"]) < 0
+            reverses = not undecided and mean * float(row["mean"]) < 0
             yield f"{text}{', with the opposite sign' if reverses else ''}."
         else:
-            doubt = "also inconclusive" if is_open else "inconclusive: frequency may explain it"
+            doubt = "also inconclusive" if undecided else "inconclusive: frequency may explain it"
             yield f"{text}, {doubt}."
     if not pd.isna(row.get("t_lower")):
         lower, upper = float(row["t_lower"]), float(row["t_upper"])
         includes = lower <= 0 <= upper
         yield (
             f"A t-interval without a model {'includes' if includes else 'excludes'} 0"
-            f"{' as well' if includes == is_open else ''} ({ends_text(lower, upper)})."
+            f"{' as well' if includes == undecided else ''} ({ends_text(lower, upper)})."
         )
 
 

@@ -61,7 +61,7 @@ def metrics(scores: pd.DataFrame, skipped: Mapping[str, str], prob: float) -> It
     if scores.empty:
         return
     with_interval = scores[scores["lower"].notna()]
-    sided = with_interval[with_interval["p_above"].notna()]
+    sided = with_interval[with_interval["prob_above"].notna()]
     clear = int(excludes(sided).sum())
     if len(sided):
         yield (
@@ -72,7 +72,7 @@ def metrics(scores: pd.DataFrame, skipped: Mapping[str, str], prob: float) -> It
         )
     rest = len(with_interval) - len(sided)
     if rest:
-        names = dict.fromkeys(with_interval.loc[with_interval["p_above"].isna(), "metric"])
+        names = dict.fromkeys(with_interval.loc[with_interval["prob_above"].isna(), "metric"])
         yield (
             f"{counted(rest, 'value')} of {_titles(names)} can lie on one side of it only. Chance "
             "alone moves such values away from no bias, so an interval that excludes it is not "

@@ -41,7 +41,7 @@ def _overview(by_metric: Mapping[str, pd.DataFrame], prob: float) -> Table:
                 "metric": _title(name),
                 "meaning": str(getattr(METRICS.get(name), "orientation", "")),
                 "values": len(rows),
-                "apart": int(excludes(rows).sum()) if rows["p_above"].notna().any() else pd.NA,
+                "apart": int(excludes(rows).sum()) if rows["prob_above"].notna().any() else pd.NA,
             }
             for name, rows in by_metric.items()
         ]
@@ -76,8 +76,8 @@ def _values(rows: pd.DataFrame) -> Table:
             places=2,
         ),
     }
-    if rows["p_above"].notna().any():
-        columns["p_above"] = Column(title=f"P(above {neutral:g})", probability=True)
+    if rows["prob_above"].notna().any():
+        columns["prob_above"] = Column(title=f"P(above {neutral:g})", probability=True)
     columns["n_words"] = Column(title="Words", places=0)
     if (rows["reason"] != "").any():
         columns["reason"] = "Not measured, or no interval"

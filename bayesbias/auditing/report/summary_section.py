@@ -109,7 +109,7 @@ def embeddings_compared(audit: Audit) -> SectionBlocks:
                 "metric": Column(title="Metric", choose=True),
                 "score": "Distance from no bias",
                 "expected_rank": Column(title="Expected rank", places=1),
-                "p_best": Column(title="P(rank 1)", probability=True),
+                "prob_best": Column(title="P(rank 1)", probability=True),
             },
         )
 

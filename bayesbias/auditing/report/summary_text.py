@@ -116,8 +116,10 @@ def _compared(table: pd.DataFrame, ranking: pd.DataFrame) -> Iterator[str]:
 def _ranked(ranking: pd.DataFrame) -> Iterator[str]:
     if ranking.empty:
         return
-    best = ranking[ranking["p_best"] > ranking.groupby("metric")["p_best"].transform("max") - 1e-12]
-    sure = best[best["p_best"] >= 0.95]
+    best = ranking[
+        ranking["prob_best"] > ranking.groupby("metric")["prob_best"].transform("max") - 1e-12
+    ]
+    sure = best[best["prob_best"] >= 0.95]
     by = sure.groupby("embedding", sort=False)["metric"].agg(list)
     metrics = counted(ranking["metric"].nunique(), "classical metric")
     if by.empty:

@@ -1,4 +1,4 @@
-"""Word lists that were built, with how each word got in."""
+"""Word lists that were built, with why each word was included."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BuiltLists:
-    """A list of words for each group, with how each word got in; made by `build_lists`.
+    """A list of words for each group, with why each word was included; made by `build_lists`.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ class BuiltLists:
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the lists to a ``.toml`` file, and how each word got in to a ``.csv`` beside it.
+        """Write the lists to a ``.toml`` file, and why each word was included to a ``.csv``.
 
         Parameters
         ----------
@@ -326,7 +326,7 @@ class BuiltLists:
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row per word, with how it got in; `words`."""
+        """One row per word, with why it was included; `words`."""
         return self.words
 
     def to_latex(self, *, caption: str | None = None) -> str:

@@ -107,7 +107,7 @@ def build_lists(
     Returns
     -------
     BuiltLists
-        The lists, how each word got in, which were left out and why, and what to know of them.
+        The lists, why each word was included, which were left out and why, and notes on them.
 
     Raises
     ------
