@@ -80,7 +80,7 @@ class Step:
 
     name: str
     artifacts: tuple[Artifact[Any], ...]
-    #: What a person who waits is told; ``{of}`` as in the files.
+    #: The progress message; ``{of}`` as in the files.
     doing: str
 
     def label(self, of: str = "") -> str:
@@ -445,7 +445,7 @@ SCORES_STEP = Step("scores", (SCORES, SKIPPED), "measuring the classical metrics
 SILHOUETTES_STEP = Step(
     "silhouettes",
     (SILHOUETTES, ROBUSTNESS, VERDICTS, SILHOUETTES_FIGURE),
-    "measuring random parts of the word lists",
+    "measuring random subsets of the word lists",
 )
 DEBIASING_STEP = Step(
     "debias",

@@ -59,7 +59,7 @@ def moved(result: BeforeAfter) -> Axes:
 
 
 def grown(results: Sequence[Silhouettes], study: Study) -> Axes:
-    """Draw how values settle as the lists grow, or say that no list can."""
+    """Draw how values converge as the lists grow, or a note if no list can grow."""
     if not results:
         return _note("No list is long enough to grow.")
     grid = plot_silhouette_grid(results)

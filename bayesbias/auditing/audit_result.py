@@ -47,7 +47,7 @@ class _Fits(Mapping[str, Fit]):
 
 
 class AuditPart:
-    """What an audit found of one embedding and one study; see `Audit`.
+    """The results of an audit for one embedding and one study; see `Audit`.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class AuditPart:
 
     @cached_property
     def confirmation(self) -> Mapping[str, Any] | None:
-        """Whether the exact draws of the leading model stood all checks; None if not checked."""
+        """Whether the exact draws of the lead model passed all checks; None if not checked."""
         if not self._is_done(artifacts.CONFIRMATION_STEP):
             return None
         return self._read(artifacts.CONFIRMATION)
@@ -307,10 +307,11 @@ class AuditPart:
 
 
 class Audit:
-    """What an audit found: a thin object over its folder, made by `audit`.
+    """The results of an audit, read from its folder; returned by `audit`.
 
-    Everything is read from the folder when it is asked for. Of an audit of several embeddings or
-    studies, `parts` has each of them; an attribute such as `table` is for audits of one.
+    Everything is read from the folder when it is accessed. For an audit of several embeddings or
+    studies, `parts` holds the results of each pair of them; attributes such as `table` are for
+    audits of one embedding and one study.
 
     Parameters
     ----------
@@ -338,7 +339,7 @@ class Audit:
 
     @cached_property
     def parts(self) -> dict[tuple[str, str], AuditPart]:
-        """The part of each embedding and study."""
+        """The results by embedding and study."""
         return {
             (part["embedding"], part["study"]): AuditPart(self.folder, self.record, part)
             for part in self.record["parts"]
@@ -381,7 +382,7 @@ class Audit:
 
     @property
     def confirmation(self) -> Mapping[str, Any] | None:
-        """Whether the exact draws of the leading model stood all checks; None if not checked."""
+        """Whether the exact draws of the lead model passed all checks; None if not checked."""
         return self._only.confirmation
 
     @property
@@ -406,7 +407,7 @@ class Audit:
 
     @property
     def silhouettes(self) -> pd.DataFrame | None:
-        """The bands of parts of the lists; None if they were not asked for."""
+        """The bands of random subsets of the lists; None if not requested."""
         return self._only.silhouettes
 
     @property
@@ -456,7 +457,7 @@ class Audit:
         return self.folder / file
 
     def summary(self) -> str:
-        """Say in plain sentences what was found, and no more than the intervals allow.
+        """Return the main results in plain sentences, limited to what the intervals support.
 
         Returns
         -------
@@ -479,8 +480,8 @@ class Audit:
         Returns
         -------
         str
-            A ``table`` environment per part, for the packages booktabs, graphicx and
-            longtable.
+            A ``table`` environment per embedding and study, for the packages booktabs, graphicx
+            and longtable.
         """
         return "".join(part.to_latex(caption=caption) for part in self.parts.values())
 

@@ -126,12 +126,12 @@ def audit(
     metrics : str, Metric class, Metric, or list of them
         The classical metrics; by default those of `before_after`.
     debias : str or list of str, default ()
-        Methods of debiasing (`DEBIASERS`) to tell the effects of. They learn from the pairs or sets
-        published for a built-in study, else from the words in the same places of the groups.
+        Debiasing methods (`DEBIASERS`) whose effects are measured. They learn from the pairs or
+        sets published for a built-in study, else from the words in the same places of the groups.
     confirm : bool, default True
-        Whether the exact draws of the leading model are checked.
+        Whether the exact draws of the lead model are checked.
     silhouettes : bool, default True
-        Whether random parts of the lists are measured, to see how robust they are.
+        Whether random subsets of the lists are measured, to see how robust they are.
     force : bool, default False
         Whether to do all again, and to replace the audit of something else in the same folder.
     draws : int, default 1000
@@ -153,15 +153,16 @@ def audit(
     trust : bool, default False
         Open gensim's pickles, which can run any code.
     n_jobs : int, default 1
-        The number of processes, -1 for one per core: for several embeddings or studies, each does
-        a part of the audit; for one, they measure metrics. Within `cluster`, the workers do.
+        The number of processes, -1 for one per core: with several embeddings or studies, each
+        process audits one of them at a time; with one, they measure metrics. Within `cluster`, the
+        workers do this.
     progress : bool, default True
         Whether to show bars for long work, where they can be seen.
 
     Returns
     -------
     Audit
-        What was found, read from the folder when asked for.
+        The results, read from the folder when they are accessed.
 
     Raises
     ------

@@ -27,7 +27,7 @@ def model_card(
     audit: Audit | str | PathLike[str],
     path: str | PathLike[str] | None = None,
 ) -> str:
-    """Return a section for a model card that says what an audit found.
+    """Return a section for a model card with the results of an audit.
 
     The section follows the template of the Hugging Face Hub: a heading *Bias, Risks, and
     Limitations*, the summary, the contrasts with their intervals, and how they were computed. Marks

@@ -28,7 +28,7 @@ class Check:
         (empty for a fit), ``level`` (the data set, a group or a word), ``probability`` (the share
         of the draws of the contrast beyond the limit), ``threshold`` (the probability that it is
         compared with), ``failed`` (whether the condition holds, by the draws) and ``doubt`` (why
-        the draws cannot be relied on, so that nothing can be told; empty if they can).
+        the draws are unreliable, so that the check cannot decide; empty if they are reliable).
 
     Examples
     --------
@@ -133,7 +133,7 @@ class Check:
         -------
         str
             One test suite per embedding and study, with one test case per condition. A condition
-            that holds is a failure; one that nothing can be told of is an error.
+            that holds is a failure; one that cannot be decided is an error.
         """
         root = ET.Element("testsuites", name="bayesbias")
         for (embedding, study), part in self.table.groupby(["embedding", "study"], sort=False):

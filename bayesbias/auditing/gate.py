@@ -27,13 +27,13 @@ def check(result: Audit | AuditPart | Fit | str | PathLike[str], *conditions: st
     of the posterior draws of the contrast that are beyond the number; an audit's draws are those of
     its lead model. If these draws cannot be relied on, because of their diagnostics (R-hat,
     effective sample size, divergences) or because the exact draws failed the checks of the audit,
-    nothing can be told: the check has not passed, whatever the probabilities are.
+    the check cannot decide, and has not passed, whatever the probabilities are.
 
     Parameters
     ----------
     result : Audit, Fit, or path-like
-        An audit, a part of one, a fit, or the folder of an audit. Each embedding and study of an
-        audit is checked; a group or word is looked for in all of them.
+        An audit, its results for one embedding and study, a fit, or the folder of an audit. Each
+        embedding and study of an audit is checked; a group or word is searched for in all of them.
     *conditions : str
         The conditions under which the check fails.
 

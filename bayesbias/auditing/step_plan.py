@@ -1,4 +1,4 @@
-"""The steps of an audit in their order: what a person who waits is told of each."""
+"""The steps of an audit in their order, as the progress messages name them."""
 
 from __future__ import annotations
 

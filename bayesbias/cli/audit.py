@@ -91,7 +91,7 @@ _WIDTH = 100
     "--silhouettes/--no-silhouettes",
     default=True,
     show_default=True,
-    help="Measure random parts of the word lists, to see how robust they are.",
+    help="Measure random subsets of the word lists, to see how robust they are.",
 )
 @click.option(
     "--force",

@@ -44,9 +44,9 @@ class RNSB(Metric):
         Whether the classifier learns from a random 80% of the attributes only. It is the default
         of WEFE, where the value therefore changes from run to run; here all words are used.
     n_iterations : int, default 1
-        With `holdout`, how many random parts of the attributes to average over.
+        With `holdout`, how many random subsets of the attributes to average over.
     seed : int, default 0
-        With `holdout`, what the random parts depend on; that of the call counts if it is given.
+        With `holdout`, what the random subsets depend on; that of the call counts if it is given.
         It is also the ``random_state`` of an estimator that has none.
     estimator : classifier or class of it, optional
         Any classifier of scikit-learn with ``predict_proba``, in place of the logistic regression.
@@ -279,9 +279,9 @@ class RNSBGroups(RNSB):
     holdout : bool, default False
         Whether the classifier learns from a random 80% of the attributes only.
     n_iterations : int, default 1
-        With `holdout`, how many random parts of the attributes to average over.
+        With `holdout`, how many random subsets of the attributes to average over.
     seed : int, default 0
-        With `holdout`, what the random parts depend on; that of the call counts if it is given.
+        With `holdout`, what the random subsets depend on; that of the call counts if it is given.
     estimator : None
         Not an option here: the log odds of a mean vector are the mean of those of its words for the
         logistic regression only.

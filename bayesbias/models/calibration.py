@@ -333,7 +333,7 @@ def calibrate(
         Kind of interval. The narrowest interval of a few draws is a little too narrow: of 999 it
         holds 0.883 instead of 0.89.
     contrasts : sequence of str, optional
-        Contrasts to look at; by default associated minus none, different and human, as far as the
+        Contrasts to examine; by default associated minus none, different and human, as far as the
         table has these connections.
     seed : int, Generator or None, default 0
         The same seed gives the same result, whatever the number of processes; a NumPy generator

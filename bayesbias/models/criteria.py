@@ -68,7 +68,7 @@ class Elpd:
     p : float
         The effective number of parameters.
     pointwise : array
-        The part of each row (or level).
+        The contribution of each row (or level).
     labels : tuple of str
         The levels that were left out; empty for rows.
     unreliable : int
@@ -101,14 +101,14 @@ class Elpd:
 
     @property
     def warning(self) -> str:
-        """Why not to trust it; empty if nothing speaks against it."""
+        """Why it is unreliable; empty if no problem is known."""
         if not self.unreliable:
             return ""
         return _not_to_trust(self, f"in {self.unreliable:,} of {_units(self)}")
 
     @property
     def table(self) -> pd.DataFrame:
-        """The part of each row (or level): ``elpd`` and, of LOO, ``pareto_k``."""
+        """The contribution of each row (or level): ``elpd`` and, of LOO, ``pareto_k``."""
         columns: dict[str, object] = {"elpd": self.pointwise}
         if self.pareto_k is not None:
             columns["pareto_k"] = self.pareto_k

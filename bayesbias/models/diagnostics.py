@@ -37,7 +37,7 @@ _NOUNS = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagnostics:
-    """What speaks for and against a fit.
+    """The evidence for and against the reliability of a fit.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Diagnostics:
     __repr__ = __str__
 
     def summary(self) -> str:
-        """Return what speaks for and against the fit, in plain words.
+        """Return the diagnostics of the fit in plain words.
 
         Returns
         -------

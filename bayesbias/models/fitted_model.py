@@ -130,7 +130,7 @@ class Fit:
         DataFrame
             ``protected_word``, ``connection`` (and ``embedding``, if the model distinguishes them),
             ``mean``, ``sd``, ``lower``, ``upper``, ``protected_group``, and ``rows``, the number
-            of distances behind it: with none, the estimate rests on the other words.
+            of distances behind it: with none, the estimate depends on the other words only.
         """
         array = self.expected(["word_to_compare"])
         result = tidy_draws(array, prob, kind)

@@ -140,7 +140,7 @@ def fit(
     Warns
     -----
     BayesBiasWarning
-        If the draws should not be relied on, or some estimates rest on hardly any data.
+        If the draws are unreliable, or some estimates depend on hardly any data.
 
     Examples
     --------

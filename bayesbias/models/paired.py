@@ -287,7 +287,7 @@ class PairedFit:
         Parameters
         ----------
         contrast : str, default "associated - none"
-            The gap whose change is looked at, besides the means.
+            The gap whose change is estimated, besides the means.
         prob : float, default 0.89
             Probability of the intervals.
 

@@ -326,7 +326,7 @@ class ModelSpec:
 
     @property
     def factors(self) -> tuple[str, ...]:
-        """The columns of the table that the model tells levels of."""
+        """The columns of the table whose levels the model distinguishes."""
         over = [p.over for p in self.parameters if p.over]
         over += [ATTRIBUTE_KIND for p in self.parameters if p.only]
         return tuple(dict.fromkeys([name for p in self.parameters for name in p.by] + over))

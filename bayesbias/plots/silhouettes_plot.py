@@ -1,4 +1,4 @@
-"""Bias silhouettes: how the value of a metric settles as the word lists grow."""
+"""Bias silhouettes: how the value of a metric converges as the word lists grow."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def plot_silhouettes(
     whole_range: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how the value of a metric settles as random parts of the word lists grow.
+    """Draw how the value of a metric converges as random subsets of the word lists grow.
 
     Each embedding has a band over the runs, their mean as a dashed line, and a mark for the value
     of the complete lists, where all runs meet. The horizontal line is the value of an embedding

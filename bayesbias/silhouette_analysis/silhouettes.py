@@ -89,7 +89,7 @@ def bracketed(value: float, lower: float, upper: float) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Silhouettes:
-    """How the value of a metric settles as random parts of the lists grow, from `silhouettes`.
+    """How the value of a metric converges as random subsets of the lists grow, from `silhouettes`.
 
     Parameters
     ----------
@@ -584,7 +584,7 @@ def silhouettes(
     resume: str | PathLike[str] | None = None,
     **options: object,
 ) -> Silhouettes:
-    """Grow random parts of the lists and see how the value of a metric settles.
+    """Grow random subsets of the lists and see how the value of a metric settles.
 
     Each run shuffles the lists of one side and takes more and more of their words, up to all; the
     other side stays complete. Where the runs agree early, the value does not depend on single

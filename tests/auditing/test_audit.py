@@ -261,7 +261,7 @@ def test_silhouettes_are_told(wood: bb.Embedding, trees: bb.Study, sketched: Non
     assert found.silhouettes is not None
     assert set(found.silhouettes["side"]) == {"targets", "attributes"}
     page = found.report.read_text("utf-8")
-    assert "on random parts of the lists, is" in page
+    assert "on random subsets of the lists, is" in page
     [part] = found.parts.values()
     assert part.robustness is not None
     assert part.robustness["percentile"].between(0, 100).eq(part.robustness["chance"].notna()).all()

@@ -141,10 +141,13 @@ def check_markdown(out: str) -> None:
 
 
 def check_latex(out: str) -> None:
-    number = out.count(r"\begin{tabular}")
-    assert number
-    for text in (r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}"):
-        assert out.count(text) == number
+    number, long = (out.count(rf"\begin{{{name}}}") for name in ("tabular", "longtable"))
+    assert number + long
+    assert out.count(r"\end{tabular}") == number
+    assert out.count(r"\end{longtable}") == long
+    # A long table has its headings again on each page, and two lines at the foot of a page.
+    for text, times in ((r"\toprule", 2), (r"\midrule", 4), (r"\bottomrule", 1)):
+        assert out.count(text) == number + times * long
     assert out.count(r"\begin{table}") == out.count(r"\end{table}")
     plain = re.sub(r"\\[_%#$&{}]", "", out)
     assert not re.search(r"[_%#]", plain)

@@ -475,7 +475,7 @@ def test_the_side_of_bias_follows_options_of_a_call(emb: bb.Embedding) -> None:
 
 def test_small_correlations_of_flowers_and_insects_are_bias() -> None:
     weat = bb.load_query("weat_1")
-    q = bb.Query(weat.targets, weat.attributes[:1])
+    q = bb.Query(weat.target_sets, weat.attribute_sets[:1])
     score = bb.metrics.ECT().run_query(q, "demo", calculate_p_value=True)
     assert score.p_value is not None
     assert score.p_value < 0.05

@@ -116,7 +116,7 @@ def lists(
         low = records(robustness.sort_values("robustness", kind="stable"))[0]
         values = span(robustness["robustness"], 2)
         yield (
-            "The robustness, measured with WEAT's effect size on random parts of the lists, is "
+            "The robustness, measured with WEAT's effect size on random subsets of the lists, is "
             f"{values} (1: all parts give the same value)"
             + (f", lowest for the {low['side']} of {low['query']}." if " to " in values else ".")
         )

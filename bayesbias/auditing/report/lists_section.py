@@ -82,7 +82,7 @@ def _pairs_table(part: AuditPart, labels: StudyLabels) -> Table:
 def _robustness(part: AuditPart, table: pd.DataFrame, labels: StudyLabels) -> SectionBlocks:
     yield "# Robustness"
     yield (
-        "WEAT's effect size is measured on random parts of the lists, which grow to the complete "
+        "WEAT's effect size is measured on random subsets of the lists, which grow to the complete "
         "lists. A robustness of 1 means that all parts give the same value. Longer lists are more "
         "robust by their length alone; the adjusted value corrects for this. A list is called "
         "robust only if it is more robust than 95% of random lists of the same length and similar "
@@ -91,8 +91,8 @@ def _robustness(part: AuditPart, table: pd.DataFrame, labels: StudyLabels) -> Se
     if len(table):
         yield figure(
             part.silhouettes_figure,
-            "Values of random parts of the lists, up to the complete lists. A narrow band means a "
-            "robust list; the grey band is the average band of random lists.",
+            "Values of random subsets of the lists, up to the complete lists. A narrow band means "
+            "a robust list; the grey band is the average band of random lists.",
             "A band for each pair of groups and each side, narrowing to the right.",
         )
         yield Table(

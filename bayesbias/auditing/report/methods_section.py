@@ -148,7 +148,7 @@ def _word_lists(options: Mapping[str, Any]) -> str:
         "pairs of lists with random reassignments of their words "
         "([Antoniak & Mimno](#ref-antoniak))."
         + (
-            " Silhouettes ([Spliethöver & Wachsmuth](#ref-splietho)) measure random parts of the "
+            " Silhouettes ([Spliethöver & Wachsmuth](#ref-splietho)) measure random subsets of the "
             "lists that grow to the complete lists: if the parts disagree, the value depends on "
             "single words. The same is done with 39 random lists of the same length and similar "
             "frequency. A list is called robust if it is more robust than these (at the 5% level)."
