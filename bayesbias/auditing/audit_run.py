@@ -48,9 +48,10 @@ from bayesbias.auditing.audit_inputs import (
     load_all,
     slugs,
 )
+from bayesbias.auditing.audit_memory import check_memory
 from bayesbias.auditing.audit_options import Model, Options
 from bayesbias.auditing.audit_result import Audit
-from bayesbias.auditing.audit_steps import Part, part_table
+from bayesbias.auditing.audit_steps import CHAINS, Part, part_table
 from bayesbias.auditing.conditions import Condition, Names, as_conditions, check_names
 from bayesbias.auditing.embeddings_compared import compare_embeddings
 from bayesbias.auditing.paper import paper_texts
@@ -174,7 +175,7 @@ def audit(
         If an embedding lacks too many words of a study.
     DataError
         If the folder is a file, holds other files, cannot be written to, or another audit is
-        writing to it.
+        writing to it; if the machine has not enough memory for a study of this size.
 
     Examples
     --------
@@ -219,7 +220,7 @@ def audit(
         check_parts(path, names)
     # All of them before the first model: an embedding may lack too many words.
     tables = [part_table(emb, lists) for emb, lists in pairs]
-    _check_tables(conditions, pairs, tables)
+    _check_tables(conditions, pairs, tables, options)
     places = _places(names)
     hashes = {emb.name: embedding_hash(emb) for emb in loaded}
     record = {
@@ -257,13 +258,15 @@ def _check_tables(
     conditions: Sequence[Condition],
     pairs: Sequence[tuple[Embedding, Study]],
     tables: Sequence[tuple[pd.DataFrame, list[str]]],
+    options: Options,
 ) -> None:
-    """Refuse conditions about words that an embedding lacks."""
+    """Refuse conditions about words that an embedding lacks, and tables beyond the memory."""
     names = [
         Names.of_table(table, f"{embedding.name} on {study.name}", study)
         for (embedding, study), (table, _) in zip(pairs, tables, strict=True)
     ]
     check_names(conditions, names)
+    check_memory([table for table, _ in tables], options.models, CHAINS * options.draws)
 
 
 def _methods(studies: Sequence[Study], options: Options) -> dict[str, dict[str, Method]]:

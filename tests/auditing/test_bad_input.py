@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from small_audit import FAST, QUICK, files, forest
 
 import bayesbias as bb
 from bayesbias._core.locks import locked
-from bayesbias.auditing import audit_steps
+from bayesbias.auditing import audit_memory, audit_steps
 from bayesbias.auditing.audit_run import write_report
 from bayesbias.errors import BayesBiasError, DataError, NotFoundError, SpecError, VocabularyError
 
@@ -210,3 +211,34 @@ def test_of_two_audits_that_begin_at_once_one_is_done(
     with pytest.raises(SpecError, match="holds the audit of first on trees"):
         bb.audit(forest("second", seed=1), trees, out=out, **FAST)
     assert bb.Audit(out).table["embedding"].unique().tolist() == ["first"]
+
+
+def test_an_audit_beyond_the_memory_is_refused_before_any_work(
+    wood: bb.Embedding, trees: bb.Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit_memory, "machine_memory", lambda: 1e8)
+    with pytest.raises(DataError, match=r"of 168 distances needs about .* GB.*use fewer draws"):
+        bb.audit(wood, trees, out=tmp_path / "audit", **FAST)
+    assert not (tmp_path / "audit").exists()
+
+
+def test_memory_that_large_audits_took() -> None:
+    """Measured: 60 and 200 protected words, 4,000 draws, all models."""
+    specs = [bb.load_model(name) for name in ("crossed", "interaction")]
+    for words, attributes, peak in ((60, 800, 1.1e9), (200, 5_000, 4e9)):
+        names = {"protected_word": words, "word_to_compare": attributes, "protected_group": 5,
+                 "word_class": 7, "connection": 4}  # fmt: skip
+        columns = {
+            name: pd.Categorical.from_codes(
+                np.zeros(words * attributes, dtype=np.int16), [str(i) for i in range(n)]
+            )
+            for name, n in names.items()
+        }
+        needed = audit_memory.memory_needed(pd.DataFrame(columns), specs, 4_000)
+        assert needed == pytest.approx(peak, rel=0.3)
+
+
+def test_a_machine_that_does_not_say_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sysconf", raising=False)
+    assert audit_memory.machine_memory() is None
+    audit_memory.check_memory([pd.DataFrame()], [], 10**12)  # nothing is known against it

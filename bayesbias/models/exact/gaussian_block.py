@@ -717,6 +717,20 @@ class Block:
         # On the dense coordinates, and last the constant.
         on_dense = np.zeros((draws, n_sums, d + 1))
         covariance = np.zeros((draws, n_sums, n_sums))
+        self._add_deviations(at, left, on_dense, covariance)
+        self._add_clusters(at, left, on_dense, covariance)
+        on_dense[:, :, :d] += left[:, self.dense]
+        onto = on_dense[:, :, :d].transpose(0, 2, 1)
+        half = at.inverse_root @ onto
+        covariance += half.transpose(0, 2, 1) @ half
+        mean = on_dense[:, :, d] + (at.mean[:, None] @ onto)[:, 0] + weights @ self.shift
+        return mean, covariance
+
+    def _add_deviations(
+        self, at: Solution, left: Array, on_dense: Array, covariance: Array
+    ) -> None:
+        """Add the part of the deviations to what `predict` makes; only their mean is left."""
+        draws, n_sums = covariance.shape[:2]
         order = list(zip(self.deviations, at.deviation_roots, strict=True))
         for deviation, root in reversed(order):
             n, k, _ = deviation.shape
@@ -749,6 +763,10 @@ class Block:
             on_dense[:, :, deviation.columns] += _signed(
                 flat @ by_unit.reshape(draws, len(some) * k, -1)
             )
+
+    def _add_clusters(self, at: Solution, left: Array, on_dense: Array, covariance: Array) -> None:
+        """Add the part of the clusters to what `predict` makes."""
+        draws, n_sums = covariance.shape[:2]
         for cluster, root, half in zip(self.clusters, at.roots, at.halves, strict=True):
             n, k, _ = cluster.shape
             of_units = left[:, cluster.coordinates.ravel()].reshape(n_sums, n, k)
@@ -769,12 +787,6 @@ class Block:
             covariance += flat @ flat.transpose(0, 2, 1)
             tied = half[:, some].reshape(draws, -1, half.shape[3])
             on_dense[:, :, cluster.support] += _signed(flat @ tied)[:, :, cluster.column]
-        on_dense[:, :, :d] += left[:, self.dense]
-        onto = on_dense[:, :, :d].transpose(0, 2, 1)
-        half = at.inverse_root @ onto
-        covariance += half.transpose(0, 2, 1) @ half
-        mean = on_dense[:, :, d] + (at.mean[:, None] @ onto)[:, 0] + weights @ self.shift
-        return mean, covariance
 
     def variance(self, at: Array, weights: Array) -> Array:
         """Return the variance of a weighted sum of the coefficients, for each row of unknowns."""
