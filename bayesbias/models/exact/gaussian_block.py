@@ -778,8 +778,8 @@ class Block:
                 weight = of_units[np.arange(n_sums), unit]
                 one = (root[:, unit] @ weight[None, :, :, None])[..., 0]
                 covariance += one @ one.transpose(0, 2, 1) * (unit[:, None] == unit)
-                tied = (one[:, :, None, :] @ half[:, unit])[:, :, 0]
-                on_dense[:, :, cluster.support] += _signed(tied)[:, :, cluster.column]
+                of_unit = (one[:, :, None, :] @ half[:, unit])[:, :, 0]
+                on_dense[:, :, cluster.support] += _signed(of_unit)[:, :, cluster.column]
                 continue
             # draws × units × sums × size
             scaled = of_units[:, some].transpose(1, 0, 2) @ root[:, some].transpose(0, 1, 3, 2)
