@@ -381,7 +381,7 @@ def test_glove_package_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("", "the file is empty"),
         ("\n \n", "the file is empty"),
-        ("hello world\nthis is prose\n", "no format that is known begins with 'hello world"),
+        ("hello world\nthis is prose\n", r"not in a known format \(it begins with 'hello world"),
         ("he 1 2 3\nshe 1 2\nit 1 2 3\n", r"line 2 \('she'\): 2 values, expected 3"),
         ("he 1 2 3\nshe 1 2 3 4\nit 1 2 3\n", r"line 2 \('she'\): 4 values, expected 3"),
         ("he 1 2 3\nshe 1 nan 3\n", r"line 2 \('she'\): the value 'nan' is NaN"),
