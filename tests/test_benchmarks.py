@@ -35,7 +35,14 @@ def measuring(folder: Path) -> ModuleType:
 
 
 @pytest.mark.parametrize(
-    "name", ["build_table", "large_audits", "learning", "pareto_k", "read_corpus"]
+    "name",
+    [
+        "build_table",
+        pytest.param("large_audits", marks=pytest.mark.slow),
+        "learning",
+        "pareto_k",
+        "read_corpus",
+    ],
 )
 def test_records_are_whole(measuring: ModuleType, name: str) -> None:
     records = list(importlib.import_module(name).records(True))
