@@ -58,19 +58,18 @@ demo: $(VENV)/.installed
 # The tests start hundreds of processes, each of which would compile the package again.
 test test-slow: export PYTHONDONTWRITEBYTECODE =
 
-# One thread each: as many processes as cores run already. Each process starts with its own half of
-# the tests, which share fixtures, and takes from the other when it is done.
+# One thread each: as many processes as cores run already.
 test: $(VENV)/.installed-test
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m "not slow" $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m "not slow" $(PYTEST_ARGS)
 
 test-slow: $(VENV)/.installed-test
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m slow $(PYTEST_ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m slow $(PYTEST_ARGS)
 
 # All tests, slow ones too: NUTS has no others. Fails where a room is covered by less than 95%.
 COVERED ?= debias debias_effects distances metrics models
 coverage: $(VENV)/.installed-test
 	@for room in $(COVERED); do \
-	  COVERAGE_FILE=.coverage-$$room OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -q \
+	  COVERAGE_FILE=.coverage-$$room OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -q \
 	    --cov=bayesbias/$$room $(PYTEST_ARGS) tests/$$room bayesbias/$$room || exit 1; \
 	done
 
@@ -98,7 +97,7 @@ test-lowest: $(BIN)/python
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-lowest
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct --editable .
 	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --editable '.[test]'
-	.venv-lowest/bin/python -m pytest -n auto --dist worksteal -W ignore::DeprecationWarning -W ignore::FutureWarning $(PYTEST_ARGS)
+	.venv-lowest/bin/python -m pytest -n auto -W ignore::DeprecationWarning -W ignore::FutureWarning $(PYTEST_ARGS)
 
 models: $(VENV)/.installed
 	$(BIN)/python scripts/build_models.py
