@@ -54,7 +54,11 @@ def read(content: dict[str, Any]) -> tuple[list[Record], list[Growth]]:
 def filled(page: str, content: dict[str, Any]) -> str:
     """Return the text of the page with everything that depends on the results."""
     records, growths = read(content)
-    notes = dict.fromkeys(f"- {r.work}, {r.size}, {r.peer}: {r.note}." for r in records if r.note)
+    notes = dict.fromkeys(
+        f"- {', '.join(filter(None, [r.work, r.size, r.peer]))}: {r.note}."
+        for r in records
+        if r.note
+    )
     parts = {
         "machine": machine(content),
         "table": markdown([HEAD, *map(cells, records)]),
