@@ -25,7 +25,6 @@ from bayesbias.errors import DataError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from layouts import random_table  # type: ignore[import-not-found]
-from stress_exact import MODELS
 
 TOLERANCE = 0.05
 #: Monte Carlo errors that a difference may have.
@@ -99,7 +98,7 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--tables", type=int, default=5)
-    parser.add_argument("--models", nargs="+", default=list(MODELS))
+    parser.add_argument("--models", nargs="+", default=list(bb.models.MODELS))
     parser.add_argument("--seed", type=int, default=0, help="of the first table")
     parser.add_argument("--most-words", type=int, default=8, help="protected words of a table")
     parser.add_argument("--most-attributes", type=int, default=30, help="of a list")

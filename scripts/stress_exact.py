@@ -29,16 +29,6 @@ from bayesbias.models.model_data import model_data
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from layouts import random_table  # type: ignore[import-not-found]
 
-MODELS = (
-    "baseline",
-    "connection",
-    "separate",
-    "hierarchical",
-    "crossed",
-    "interaction",
-    "paired",
-    "embeddings",
-)
 #: A fit may take this many CPU seconds, or three times as long as the engine says beforehand.
 BUDGET = 10.0
 
@@ -90,7 +80,7 @@ def main() -> None:
     """Fit, and print a line per model and per problem."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=200)
-    parser.add_argument("--models", nargs="+", default=list(MODELS))
+    parser.add_argument("--models", nargs="+", default=list(bb.models.MODELS))
     parser.add_argument("--seed", type=int, default=0, help="of the first table")
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--most-words", type=int, default=40, help="protected words of a table")
