@@ -53,7 +53,6 @@ woman = ["nurse"]
 neutral = ["clock", "tree"]
 """
 _MODEL = """name = "mine"
-outcome = "distance"
 likelihood = "normal"
 mean = ["co"]
 scale = "sigma"

@@ -139,8 +139,6 @@ def _models(models: Model | Iterable[Model] | None) -> tuple[ModelSpec, ...]:
 
 def _unfit(spec: ModelSpec) -> str:
     """Say why a model is not one of a table of a single embedding; nothing if it is."""
-    if spec.outcome != "distance":
-        return "is of differences, for what debiasing did: name methods as 'debias' instead"
     if "/" in spec.name:
         return "has a name with '/' in it, which no file can have; give it another"
     if "embedding" in spec.factors:

@@ -18,7 +18,7 @@ from bayesbias.auditing.audit_options import Options
 from bayesbias.auditing.audit_steps import CHAINS, Part, joined, stop_if_interrupted
 from bayesbias.auditing.report.difference_text import OTHERS
 from bayesbias.errors import BayesBiasWarning, DataError, warn
-from bayesbias.models import Fit, fit_difference
+from bayesbias.models import fit_paired
 from bayesbias.parallel import in_parallel
 from bayesbias.plots import plot_embeddings
 from bayesbias.rankings import rank_posterior, study_queries
@@ -84,7 +84,8 @@ def _contrasts(parts: Sequence[Part]) -> pd.DataFrame:
     labels = [(part.embedding.name, "") for part in parts]
     of_each = []
     for part in parts:
-        of_each.append(_tables(part.fitted(part.lead), contrasts, options.prob))
+        fitted = part.fitted(part.lead)
+        of_each.append([fitted.contrasts(contrast, prob=options.prob) for contrast in contrasts])
         part.loaded_fits.clear()  # the fits of many embeddings would need much memory
     pairs = list(combinations(parts, 2))
     labels += [(first.embedding.name, second.embedding.name) for first, second in pairs]
@@ -107,17 +108,13 @@ def _common_contrasts(parts: Sequence[Part]) -> list[str]:
     return [f"associated - {name}" for name in reversed(CONNECTIONS[1:]) if name in common]
 
 
-def _tables(fitted: Fit, contrasts: Sequence[str], prob: float) -> list[pd.DataFrame]:
-    return [fitted.contrasts(contrast, prob=prob) for contrast in contrasts]
-
-
 def _difference(
     second: pd.DataFrame, first: pd.DataFrame, options: Options, contrasts: Sequence[str]
 ) -> tuple[list[pd.DataFrame], list[str]]:
     """Return contrasts of the difference of two embeddings, and what there is to be warned of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", BayesBiasWarning)
-        fitted = fit_difference(
+        fitted = fit_paired(
             second,
             first,
             draws=options.draws,
@@ -125,8 +122,8 @@ def _difference(
             seed=options.seed,
             progress=options.progress,
         )
-        stop_if_interrupted(fitted)
-        tables = _tables(fitted, contrasts, options.prob)
+        stop_if_interrupted(fitted.joint)
+        tables = [fitted.changes(contrast, prob=options.prob) for contrast in contrasts]
     texts = []
     for one in caught:
         if issubclass(one.category, BayesBiasWarning):

@@ -114,7 +114,7 @@ def _verdict(p: float, p_against: float, prob: float, names: tuple[str, str]) ->
 
 def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
     """Yield how far distances moved, for all words, by group and by word; then the gaps."""
-    groups = paired.before.groups()
+    groups = paired.joint.groups()
     group_of = dict(zip(groups["protected_word"].to_numpy(), groups.to_numpy(), strict=True))
     levels: tuple[By | None, ...] = (None, "protected_group", "protected_word")
     for by in levels:
@@ -162,7 +162,7 @@ def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
 
 
 def _connections(paired: PairedFit) -> tuple[str, ...]:
-    return paired.difference.data.levels["connection"]
+    return paired.joint.data.levels["connection"]
 
 
 def of_unmoved(table: pd.DataFrame, connections: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -24,11 +24,11 @@ from bayesbias.models.overview import Overview, overview
 from bayesbias.models.overviews import Overviews, overviews
 from bayesbias.models.paired import By as By
 from bayesbias.models.paired import PairedFit, fit_paired
-from bayesbias.models.paired import fit_difference as fit_difference
 from bayesbias.models.planning import Plan, plan_sample_size
 from bayesbias.models.prior_draws import outcome_draws as outcome_draws
 from bayesbias.models.prior_draws import prior_draws
 from bayesbias.models.spec import MODELS, ModelSpec, load_model
+from bayesbias.models.spec import OUTCOME as OUTCOME
 from bayesbias.models.spec import Parameter as Parameter
 from bayesbias.models.t_interval import t_contrasts
 

@@ -100,12 +100,6 @@ def contrasts_in_words(spec: ModelSpec, contrasts: pd.DataFrame, prob: float) ->
     low, high = contrasts["lower"], contrasts["upper"]
     verdicts = np.select([high < 0, low > 0], ["closer", "farther"], "inconclusive")
     rows = contrasts.assign(verdict=verdicts)
-    if spec.outcome != "distance":  # negative changes are not closer than anything
-        name = f"{prob:.0%} interval"
-        return [
-            f"{row['contrast']}: {estimate_text(row['mean'], row['lower'], row['upper'], name)}."
-            for row in rows.to_dict("records")
-        ]
     kinds = [name for name in ("embedding", "covariates") if name in rows]
     if not kinds:
         return [" ".join(association_sentences(rows.to_dict("records"), prob))]

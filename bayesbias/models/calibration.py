@@ -550,8 +550,7 @@ class _Simulated:
         )
         values, distances = self.draw(of_truth)
         names, true = self.quantities(self.source, self.table, values)
-        column = {"distance": "cosine_distance"}.get(self.spec.outcome, self.spec.outcome)
-        table = self.table.assign(**{column: distances})
+        table = self.table.assign(cosine_distance=distances)
         try:
             fitted, draws = self.quantities(self.spec, table, self.fit(table, of_fit))
         except DataError as err:

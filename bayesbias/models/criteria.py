@@ -185,7 +185,7 @@ def _elpd(kind: str, pointwise: Array, lppd: Array, **more: Any) -> Elpd:
 
 def _check_independent(fit: Fit) -> None:
     """Refuse rows that are correlated: what one of them contributes depends on the others."""
-    if fit.spec.correlation:
+    if fit.spec.common:
         raise SpecError(
             f"model {fit.spec.name!r} has correlated residuals, so single rows cannot be left out "
             "or counted; use loo(by='word_to_compare')."
@@ -269,7 +269,7 @@ def loo(fit: Fit, *, by: str | None = None) -> Elpd:
     if by is None:
         _check_independent(fit)
         return _loo_rows(fit)
-    if fit.spec.correlation and by == fit.spec.over(fit.spec.correlation):
+    if fit.spec.common and by == fit.spec.over(fit.spec.common):
         raise SpecError(
             f"'by' is {by!r}, and model {fit.spec.name!r} has residuals that are correlated over "
             "it; leave out 'word_to_compare' or 'protected_word'."
@@ -328,7 +328,7 @@ def _loo_levels_exactly(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
     left_out = log_density_left_out(compiled, fit.data, at, level, len(names)).T
     elpd, _, k = _smoothed(left_out, 1.0)
     lppd = np.full(len(names), np.nan)
-    if not fit.spec.correlation:
+    if not fit.spec.common:
         density = RowDensity.of_fit(fit, _some_draws(fit))
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             lppd = np.array(list(pool.map(partial(_log_mean_total, density), _rows_of(level))))

@@ -248,10 +248,10 @@ def data_notes(fit: Fit) -> list[str]:
 
 
 def _nothing_shared(fit: Fit) -> list[str]:
-    """Say which levels that are modelled as correlated have no pair of words in common."""
-    if fit.spec.correlation is None:
+    """Say which embeddings, for instance, have no pair of words in common."""
+    if fit.spec.common is None:
         return []
-    over = fit.spec.over(fit.spec.correlation)
+    over = fit.spec.over(fit.spec.common)
     pairs = fit.table.groupby(["protected_word", "word_to_compare"], observed=True).ngroup()
     of_level = pairs.groupby(fit.table[over].astype("str"), sort=False).agg(set)
     apart = [
@@ -262,8 +262,8 @@ def _nothing_shared(fit: Fit) -> list[str]:
     if not apart:
         return []
     return [
-        f"no pair of words is in both of {quoted(apart, 4)}, so that correlations between them "
-        "mostly show their priors, and their difference is that of other words; use the same words"
+        f"no pair of words is in both of {quoted(apart, 4)}, so that nothing is known of what they "
+        "have in common, and their difference is that of other words; use the same words"
     ]
 
 

@@ -21,7 +21,6 @@ from bayesbias._core.wording import brief, quoted
 from bayesbias.errors import DataError, SpecError
 from bayesbias.models.association_text import contrasts_in_words
 from bayesbias.models.contrasts import Layers, contrast_weights, expected, flat, tidy_draws
-from bayesbias.models.exact.precisions import matrices_of_pairs, partial_correlations
 from bayesbias.models.model_data import ModelData, model_data
 from bayesbias.models.spec import ModelSpec
 from bayesbias.numerics.intervals import Kind, check_interval, describe
@@ -76,7 +75,7 @@ class Fit:
         engine = self.provenance["engine"]
         how = "exact engine" if engine == "exact" else f"NUTS ({self.provenance['sampler']})"
         return (
-            f"<Fit {self.spec.name}: {len(self.table):,} {self.spec.outcome}s, {words} protected "
+            f"<Fit {self.spec.name}: {len(self.table):,} distances, {words} protected "
             f"words, {sizes['chain']} × {sizes['draw']:,} draws, {how}>"
         )
 
@@ -560,7 +559,7 @@ class Fit:
         )
 
     def unknowns(self, about: int | None = None) -> Array:
-        """Return the draws of the scales and correlations as the exact engine has them.
+        """Return the draws of the scales as the exact engine has them.
 
         Parameters
         ----------
@@ -571,21 +570,10 @@ class Fit:
         Returns
         -------
         array
-            Draws × unknowns: logarithms of scales, transformed partial correlations.
+            Draws × unknowns, the logarithms of the scales.
         """
-        parts = []
-        for p in self.spec.parameters:
-            if not p.prior.is_hyper:
-                continue
-            values = self.draws(p.name)
-            if p.over:
-                n = len(self.data.levels[p.over])
-                matrices = matrices_of_pairs(values, n).reshape(-1, n, n)
-                partial = partial_correlations(matrices)
-                parts.append(partial.reshape(len(values), -1))
-            else:
-                parts.append(np.log(values.reshape(len(values), -1)))
-        at = np.concatenate(parts, axis=1)
+        scales = [self.draws(p.name) for p in self.spec.parameters if p.prior.is_positive]
+        at: Array = np.log(np.concatenate([x.reshape(len(x), -1) for x in scales], axis=1))
         if about is None:
             return at
         distinct = at[: int(self.provenance.get("scale_draws", len(at)))]

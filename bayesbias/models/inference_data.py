@@ -23,6 +23,7 @@ from bayesbias.models.prior_draws import (
     parameters_from_priors,
 )
 from bayesbias.models.row_density import RowDensity
+from bayesbias.models.spec import OUTCOME
 
 if TYPE_CHECKING:
     from bayesbias.models.fitted_model import Fit
@@ -77,13 +78,13 @@ class FitGroups:
             "prior_predictive": self._by_row(self._prior_predicted, chains=1, draws=PRIOR_DRAWS),
             "observed_data": self.observed(),
         }
-        if not self.fit.spec.correlation:
+        if not self.fit.spec.common:
             groups["log_likelihood"] = self._by_row(self._log_likelihood)
         return native(groups)
 
     def observed(self) -> xr.Dataset:
         """Return the outcome of each row, and the words it is of."""
-        outcome = {self.fit.spec.outcome: ("row", self.fit.data.y)}
+        outcome = {OUTCOME: ("row", self.fit.data.y)}
         return xr.Dataset(outcome, coords=self._row_coords)
 
     def sample_stats(self) -> xr.Dataset:
@@ -133,7 +134,7 @@ class FitGroups:
         n_chains, n_draws = chains or self._shape[0], draws or self._shape[1]
         shape = (n_chains, n_draws, len(self.fit.data.y))
         return xr.Dataset(
-            {self.fit.spec.outcome: _variable(("chain", "draw", "row"), shape, compute)},
+            {OUTCOME: _variable(("chain", "draw", "row"), shape, compute)},
             coords={"chain": np.arange(n_chains), "draw": np.arange(n_draws), **self._row_coords},
         )
 

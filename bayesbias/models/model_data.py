@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ STANDARD_ERROR = "standard_error"
 #: An optional column: which of several trainings of the embedding a row is from.
 REPLICATE = "replicate"
 _PAIR = ["embedding", "protected_word", "word_to_compare"]
-_OUTCOME_COLUMN = {"distance": "cosine_distance", "difference": "difference"}
+# Differences between embeddings below this share of the spread of distances are rounding.
+_SAME = 1e-4
 
 
 @dataclass(frozen=True)
@@ -135,24 +137,20 @@ def model_data(spec: ModelSpec, table: pd.DataFrame, *, observed: bool = True) -
 
     Outcomes that are not observed, but only hold the places of some to be drawn, need not vary.
     """
-    column = _OUTCOME_COLUMN[spec.outcome]
-    if column not in table.columns:
-        raise DataError(
-            f"model {spec.name!r} is of differences; use fit_paired(before, after) to fit it."
-        )
     levels, codes = {}, {}
     for name in spec.factors:
         levels[name], codes[name] = _factor(spec, table, name)
-    y = table[column].to_numpy(dtype=np.float64)
+    y = table["cosine_distance"].to_numpy(dtype=np.float64)
     covariates = {name: _covariate(spec, table, name) for name in spec.covariates}
     pair = None
-    if spec.correlation:
+    if spec.common:
         words = table.groupby(["protected_word", "word_to_compare"], observed=True)
         pair = words.ngroup().to_numpy().astype(np.intp)
     data = ModelData(levels, codes, y, _errors(table), covariates, pair)
     _check_embeddings(spec, table)
     if observed:
         _check_varies(spec, data)
+        _check_differs(spec, data)
     return data
 
 
@@ -250,24 +248,43 @@ def _check_varies(spec: ModelSpec, data: ModelData) -> None:
         )
 
 
+def _check_differs(spec: ModelSpec, data: ModelData) -> None:
+    """Refuse outcomes that are the same in two embeddings: no scale of what differs could be."""
+    if spec.common is None or data.pair is None:
+        return
+    over = spec.over(spec.common)
+    names = data.levels[over]
+    by = spec[spec.common].by
+    y = np.full((len(names), int(data.pair.max(initial=-1)) + 1), np.nan)
+    y[data.codes[over], data.pair] = data.y
+    level = np.zeros(y.shape[1], dtype=np.intp)
+    level[data.pair] = data.index(by)
+    for i, j in combinations(range(len(names)), 2):
+        differences = y[j] - y[i]
+        for place in np.unique(level):
+            both = (level == place) & np.isfinite(differences)
+            apart, spread = np.ptp(differences[both]), np.std(y[i, both])
+            if both.sum() > 1 and apart <= _SAME * spread:
+                where = np.unravel_index(place, data.shape(by)) if by else ()
+                levels = [data.levels[f][k] for f, k in zip(by, where, strict=True)]
+                of = f" of {quoted(levels)}" if levels else ""
+                raise DataError(
+                    f"the {both.sum()} distances{of} are the same in {names[i]!r} and "
+                    f"{names[j]!r}, up to rounding and a constant; what differs cannot be "
+                    "estimated. Are the vectors the same?"
+                )
+
+
 def dataset(
     spec: ModelSpec, data: ModelData, values: Mapping[str, Array], chains: int
 ) -> xr.Dataset:
     """Lay draws out by chain, with the words as coordinates."""
     arrays = {}
-    pairs: dict[str, list[str]] = {}
     for p in spec.parameters:
         dims, shape = p.by, data.shape(p.by)
-        if p.over:
-            names = data.levels[p.over]
-            pairs[f"{p.over}_pair"] = [
-                f"{names[j]}, {names[i]}" for i in range(1, len(names)) for j in range(i)
-            ]
-            dims = (*dims, f"{p.over}_pair")
-            shape = (*shape, len(pairs[dims[-1]]))
         arrays[p.name] = (("chain", "draw", *dims), values[p.name].reshape(chains, -1, *shape))
     draws = len(values[spec.scale]) // chains
     coords: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(draws)}
-    for name, levels in (data.levels | pairs).items():
+    for name, levels in data.levels.items():
         coords[name] = np.array(levels, dtype=np.str_)
     return xr.Dataset(arrays, coords=coords)

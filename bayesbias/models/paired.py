@@ -10,23 +10,24 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import ndtri
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.interval_text import decimals, estimate_text, signed
 from bayesbias._core.latex import frame_to_latex
-from bayesbias._core.random import Seed, as_seed
+from bayesbias._core.random import Seed
 from bayesbias._core.validation import at_least, one_of
 from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, SpecError, warn
-from bayesbias.models.contrasts import flat
+from bayesbias.models.contrasts import flat, tidy_draws
 from bayesbias.models.fitted_model import Fit
 from bayesbias.models.fitting import ENGINES, Engine, Sampling, fit_rows
 from bayesbias.models.model_data import prepare_table
 from bayesbias.models.spec import ModelSpec, load_model
-from bayesbias.numerics.intervals import Kind, check_interval, describe, interval
+from bayesbias.numerics.intervals import Kind, check_interval, interval
 
 By = Literal["protected_word", "protected_group"]
+#: What the two embeddings are called in the joint model.
+BEFORE, AFTER = "before", "after"
 _PAIR = ["protected_word", "word_to_compare"]
 #: What the attributes of a connection are, in words.
 _ATTRIBUTES = {
@@ -41,15 +42,14 @@ _ATTRIBUTES = {
 class PairedFit:
     """What changed between two tables of the same pairs; made by `fit_paired`.
 
+    Before, after and the change are from one posterior, so they add up in every draw.
+
     Parameters
     ----------
-    difference : Fit
-        The model of the differences, after minus before.
-    before : Fit
-        The model ``interaction`` of the table before.
-    after : Fit
-        The same of the table after. It fixes how the change depends on the state before; the state
-        after in all tables is that before plus the change, so that they add up.
+    joint : Fit
+        The model of both tables, whose embeddings are called ``before`` and ``after``.
+    names : tuple of str
+        The names of the two embeddings.
 
     Examples
     --------
@@ -59,30 +59,25 @@ class PairedFit:
     >>> after = bb.distance_table(bb.load_embedding("demo-100d"), study)
     >>> paired = bb.fit_paired(before, after, draws=500)
     >>> paired
-    <PairedFit paired: 4,185 pairs of words, before demo, after demo-100d>
+    <PairedFit embeddings: 4,185 pairs of words, before demo, after demo-100d>
     """
 
-    difference: Fit
-    before: Fit
-    after: Fit
+    joint: Fit
+    names: tuple[str, str]
 
     def __repr__(self) -> str:
-        names = [str(f.table["embedding"].iloc[0]) for f in (self.before, self.after)]
         return (
-            f"<PairedFit {self.difference.spec.name}: {len(self.difference.table):,} pairs of "
-            f"words, before {names[0]}, after {names[1]}>"
+            f"<PairedFit {self.joint.spec.name}: {len(self.joint.table) // 2:,} pairs of words, "
+            f"before {self.names[0]}, after {self.names[1]}>"
         )
 
     @property
     def idata(self) -> Any:
-        """The model of the differences as ArviZ has it; see `Fit.idata`.
-
-        The models of the two tables are ``before.idata`` and ``after.idata``.
-        """
-        return self.difference.idata
+        """The joint model as ArviZ has it; see `Fit.idata`."""
+        return self.joint.idata
 
     def draws(self, name: str) -> Array:
-        """Return all draws of a parameter of the model of differences.
+        """Return all draws of a parameter of the joint model.
 
         Parameters
         ----------
@@ -94,7 +89,7 @@ class PairedFit:
         array
             Draws × the shape of the parameter.
         """
-        return self.difference.draws(name)
+        return self.joint.draws(name)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -116,7 +111,7 @@ class PairedFit:
             both, and one per connection.
         """
         lines = []
-        if {"associated", "none"} <= set(self.before.data.levels["connection"]):
+        if {"associated", "none"} <= set(self.joint.data.levels["connection"]):
             gap = self.gap_closed(prob=prob).iloc[0]
             ends = float(gap["change_lower"]), float(gap["change_upper"])
             before, after = (
@@ -194,17 +189,20 @@ class PairedFit:
             their distance is closer to 1).
         """
         check_interval(prob, kind)
-        result, b, d = self._before_and_change(by)
-        result["before"], result["after"] = b.mean(axis=0), (b + d).mean(axis=0)
-        result = pd.concat([result, describe(d, prob, kind)], axis=1)
-        result["prob_positive"] = (d > 0).mean(axis=0)
-        result["prob_towards_1"] = (np.abs(b + d - 1) < np.abs(b - 1)).mean(axis=0)
+        cells = self._cells(by)
+        b, a = self._before_and_after(cells)
+        result = tidy_draws(self._change(cells), prob, kind)
+        place = list(result.columns).index("mean")
+        result.insert(place, "before", b.mean(axis=0))
+        result.insert(place + 1, "after", a.mean(axis=0))
+        result["prob_positive"] = (a > b).mean(axis=0)
+        result["prob_towards_1"] = (np.abs(a - 1) < np.abs(b - 1)).mean(axis=0)
         return result
 
-    def means_after(
+    def means(
         self, *, by: By = "protected_word", prob: float = 0.89, kind: Kind = "hdi"
     ) -> pd.DataFrame:
-        """Return the expected distances after: those before plus the change.
+        """Return the expected distances before and after.
 
         Parameters
         ----------
@@ -218,11 +216,64 @@ class PairedFit:
         Returns
         -------
         DataFrame
-            The level of `by`, ``connection``, ``mean``, ``sd``, ``lower``, ``upper``.
+            ``embedding`` (``before`` or ``after``), the level of `by`, ``connection``, ``mean``,
+            ``sd``, ``lower``, ``upper``.
         """
         check_interval(prob, kind)
-        levels, b, d = self._before_and_change(by)
-        return pd.concat([levels, describe(b + d, prob, kind)], axis=1)
+        cells = self._cells(by)
+        rest = [dim for dim in cells.dims if dim != "embedding"]
+        return tidy_draws(cells.transpose(*rest[:2], "embedding", *rest[2:]), prob, kind)
+
+    def change_draws(self, contrast: str, *, by: str | None = None) -> xr.DataArray:
+        """Return the draws of the change in a contrast, after minus before.
+
+        Parameters
+        ----------
+        contrast : str
+            A linear expression of connections, as in `Fit.contrasts`.
+        by : {None, "protected_word", "protected_group", "attribute_group"}, default None
+            What to have one change for.
+
+        Returns
+        -------
+        xarray.DataArray
+            With dims ``chain``, ``draw`` and, if given, `by`.
+        """
+        return self._change(self._gap(contrast, by))
+
+    def changes(
+        self,
+        contrast: str = "associated - none",
+        *,
+        by: str | None = None,
+        prob: float = 0.89,
+        kind: Kind = "hdi",
+    ) -> pd.DataFrame:
+        """Return the change in a contrast, after minus before, in the form of `Fit.contrasts`.
+
+        Parameters
+        ----------
+        contrast : str, default "associated - none"
+            A linear expression of connections, as in `Fit.contrasts`.
+        by : {None, "protected_word", "protected_group", "attribute_group"}, default None
+            What to have one change for.
+        prob : float, default 0.89
+            Probability of the intervals.
+        kind : {"hdi", "eti"}, default "hdi"
+            Kind of interval.
+
+        Returns
+        -------
+        DataFrame
+            ``contrast``, the level of `by`, ``mean``, ``sd``, ``lower``, ``upper`` and
+            ``prob_negative`` of the change.
+        """
+        check_interval(prob, kind)
+        array = self.change_draws(contrast, by=by)
+        result = tidy_draws(array, prob, kind)
+        result["prob_negative"] = np.atleast_1d((flat(array) < 0).mean(axis=0))
+        result.insert(0, "contrast", contrast)
+        return result
 
     def gap_closed(
         self,
@@ -254,30 +305,27 @@ class PairedFit:
             may be zero), and ``prob_narrower``, the probability that the gap is smaller in size.
         """
         check_interval(prob, kind)
-        draws = [self._gap(fit, contrast, by) for fit in (self.before, self.after, self.difference)]
-        b, a, d = (flat(x).reshape(x.shape[0] * x.shape[1], -1) for x in draws)
-        rows = []
-        for j in range(d.shape[1]):
-            change = _coupled(b[:, j], a[:, j], d[:, j])
-            closed = -change / b[:, j]
-            low, high = interval(closed, prob, "eti")
-            change_low, change_high = interval(change, prob, kind)
-            rows.append(
-                {
-                    "before": b[:, j].mean(),
-                    "after": (b[:, j] + change).mean(),
-                    "change": change.mean(),
-                    "change_lower": change_low,
-                    "change_upper": change_high,
-                    "closed": np.median(closed),
-                    "closed_lower": low,
-                    "closed_upper": high,
-                    "prob_narrower": (np.abs(b[:, j] + change) < np.abs(b[:, j])).mean(),
-                }
-            )
-        result = pd.DataFrame(rows)
+        draws = self._gap(contrast, by)
+        b, a = self._before_and_after(draws)
+        change = a - b
+        closed = -change / b
+        change_low, change_high = interval(change, prob, kind)
+        closed_low, closed_high = interval(closed, prob, "eti")
+        result = pd.DataFrame(
+            {
+                "before": b.mean(axis=0),
+                "after": a.mean(axis=0),
+                "change": change.mean(axis=0),
+                "change_lower": change_low,
+                "change_upper": change_high,
+                "closed": np.median(closed, axis=0),
+                "closed_lower": closed_low,
+                "closed_upper": closed_high,
+                "prob_narrower": (np.abs(a) < np.abs(b)).mean(axis=0),
+            }
+        )
         if by is not None:
-            result.insert(0, by, draws[0][by].to_numpy())
+            result.insert(0, by, draws[by].to_numpy())
         result.insert(0, "contrast", contrast)
         return result
 
@@ -303,71 +351,54 @@ class PairedFit:
             low, high = interval(draws, prob)
             return high - low
 
-        def ratio(pairs: list[xr.DataArray]) -> float:
-            b, a, d = (flat(x) for x in pairs)
-            return float((width(d) / width(a - b)).mean())
+        def ratio(draws: xr.DataArray) -> float:
+            b, a = self._before_and_after(draws)
+            # Each draw of after beside another draw of before, as if they were of two fits.
+            return float((width(a - b) / width(np.roll(a, len(a) // 2, axis=0) - b)).mean())
 
-        fits = (self.before, self.after, self.difference)
         return pd.Series(
             {
-                "means of words": ratio([self._cells(f, "protected_word") for f in fits]),
-                f"{contrast}, words": ratio(
-                    [self._gap(f, contrast, "protected_word") for f in fits]
-                ),
-                f"{contrast}, data set": ratio([self._gap(f, contrast, None) for f in fits]),
+                "means of words": ratio(self._cells("protected_word")),
+                f"{contrast}, words": ratio(self._gap(contrast, "protected_word")),
+                f"{contrast}, data set": ratio(self._gap(contrast, None)),
             },
             name="width of the paired interval / of two separate fits",
         )
 
-    def _before_and_change(self, by: By | None) -> tuple[pd.DataFrame, Array, Array]:
-        """Return the level of each mean, and its draws before and of the change, in one order."""
-        cells = [self._cells(fit, by) for fit in (self.difference, self.before, self.after)]
-        d, b, a = (flat(x).reshape(x.shape[0] * x.shape[1], -1) for x in cells)
-        d = np.column_stack([_coupled(b[:, j], a[:, j], d[:, j]) for j in range(d.shape[1])])
-        names = [str(dim) for dim in cells[0].dims[2:]]
-        index = pd.MultiIndex.from_product([cells[0][n].to_numpy() for n in names], names=names)
-        return index.to_frame(index=False), b, d
+    def _gap(self, contrast: str, by: str | None) -> xr.DataArray:
+        """Return the draws of a contrast before and after."""
+        return self.joint.contrast_draws(contrast, by="embedding" if by is None else by)
 
-    @staticmethod
-    def _gap(fit: Fit, contrast: str, by: By | None) -> xr.DataArray:
-        return fit.contrast_draws(contrast, by=by)
-
-    @staticmethod
-    def _cells(fit: Fit, by: By | None) -> xr.DataArray:
+    def _cells(self, by: By | None) -> xr.DataArray:
+        """Return the draws of the means of each connection before and after."""
         if by is not None:
             one_of("by", by, ("protected_word", "protected_group"))
-        array = fit.expected(["word_to_compare"])
-        if by == "protected_word":
-            return array
-        array = fit.by_group(array)
+        array = self.joint.expected(["word_to_compare"])
+        if by != "protected_word":
+            array = self.joint.by_group(array)
         if by is None:
-            return fit.mean_of_groups(array)
-        return array.transpose("chain", "draw", "protected_group", "connection")
+            array = self.joint.mean_of_groups(array)
+        order = [by] if by else []
+        return array.transpose("chain", "draw", *order, "connection", "embedding")
 
+    @staticmethod
+    def _before_and_after(array: xr.DataArray) -> tuple[Array, Array]:
+        """Return draws × values, before and after."""
+        before, after = (
+            flat(array.sel(embedding=name)).reshape(array.sizes["chain"] * array.sizes["draw"], -1)
+            for name in (BEFORE, AFTER)
+        )
+        return before, after
 
-def _coupled(before: Array, after: Array, change: Array) -> Array:
-    """Return the draws of a change in an order that goes with the draws of before.
-
-    The three fits are drawn independently. That after = before + change fixes how before and
-    change must be correlated; the draws of the change are put in the order that gives this
-    correlation (Iman & Conover 1982). Their distribution stays as it is.
-    """
-    spread = before.std() * change.std()
-    if not spread:
-        return change
-    wanted = (after.var() - before.var() - change.var()) / 2 / spread
-    correlation = float(np.clip(wanted, -0.999, 0.999))
-    n = len(before)
-    score = ndtri((np.argsort(np.argsort(before)) + 0.5) / n)
-    noise = ndtri((np.random.default_rng(n).permutation(n) + 0.5) / n)
-    order = np.argsort(np.argsort(correlation * score + np.sqrt(1 - correlation**2) * noise))
-    return np.sort(change)[order]
+    @staticmethod
+    def _change(array: xr.DataArray) -> xr.DataArray:
+        return array.sel(embedding=AFTER, drop=True) - array.sel(embedding=BEFORE, drop=True)
 
 
 def fit_paired(
     before: pd.DataFrame,
     after: pd.DataFrame,
-    model: str | PathLike[str] | ModelSpec = "paired",
+    model: str | PathLike[str] | ModelSpec = "embeddings",
     *,
     engine: Engine = "auto",
     draws: int = 2000,
@@ -377,17 +408,17 @@ def fit_paired(
     sampler: str = "nutpie",
     progress: bool = True,
 ) -> PairedFit:
-    """Fit the differences between two tables of the same pairs, before and after debiasing.
+    """Fit two tables of the same pairs together, before and after debiasing.
 
-    What an attribute or a protected word is like cancels in the difference, so the intervals are
-    narrower than those of two fits that are then compared.
+    What an attribute or a protected word is like in both cancels in the difference, so the
+    intervals of a change are narrower than those of two fits that are then compared.
 
     Parameters
     ----------
     before, after : DataFrame
         Distance tables, one embedding each. Pairs that are only in one of them are left out.
-    model : str, path-like or ModelSpec, default "paired"
-        A model with ``outcome = "difference"``.
+    model : str, path-like or ModelSpec, default "embeddings"
+        A model that compares embeddings.
     engine : {"auto", "exact", "nuts"}, default "auto"
         As in `fit`.
     draws : int, default 2000
@@ -430,73 +461,44 @@ def fit_paired(
     one_of("engine", engine, ENGINES)
     at_least("draws", draws, 1)
     at_least("chains", chains, 1)
-    first_seed = as_seed(seed)
     spec = load_model(model)
-    if spec.outcome != "difference":
+    if "embedding" not in spec.factors:
         raise SpecError(
-            f"model {spec.name!r} is of distances; fit_paired needs one with "
-            'outcome = "difference", such as "paired".'
+            f"model {spec.name!r} does not distinguish embeddings; fit_paired needs one that does, "
+            "such as 'embeddings'."
         )
     tables = _match(*(prepare_table(table, duplicates=duplicates) for table in (before, after)))
-    alone = ModelSpec.from_dict(
-        {**load_model("interaction").to_dict(), "likelihood": spec.likelihood}
+    names = tuple(str(table["embedding"].iloc[0]) for table in (before, after))
+    joint = fit_rows(
+        spec,
+        pd.concat(tables, ignore_index=True),
+        Sampling(engine, draws, chains, seed, sampler, progress=progress),
     )
-    fits = [
-        fit_rows(
-            which,
-            table,
-            Sampling(engine, draws, chains, first_seed + offset, sampler, progress=progress),
-        )
-        for offset, (which, table) in enumerate(
-            [(spec, tables[0]), (alone, tables[1]), (alone, tables[2])]
-        )
-    ]
-    return PairedFit(*fits)
+    return PairedFit(joint, (names[0], names[1]))
 
 
-def fit_difference(
-    before: pd.DataFrame,
-    after: pd.DataFrame,
-    *,
-    engine: Engine = "auto",
-    draws: int = 2000,
-    chains: int = 4,
-    seed: Seed = 0,
-    progress: bool = True,
-) -> Fit:
-    """Fit the differences alone, after minus before, as `fit_paired` does."""
-    return fit_rows(
-        load_model("paired"),
-        _match(prepare_table(before), prepare_table(after))[0],
-        Sampling(engine, draws, chains, seed, progress=progress),
-    )
-
-
-def _match(before: pd.DataFrame, after: pd.DataFrame) -> tuple[pd.DataFrame, ...]:
-    """Return the table of differences, and the two tables with the same rows."""
+def _match(before: pd.DataFrame, after: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rows that both tables have, in one order."""
     for name, table in (("before", before), ("after", after)):
         embeddings = pd.unique(table["embedding"])
         if len(embeddings) > 1:
             raise DataError(f"the table {name!r} holds several embeddings: {quoted(embeddings)}.")
-    columns = [*_PAIR, "cosine_distance", "connection"]
-    other = after[columns].rename(
-        columns={"cosine_distance": "after", "connection": "connection_after"}
-    )
-    keys = before[_PAIR].astype("str")
-    for name in _PAIR:
-        other[name] = other[name].astype("str")
-    # Duplicated rows that were kept are matched by their order.
-    for frame in (keys, other):
-        frame["occurrence"] = frame.groupby(_PAIR, sort=False).cumcount()
-    keys["row"] = np.arange(len(before))
-    matched = keys.merge(other, on=[*_PAIR, "occurrence"], how="inner").sort_values("row")
+    keys = []
+    for name, table in ((BEFORE, before), (AFTER, after)):
+        key = table[_PAIR].astype("str")
+        # Duplicated rows that were kept are matched by their order.
+        key["occurrence"] = key.groupby(_PAIR, sort=False).cumcount()
+        key[name] = np.arange(len(table))
+        keys.append(key)
+    matched = keys[0].merge(keys[1], how="inner").sort_values(BEFORE)
     if matched.empty:
         raise DataError("the two tables have no pair of words in common.")
     lost = len(before) + len(after) - 2 * len(matched)
     if lost:
         warn(f"{lost} rows have no counterpart in the other table and are left out")
-    first = before.iloc[matched["row"].to_numpy()].reset_index(drop=True)
-    connection = matched["connection_after"].astype("str").to_numpy()
+    first = before.iloc[matched[BEFORE].to_numpy()].reset_index(drop=True)
+    other = after.iloc[matched[AFTER].to_numpy()].reset_index(drop=True)
+    connection = other["connection"].astype("str").to_numpy()
     differs = np.flatnonzero(first["connection"].astype("str").to_numpy() != connection)
     if differs.size:
         row = first.iloc[differs[0]]
@@ -506,11 +508,16 @@ def _match(before: pd.DataFrame, after: pd.DataFrame) -> tuple[pd.DataFrame, ...
         )
     for name in ("protected_word", "word_to_compare", "word_class"):
         first[name] = first[name].cat.remove_unused_categories()
-    distance = matched["after"].to_numpy()
+    when = pd.CategoricalDtype([BEFORE, AFTER])
+    first["embedding"] = pd.Categorical([BEFORE] * len(first), dtype=when)
+    # Distances, their standard errors and covariates may differ; the words are the same.
+    numbers = [
+        name
+        for name in first.columns
+        if name in other and pd.api.types.is_numeric_dtype(first[name])
+    ]
     last = first.assign(
-        cosine_distance=distance,
-        cosine_similarity=1 - distance,
-        embedding=pd.Categorical([str(after["embedding"].iloc[0])] * len(first)),
+        **{name: other[name] for name in numbers},
+        embedding=pd.Categorical([AFTER] * len(first), dtype=when),
     )
-    difference = first.assign(difference=distance - first["cosine_distance"].to_numpy())
-    return difference, first, last
+    return first, last

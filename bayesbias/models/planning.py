@@ -280,11 +280,10 @@ class _Design:
                 "the model without them."
             )
         unknown = sorted(set(spec.factors) - set(_KNOWN))
-        if unknown or spec.outcome != "distance":
-            what = f"varies by {quoted(unknown)}" if unknown else "is a model of differences"
+        if unknown:
             raise SpecError(
                 f"a plan needs a model of distances by {quoted(sorted(_KNOWN))}; {spec.name!r} "
-                f"{what}."
+                f"varies by {quoted(unknown)}."
             )
         if "connection" not in spec.factors:
             raise SpecError(f"model {spec.name!r} does not distinguish connections.")

@@ -9,14 +9,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.array_types import Array
 from bayesbias._core.random import Seed, as_seed
 from bayesbias._core.validation import at_least
 from bayesbias.distances import Duplicates
-from bayesbias.models.exact.compiled_model import parent_index, together
-from bayesbias.models.exact.precisions import draw_correlations, matrices_of_pairs
+from bayesbias.models.exact.compiled_model import cells_of_parameter, parent_index, together
 from bayesbias.models.model_data import ModelData, dataset, model_data, prepare_table
-from bayesbias.models.spec import Likelihood, ModelSpec, Parameter, Residual, load_model
+from bayesbias.models.spec import OUTCOME, Likelihood, ModelSpec, Parameter, Residual, load_model
 
 
 def prior_draws(
@@ -95,7 +94,7 @@ def prior_draws(
     values = parameters_from_priors(spec, data, draws, seed)
     outcome = outcome_from_priors(spec, data, values, seed)
     result = dataset(spec, data, values, 1).assign_coords(row=np.arange(len(data.y)))
-    result[spec.outcome] = (("chain", "draw", "row"), outcome[None])
+    result[OUTCOME] = (("chain", "draw", "row"), outcome[None])
     return result.assign_attrs(model=spec.name, seed=seed)
 
 
@@ -125,8 +124,7 @@ def _without_outcomes(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with the same outcome in every row, so that nothing depends on its own."""
     if not isinstance(table, pd.DataFrame):
         return table  # refused by the checks that follow
-    rows = table.drop(columns="cosine_similarity", errors="ignore").assign(cosine_distance=1.0)
-    return rows.assign(difference=0.0) if "difference" in rows.columns else rows
+    return table.drop(columns="cosine_similarity", errors="ignore").assign(cosine_distance=1.0)
 
 
 def _parameter(
@@ -140,38 +138,20 @@ def _parameter(
     """Draw a parameter, given those in its prior; draws × its values, flattened."""
     prior = parameter.prior
     size = (draws, int(np.prod(data.shape(parameter.by), dtype=int)))
-    if parameter.over:
-        levels = len(data.levels[parameter.over])
-        return draw_correlations(rng, size, prior.arguments[0], levels).reshape(draws, -1)
     if not prior.parents:
         return prior.draw(rng, size)
 
     def parent(name: str) -> Array:
         return values[name][:, parent_index(spec, data, parameter.name, name)]
 
-    noise = rng.standard_normal(size)
-    if parameter.correlation:
-        over = spec.over(parameter.correlation)
-        levels = len(data.levels[over])
-        grid = np.arange(size[1]).reshape(data.shape(parameter.by))
-        rows = np.moveaxis(grid, parameter.by.index(over), -1).reshape(-1, levels)
-        index = parent_index(spec, data, parameter.name, parameter.correlation)[rows[:, 0]]
-        member = np.tile(np.arange(levels), (len(rows), 1))
-        pairs = values[parameter.correlation]
-        noise[:, rows] = _correlated(pairs, levels, index, noise[:, rows], member)
-    result = noise * (parent(prior.sd) if prior.sd else prior.arguments[1])
+    result = rng.standard_normal(size) * (parent(prior.sd) if prior.sd else prior.arguments[1])
+    if parameter.common:
+        cells = cells_of_parameter(spec, data, parameter)
+        noise = rng.standard_normal((draws, len(cells)))
+        result[:, cells] += (noise * parent(parameter.common)[:, cells[:, 0]])[..., None]
     result += prior.arguments[0]
     for name in prior.mean:
         result += parent(name)
-    return result
-
-
-def _correlated(pairs: Array, levels: int, index: Codes, noise: Array, member: Codes) -> Array:
-    """Correlate independent noise, draws × cells × members, by the matrix of each cell."""
-    flat = pairs.reshape(len(pairs), -1, levels * (levels - 1) // 2)
-    matrices = matrices_of_pairs(flat, levels)
-    correlations = matrices[:, index[:, None, None], member[:, :, None], member[:, None, :]]
-    result: Array = (np.linalg.cholesky(correlations) @ noise[..., None])[..., 0]
     return result
 
 
@@ -188,22 +168,16 @@ def outcome_draws(
         result = rng.standard_t(values["nu"], size)
     else:
         result = rng.standard_normal(size)
-    if spec.correlation:
-        over = spec.over(spec.correlation)
-        index = data.index(spec[spec.correlation].by)
-        pairs, levels = values[spec.correlation], len(data.levels[over])
-        for rows in together(data, over):
-            if rows.shape[1] > 1:
-                member = data.codes[over][rows]
-                correlated = _correlated(pairs, levels, index[rows[:, 0]], result[:, rows], member)
-                result[:, rows] = correlated
     scale = values[spec.scale][:, data.index(spec[spec.scale].by)]
-    if data.error is not None and not spec.correlation:
+    if data.error is not None:
         np.hypot(scale, data.error, out=scale)
     result *= scale
     del scale  # as large as the result
-    if data.error is not None and spec.correlation:
-        result += rng.standard_normal(size) * data.error
+    if spec.common:
+        common = values[spec.common][:, data.index(spec[spec.common].by)]
+        for rows in together(data, spec.over(spec.common)):
+            noise = rng.standard_normal((draws, len(rows)))
+            result[:, rows] += (noise * common[:, rows[:, 0]])[..., None]
     for name in spec.mean:
         part = values[name][:, data.index(spec[name].by)]
         times = data.times(spec, name)

@@ -25,7 +25,6 @@ class _Family:
     draw: Callable[..., Array]
     positive: bool
     positive_parameters: tuple[int, ...]
-    correlation: bool = False
 
 
 def _log_half_t(x: Array, nu: float, scale: float) -> Array:
@@ -41,12 +40,6 @@ def _log_normal(x: Array, mu: float, sigma: float) -> Array:
 
 def _log_gamma(x: Array, alpha: float, beta: float) -> Array:
     result: Array = alpha * log(beta) - lgamma(alpha) + (alpha - 1) * np.log(x) - beta * x
-    return result
-
-
-def _log_beta(x: Array, alpha: float) -> Array:
-    constant = lgamma(2 * alpha) - 2 * lgamma(alpha)
-    result: Array = constant + (alpha - 1) * (np.log(x) + np.log1p(-x))
     return result
 
 
@@ -106,15 +99,6 @@ FAMILIES: dict[str, _Family] = {
         lambda rng, size, mu, sigma: np.exp(rng.normal(mu, sigma, size)),
         True,
         (1,),
-    ),
-    # Of a whole correlation matrix; here for two levels, whose one correlation it is.
-    "LKJ": _Family(
-        ("eta",),
-        lambda x, eta: _log_beta((1 + x) / 2, eta) - log(2),
-        lambda rng, size, eta: 2 * rng.beta(eta, eta, size) - 1,
-        False,
-        (0,),
-        correlation=True,
     ),
 }
 
@@ -189,16 +173,6 @@ class Prior:
     def is_positive(self) -> bool:
         """Whether only positive values are possible: a prior of a scale."""
         return FAMILIES[self.family].positive
-
-    @property
-    def is_correlation(self) -> bool:
-        """Whether it is of a correlation matrix."""
-        return FAMILIES[self.family].correlation
-
-    @property
-    def is_hyper(self) -> bool:
-        """Whether it is of a scale or a correlation; given those, all else is Gaussian."""
-        return self.is_positive or self.is_correlation
 
     @property
     def parents(self) -> tuple[str, ...]:

@@ -29,6 +29,8 @@ FACTORS = (
 
 #: The factor of these kinds; it follows from the connection.
 ATTRIBUTE_KIND = "attribute_kind"
+#: What a model is of, as it is called in formulas and in the data of ArviZ.
+OUTCOME = "distance"
 #: The kinds of lists that attributes are from.
 ATTRIBUTE_KINDS = ("stereotype", "human", "neutral")
 #: The kind of list of each connection.
@@ -63,11 +65,11 @@ class Parameter:
         The prior of each value.
     covariate : str, optional
         A column of numbers that the value is multiplied by: the parameter is a slope.
-    correlation : str, optional
-        The parameter that holds the correlations of values that differ only in the factor that
-        those are over.
+    common : str, optional
+        The parameter that is the standard deviation of the part that values have in common if they
+        differ only in the factor that it is over.
     over : str, optional
-        Of a correlation: the factor whose levels are correlated.
+        Of such a standard deviation: the factor over whose levels the part is common.
     only : str, optional
         The kind of attributes (stereotype, human or neutral) whose rows it is part of; all by
         default.
@@ -77,14 +79,14 @@ class Parameter:
     by: tuple[str, ...]
     prior: Prior
     covariate: str | None = None
-    correlation: str | None = None
+    common: str | None = None
     over: str | None = None
     only: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameter as a TOML file holds it."""
         result: dict[str, Any] = {"by": list(self.by), "prior": str(self.prior)}
-        names = ("covariate", "correlation", "over", "only")
+        names = ("covariate", "common", "over", "only")
         more = {name: getattr(self, name) for name in names}
         return result | {key: value for key, value in more.items() if value is not None}
 
@@ -109,14 +111,14 @@ class ModelSpec:
         The parameter that is the standard deviation of a distance about its mean.
     likelihood : {"normal", "student_t"}, default "normal"
         The distribution of a distance.
-    outcome : {"distance", "difference"}, default "distance"
-        What is modelled: a distance, or the difference of one after and before debiasing.
     mathematics : str, default ""
         The formula, for people.
     reference : str, default ""
         Where the model is from.
-    correlation : str, optional
-        The parameter that holds the correlations of the residuals of the same pair of words.
+    common : str, optional
+        The parameter that is the standard deviation of the part that the residuals of the same pair
+        of words have in common, in several embeddings for instance. Then `scale` is that of the
+        rest.
 
     Examples
     --------
@@ -137,14 +139,12 @@ class ModelSpec:
     mean: tuple[str, ...]
     scale: str
     likelihood: Likelihood = "normal"
-    outcome: Literal["distance", "difference"] = "distance"
     mathematics: str = ""
     reference: str = ""
-    correlation: str | None = None
+    common: str | None = None
 
     def __post_init__(self) -> None:
         one_of("likelihood", self.likelihood, LIKELIHOODS)
-        one_of("outcome", self.outcome, ("distance", "difference"))
         names = [parameter.name for parameter in self.parameters]
         for name in names:
             if names.count(name) > 1:
@@ -155,10 +155,10 @@ class ModelSpec:
         for place, parameter in enumerate(self.parameters):
             self._check_parameter(parameter, names[:place])
         for name in self.mean:
-            if self[name].prior.is_hyper:
+            if self[name].prior.is_positive:
                 raise SpecError(f"model {self.name!r}: {name!r} is a scale, not part of a mean.")
         self._check_slopes()
-        self._check_correlations(names)
+        self._check_common(names)
         if not self[self.scale].prior.is_positive:
             raise SpecError(
                 f"model {self.name!r}: the prior of {self.scale!r}, the residual scale, must allow "
@@ -181,7 +181,7 @@ class ModelSpec:
                 )
 
     def _check_parameter(self, parameter: Parameter, before: list[str]) -> None:
-        taken = {"chain", "draw", "row", "distance", "difference", *FACTORS, *parameter.by}
+        taken = {"chain", "draw", "row", OUTCOME, *FACTORS, *parameter.by}
         name = parameter.name
         if not name.isidentifier() or name.endswith("__") or name in taken:
             raise SpecError(
@@ -197,7 +197,7 @@ class ModelSpec:
         self._check_known(prior.parents, before, f"the prior of {parameter.name!r}")
         for name in prior.parents:
             role = "mean" if name in prior.mean else "standard deviation"
-            if self[name].prior.is_correlation or self[name].prior.is_positive != (role != "mean"):
+            if self[name].prior.is_positive != (role != "mean"):
                 raise SpecError(
                     f"model {self.name!r}: {name!r} cannot be the {role} of {parameter.name!r}; "
                     f"its prior is {self[name].prior}."
@@ -226,10 +226,9 @@ class ModelSpec:
                         "and one of them is in some rows only ('only'); give the prior a number as "
                         "its mean."
                     )
-            if parameter.covariate is not None and parameter.prior.is_hyper:
+            if parameter.covariate is not None and parameter.prior.is_positive:
                 raise SpecError(
-                    f"model {self.name!r}: {parameter.name!r} is a scale or a correlation, and "
-                    "cannot be a slope."
+                    f"model {self.name!r}: {parameter.name!r} is a scale and cannot be a slope."
                 )
 
         def visit(name: str) -> set[str]:
@@ -242,31 +241,33 @@ class ModelSpec:
                 "itself; use two parameters."
             )
 
-    def _check_correlations(self, names: list[str]) -> None:
-        uses = [(p.name, p.correlation, p.by) for p in self.parameters if p.correlation]
-        if self.correlation is not None:
-            uses.append(("the residuals", self.correlation, self[self.scale].by))
+    def _check_common(self, names: list[str]) -> None:
+        uses = [(f"values of {p.name!r}", p.common, p.by) for p in self.parameters if p.common]
+        if self.common is not None:
+            # Rows differ by every factor.
+            uses.append(("residuals", self.common, self.factors))
             if self.likelihood != "normal":
                 raise SpecError(
-                    f"model {self.name!r}: correlated residuals need a normal likelihood."
+                    f"model {self.name!r}: residuals with a common part need a normal likelihood."
                 )
         for p in self.parameters:
-            if p.prior.is_correlation and not p.over:
+            if p.over and (not p.prior.is_positive or p.over in p.by):
                 raise SpecError(
-                    f"model {self.name!r}: {p.name!r} is a correlation; say over which factor: "
-                    'over = "embedding".'
+                    f"model {self.name!r}: 'over' of {p.name!r} is for the standard deviation of a "
+                    f"common part, with a prior such as Exponential(5) and a 'by' without "
+                    f"{p.over!r}."
                 )
-            if p.over and (not p.prior.is_correlation or p.over in p.by):
+            if p.prior.sd is not None and self[p.prior.sd].over:
                 raise SpecError(
-                    f"model {self.name!r}: 'over' of {p.name!r} is for a correlation, a prior "
-                    f"LKJ(2), whose 'by' does not have {p.over!r}."
+                    f"model {self.name!r}: {p.prior.sd!r} is the standard deviation of a common "
+                    f"part; name it as 'common' of {p.name!r}, and another one in its prior."
                 )
         for user, name, by in uses:
             self._check_known((name,), names, user)
-            if not self[name].prior.is_correlation:
+            if not self[name].over:
                 raise SpecError(
-                    f"model {self.name!r}: {name!r} cannot be the correlation of {user}; its prior "
-                    f"is {self[name].prior}, not LKJ."
+                    f"model {self.name!r}: {name!r} is the standard deviation of what {user} have "
+                    'in common; say over which factor: over = "embedding".'
                 )
             if self[name].over not in by:
                 raise SpecError(
@@ -274,20 +275,20 @@ class ModelSpec:
                     "do not differ by."
                 )
 
-    def over(self, correlation: str) -> str:
-        """Return the factor whose levels a correlation is of.
+    def over(self, common: str) -> str:
+        """Return the factor over whose levels a part is common.
 
         Parameters
         ----------
-        correlation : str
-            Name of a parameter with a prior LKJ.
+        common : str
+            Name of the parameter that is the standard deviation of the part.
 
         Returns
         -------
         str
             The factor.
         """
-        return str(self[correlation].over)
+        return str(self[common].over)
 
     @property
     def slopes(self) -> dict[str, str]:
@@ -311,12 +312,12 @@ class ModelSpec:
 
     def _check_used(self) -> None:
         used = {*self.mean, self.scale, *(["nu"] if self.likelihood == "student_t" else [])}
-        used |= {str(name) for name in (self.correlation,) if name}
+        used |= {str(name) for name in (self.common,) if name}
         for parameter in reversed(self.parameters):
             if parameter.name not in used:
                 raise SpecError(f"model {self.name!r}: nothing uses {parameter.name!r}.")
             used.update(parameter.prior.parents)
-            used.update([parameter.correlation] if parameter.correlation else [])
+            used.update([parameter.common] if parameter.common else [])
 
     def __getitem__(self, name: str) -> Parameter:
         for parameter in self.parameters:
@@ -383,8 +384,8 @@ class ModelSpec:
         if residual is not None:
             one_of("residual", residual, ("one", "connection"))
             by: tuple[str, ...] = ("connection",) if residual == "connection" else ()
-            # Correlated residuals have a scale for each of what they are correlated over.
-            by += (spec.over(spec.correlation),) if spec.correlation else ()
+            # Beside a common part each of those that have it in common has a scale of its own.
+            by += (spec.over(spec.common),) if spec.common else ()
             spec = spec._with_parameter(replace(spec[spec.scale], by=by))
         for name, text in (priors or {}).items():
             names = [parameter.name for parameter in spec.parameters]
@@ -414,10 +415,9 @@ class ModelSpec:
             "mean": list(self.mean),
             "scale": self.scale,
             "likelihood": self.likelihood,
-            "outcome": self.outcome,
             "mathematics": self.mathematics,
             "reference": self.reference,
-            **({"correlation": self.correlation} if self.correlation else {}),
+            **({"common": self.common} if self.common else {}),
             "parameters": {p.name: p.to_dict() for p in self.parameters},
         }
 
@@ -435,8 +435,8 @@ class ModelSpec:
         ModelSpec
             The model, checked.
         """
-        keys = ("name", "title", "mean", "scale", "likelihood", "outcome", "mathematics",
-                 "reference", "correlation", "parameters")  # fmt: skip
+        keys = ("name", "title", "mean", "scale", "likelihood", "mathematics", "reference",
+                 "common", "parameters")  # fmt: skip
         name = data.get("name", "")
         for key in data:
             one_of(f"key of model {name}", str(key), keys)
@@ -456,10 +456,9 @@ class ModelSpec:
             mean=_names(f"mean of model {name}", data["mean"]),
             scale=str(data["scale"]),
             likelihood=likelihood,  # type: ignore[arg-type]
-            outcome=data.get("outcome", "distance"),
             mathematics=str(data.get("mathematics", "")),
             reference=str(data.get("reference", "")),
-            correlation=str(data["correlation"]) if data.get("correlation") else None,
+            common=str(data["common"]) if data.get("common") else None,
         )
 
     def __str__(self) -> str:
@@ -467,15 +466,15 @@ class ModelSpec:
         first = "nu, " if self.likelihood == "student_t" else ""
         covariate = {name: self[name].covariate for name in self.mean}
         mean = " + ".join(f"{n} * {c}" if c else n for n, c in covariate.items())
-        more = f", correlated by {self.correlation}" if self.correlation else ""
+        more = f", with a common part {self.common}" if self.common else ""
         lines = [
             f"{self.name}: {self.title}",
-            f"  {self.outcome} ~ {kind}({first}{mean}, {self.scale}){more}",
+            f"  {OUTCOME} ~ {kind}({first}{mean}, {self.scale}){more}",
         ]
         for p in self.parameters:
             index = f"[{', '.join(p.by)}]" if p.by else ""
             more = f", only for {p.only} attributes" if p.only else ""
-            more += f", correlated by {p.correlation}" if p.correlation else ""
+            more += f", with a common part {p.common}" if p.common else ""
             more += f" over {p.over}" if p.over else ""
             lines.append(f"  {p.name}{index} ~ {p.prior}{more}")
         return "\n".join(lines)
@@ -498,7 +497,7 @@ def _names(what: str, value: object) -> tuple[str, ...]:
 
 
 def _parameter(name: str, data: object) -> Parameter:
-    keys = {"by", "prior", "covariate", "correlation", "over", "only"}
+    keys = {"by", "prior", "covariate", "common", "over", "only"}
     if not isinstance(data, Mapping) or "prior" not in data or set(data) - keys:
         raise SpecError(
             f'the parameter {name!r} is {data!r}; expected by = [factors] and prior = "Normal(1, '

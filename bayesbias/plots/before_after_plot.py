@@ -11,7 +11,7 @@ from bayesbias.debias_effects import BeforeAfter
 from bayesbias.errors import SpecError
 from bayesbias.models import By, PairedFit
 from bayesbias.numerics.intervals import check_interval
-from bayesbias.plots.interval_rows import MANY, Rows, by_group, means_of, show_labels
+from bayesbias.plots.interval_rows import MANY, Rows, by_group, show_labels
 from bayesbias.plots.style import (
     CONNECTION_STYLES,
     INK,
@@ -90,9 +90,10 @@ def plot_before_after(
         )
     one_of("by", by, ("protected_word", "protected_group"))
     check_interval(prob, "hdi")
-    before = means_of(paired.before, by, prob)
-    after = paired.means_after(by=by, prob=prob)
-    order, connections = by_group(before, paired.before, by)
+    table = paired.means(by=by, prob=prob)
+    before = table.query("embedding == 'before'")
+    after = table.query("embedding == 'after'")
+    order, connections = by_group(before, paired.joint, by)
     rows = Rows.of(order, len(connections), between=_BETWEEN, headed=by == "protected_word")
     many = len(rows.names) >= MANY
     # Inches of a lane, points of a bar, and the area of a mark.

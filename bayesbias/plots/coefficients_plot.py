@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,9 @@ from bayesbias.plots.plot_checks import check_fit
 from bayesbias.plots.priors_plot import meaning
 from bayesbias.plots.style import (
     CONNECTION_STYLES,
-    OUTCOMES,
+    DISTANCE,
+    UNRELATED,
+    UNRELATED_NOTE,
     label_below,
     new_axes,
     number,
@@ -108,16 +110,14 @@ def plot_coefficients(
         indices = np.flatnonzero(everything.index == connection)
         y = [rows.places[i] for i in indices]
         draw_intervals(ax, everything.iloc[indices], y, style, width=2.2, size=36)
-    outcome = OUTCOMES[_one_outcome(fits)]
-    digits = 2 if outcome is OUTCOMES["distance"] else 3
     for mean, place in zip(everything["mean"], rows.places, strict=True):
-        write_above(ax, number(mean, digits), (mean, place), 4)
+        write_above(ax, number(mean, 2), (mean, place), 4)
     meanings = dict.fromkeys(
         meaning(each.spec, name) for title, each in fits.items() for name in names[title]
     )
     for text in meanings:
-        reference(ax, outcome.neutral if text == outcome.label else 0)
-    note = f" ({outcome.meaning})" if outcome.label in meanings else ""
+        reference(ax, UNRELATED if text == DISTANCE else 0)
+    note = f" ({UNRELATED_NOTE})" if DISTANCE in meanings else ""
     tidy(ax)
     rows.label(ax)
     label_below(ax, f"{' or '.join(meanings)}, {prob:.0%} intervals{note}")
@@ -131,16 +131,6 @@ def _named_fits(fit: object) -> dict[str, Fit]:
     if not fit:
         raise SpecError("'fit' is empty; give a fit, or several by their names.")
     return {str(name): check_fit(each) for name, each in fit.items()}
-
-
-def _one_outcome(fits: Mapping[str, Fit]) -> Literal["distance", "difference"]:
-    outcomes = {fit.spec.outcome for fit in fits.values()}
-    if len(outcomes) > 1:
-        raise SpecError(
-            "some of the fits are of distances and some of differences, which have no scale in "
-            "common; draw them in two figures."
-        )
-    return outcomes.pop()
 
 
 def _coefficients(fit: Fit) -> list[str]:

@@ -22,8 +22,10 @@ from bayesbias.plots.interval_rows import (
 from bayesbias.plots.plot_checks import check_fit
 from bayesbias.plots.style import (
     CONNECTION_STYLES,
+    DISTANCE,
     INK,
-    OUTCOMES,
+    UNRELATED,
+    UNRELATED_NOTE,
     Style,
     keys,
     label_below,
@@ -113,13 +115,12 @@ def plot_means(
         draw_intervals(ax, shown, y, style, width=width, size=size)
         mark_rows(ax, rows, number, shown, style.label, by.removeprefix("protected_"))
     rows.shade(ax)
-    outcome = OUTCOMES[fit.spec.outcome]
-    reference(ax, outcome.neutral)
+    reference(ax, UNRELATED)
     tidy(ax)
     ax.tick_params(axis="x", top=many, labeltop=many)
     rows.label(ax, size=7 if many else 8.5)
     show_labels(ax, study, by)
-    label_below(ax, f"expected {outcome.label}, {prob:.0%} intervals ({outcome.meaning})")
+    label_below(ax, f"expected {DISTANCE}, {prob:.0%} intervals ({UNRELATED_NOTE})")
     if connections:
         legend_above(ax, keys(several), columns=2, space=2.4 if many else 0.5)
     return ax

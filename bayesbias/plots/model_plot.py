@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.models import Fit, ModelSpec, load_model
+from bayesbias.models import OUTCOME, Fit, ModelSpec, load_model
 from bayesbias.plots.priors_plot import factor_name
 from bayesbias.plots.style import BAND, GRID, INK, new_axes, wrapped
 
@@ -80,7 +80,7 @@ def plot_model(
     }
     for names in columns:
         for name in names:
-            is_outcome = name == spec.outcome
+            is_outcome = name == OUTCOME
             _draw_box(ax, nodes[name], left[name], heights[name], observed=is_outcome)
             for parent in nodes[name].parents:
                 start = (left[parent] + _WIDTH, heights[parent])
@@ -96,23 +96,21 @@ def _nodes(spec: ModelSpec) -> dict[str, _Node]:
     nodes = {}
     for parameter in spec.parameters:
         by = [factor_name(factor) for factor in parameter.by]
-        if parameter.over:
-            by.append(f"pair of {factor_name(parameter.over)}s")
         levels = f"one per {' × '.join(by)}" if by else "one value"
         more = f", {parameter.only}s only" if parameter.only else ""
         slope = f" × {parameter.covariate}" if parameter.covariate else ""
-        correlated = (parameter.correlation,) if parameter.correlation else ()
+        common = (parameter.common,) if parameter.common else ()
         nodes[parameter.name] = _Node(
             parameter.name + slope,
             (levels + more, f"~ {parameter.prior}"),
-            tuple(dict.fromkeys((*parameter.prior.parents, *correlated))),
+            tuple(dict.fromkeys((*parameter.prior.parents, *common))),
         )
     student = spec.likelihood == "student_t"
     terms = " + ".join(spec[name].name for name in spec.mean)
     kind = f"StudentT(nu, {terms}, {spec.scale})" if student else f"Normal({terms}, {spec.scale})"
-    extra = (*(("nu",) if student else ()), *((spec.correlation,) if spec.correlation else ()))
-    nodes[spec.outcome] = _Node(
-        spec.outcome,
+    extra = (*(("nu",) if student else ()), *((spec.common,) if spec.common else ()))
+    nodes[OUTCOME] = _Node(
+        OUTCOME,
         ("one per row of the table", f"~ {kind}"),
         tuple(dict.fromkeys((*spec.mean, spec.scale, *extra))),
     )

@@ -18,9 +18,9 @@ from bayesbias.numerics.intervals import check_interval
 from bayesbias.plots.plot_checks import check_fit
 from bayesbias.plots.style import (
     CONNECTION_STYLES,
+    DISTANCE,
     GRID,
     INK,
-    OUTCOMES,
     label_below,
     legend_above,
     new_axes,
@@ -122,7 +122,7 @@ def plot_predictive_check(
     ax.grid(axis="y", color=GRID, linewidth=0.6)
     _write_coverage(ax, fit, by, prob, size)
     settle(ax)
-    label_below(ax, OUTCOMES[fit.spec.outcome].label)
+    label_below(ax, DISTANCE)
     # A legend that is wider than the axes is above the headings of the columns beside them.
     legend_above(ax, _handles(len(replicated), prob), columns=2, space_if_wider=2.9)
     return ax

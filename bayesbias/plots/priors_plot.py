@@ -14,7 +14,7 @@ from bayesbias._core.array_types import Array
 from bayesbias._core.wording import counted, enumerated
 from bayesbias.errors import SpecError
 from bayesbias.models import ModelSpec, Parameter, load_model
-from bayesbias.plots.style import INK, OUTCOMES, tidy, wrapped
+from bayesbias.plots.style import DISTANCE, INK, tidy, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,10 +113,6 @@ def _draw(
         # Not from zero itself, where some densities have no logarithm.
         x = np.linspace(end * 1e-6, end, _POINTS)
         density = np.exp(prior.log_density(x))
-    elif prior.is_correlation:
-        # Of two levels; with more, each correlation is a little nearer to zero.
-        x, shown = np.linspace(-1 + 1e-6, 1 - 1e-6, _POINTS), _SHOWN
-        density = np.exp(prior.log_density(x))
     else:
         centre, sd = _normals(spec, name, simulated)
         half, shown = _NORMAL_HALF_WIDTH * float(sd[0]), _SHOWN
@@ -187,24 +183,23 @@ def _ancestors(spec: ModelSpec, name: str) -> list[str]:
 def meaning(spec: ModelSpec, name: str) -> str:
     """Return in plain words what a parameter is."""
     if name == spec.scale:
-        return f"standard deviation of {spec.outcome}s"
+        return "standard deviation of distances"
     if name == "nu":
         return "degrees of freedom"
-    if spec[name].over:
-        correlated = _effects(
-            (p for p in spec.parameters if p.correlation == name), without=spec[name].over
-        )
-        correlated += ["residuals"] if spec.correlation == name else []
-        return f"correlation of {enumerated(correlated)} between {spec[name].over}s"
+    over = spec[name].over
+    if over:
+        tied = _effects((p for p in spec.parameters if p.common == name), without=over)
+        tied += ["residuals"] if spec.common == name else []
+        return f"standard deviation of {enumerated(tied)} that {over}s have in common"
     covariate = spec[name].covariate
     if covariate is not None:
-        return f"{spec.outcome} per standard deviation of {_words(covariate)}"
+        return f"distance per standard deviation of {_words(covariate)}"
     if spec[name].prior.is_positive:
         pooled = _effects(p for p in spec.parameters if p.prior.sd == name)
         return f"standard deviation of {enumerated(pooled)}"
     if name in _ancestors(spec, spec.mean[0]):
-        return OUTCOMES[spec.outcome].label
-    return f"added to the {spec.outcome}"
+        return DISTANCE
+    return "added to the distance"
 
 
 def _effects(parameters: Iterable[Parameter], without: str | None = None) -> list[str]:

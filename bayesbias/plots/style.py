@@ -40,19 +40,10 @@ CONNECTION_STYLES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a model is of, and its value where there is nothing."""
-
-    label: str
-    neutral: float
-    meaning: str
-
-
-OUTCOMES: Final = {
-    "distance": Outcome("cosine distance", 1.0, "1: unrelated"),
-    "difference": Outcome("difference of distances", 0.0, "0: no change"),
-}
+#: The label of an axis of distances, the distance of unrelated words, and what it means.
+DISTANCE: Final = "cosine distance"
+UNRELATED: Final = 1.0
+UNRELATED_NOTE: Final = "1: unrelated"
 
 # Colours of Paul Tol for what is no connection: embeddings and word sets.
 _COLORS = ("#332288", "#CC6677", "#44AA99", "#999933", "#882255", "#88CCEE", "#117733", "#AA4499")

@@ -15,10 +15,10 @@ from bayesbias._core.array_types import Array, Codes
 from bayesbias.errors import DataError, EngineError
 from bayesbias.models.exact.factor_sums import Pattern, Records, Scatter, collapse, merge
 from bayesbias.models.exact.gaussian_block import FLOOR, Block, BlockSums
-from bayesbias.models.exact.precisions import ClassGroup, correlation_matrix, lkj_exponents
+from bayesbias.models.exact.precisions import ClassGroup
 from bayesbias.models.model_data import ModelData
 from bayesbias.models.priors import Prior
-from bayesbias.models.spec import ModelSpec
+from bayesbias.models.spec import ATTRIBUTE_KIND, ModelSpec, Parameter
 
 _WORDS = ("word_to_compare", "protected_word")
 
@@ -27,7 +27,7 @@ _WORDS = ("word_to_compare", "protected_word")
 class Layout:
     """Where each parameter's values lie among all coefficients, and among all unknowns.
 
-    The unknowns are the scales, on the log scale, and the transformed correlations.
+    The unknowns are the scales, on the log scale.
     """
 
     coefficients: dict[str, slice]
@@ -35,7 +35,6 @@ class Layout:
     n_coefficients: int
     n_scales: int
     priors: list[Prior]  # of each unknown
-    exponents: Array  # of the density of each correlation; zero for scales
 
 
 @dataclass(frozen=True)
@@ -55,29 +54,17 @@ class Residuals:
 
     scale: Codes  # the unknown of each row
     variance: Array  # known
-    cell: Codes  # rows of the same one are correlated
-    correlation: Codes  # the first unknown; -1 for none
-    member: Codes
-    levels: int
+    cell: Codes  # rows of the same one have a part in common
+    common: Codes  # the unknown of the common part; -1 for none
     label: Codes  # the same for rows with the same distribution
 
     def covariance(self, at: Array, rows: Codes) -> Array:
         """Return draws × rows × rows."""
-        sd = np.exp(at[:, self.scale[rows]])
+        squared = np.concatenate([np.exp(2 * at), np.zeros((len(at), 1))], axis=1)
         same = self.cell[rows][:, None] == self.cell[rows]
-        result = np.zeros((len(at), len(rows), len(rows)))
+        result: Array = squared[:, self.common[rows], None] * same
         diagonal = np.arange(len(rows))
-        if self.levels > 1:
-            n_partial = self.levels * (self.levels - 1) // 2
-            for start in np.unique(self.correlation[rows]).tolist():
-                here = np.flatnonzero(self.correlation[rows] == start)
-                matrix = correlation_matrix(at[:, start : start + n_partial], self.levels)
-                member = self.member[rows[here]]
-                part = matrix[:, member[:, None], member] * same[np.ix_(here, here)]
-                result[:, here[:, None], here] = part * sd[:, here, None] * sd[:, None, here]
-        else:
-            result[:, diagonal, diagonal] = sd**2
-        result[:, diagonal, diagonal] += self.variance[rows]
+        result[:, diagonal, diagonal] += squared[:, self.scale[rows]] + self.variance[rows]
         return result
 
 
@@ -113,27 +100,14 @@ def layout(spec: ModelSpec, data: ModelData) -> Layout:
     places: dict[bool, dict[str, slice]] = {True: {}, False: {}}
     end = {True: 0, False: 0}
     priors: list[Prior] = []
-    exponents: list[Array] = []
     for p in spec.parameters:
-        hyper = p.prior.is_hyper
+        scale = p.prior.is_positive
         size = int(np.prod(data.shape(p.by), dtype=int))
-        exponent = np.zeros(size)
-        if p.over:
-            exponent = np.tile(lkj_exponents(p.prior.arguments[0], len(data.levels[p.over])), size)
-            size = len(exponent)
-        places[hyper][p.name] = slice(end[hyper], end[hyper] + size)
-        end[hyper] += size
-        if hyper:
+        places[scale][p.name] = slice(end[scale], end[scale] + size)
+        end[scale] += size
+        if scale:
             priors += [p.prior] * size
-            exponents.append(exponent)
-    return Layout(
-        places[False],
-        places[True],
-        end[False],
-        end[True],
-        priors,
-        np.concatenate(exponents) if exponents else np.zeros(0),
-    )
+    return Layout(places[False], places[True], end[False], end[True], priors)
 
 
 def exact_supports(spec: ModelSpec) -> str | None:
@@ -182,8 +156,12 @@ def parent_index(spec: ModelSpec, data: ModelData, child: str, parent: str) -> C
 
 def _nested(spec: ModelSpec, data: ModelData, child: str, factor: str) -> Codes:
     """Return the level of a factor for each value of a parameter that does not have it."""
-    by = spec[child].by
+    by, only = spec[child].by, spec[child].only
     size = int(np.prod(data.shape(by), dtype=int))
+    if factor == ATTRIBUTE_KIND and only is not None:
+        # It is part of the rows of one kind of attribute.
+        kinds = data.levels[factor]
+        return np.full(size, kinds.index(only) if only in kinds else 0)
     index = data.index(by)
     grid = np.unravel_index(np.arange(size), data.shape(by)) if by else ()
     level = np.zeros(size, dtype=np.intp)
@@ -294,20 +272,27 @@ def _residuals(spec: ModelSpec, data: ModelData, where: Layout) -> Residuals:
     n = len(data.y)
     scale = where.scales[spec.scale].start + data.index(spec[spec.scale].by)
     variance = np.zeros(n) if data.error is None else data.error**2
-    cell, correlation = np.arange(n), np.full(n, -1)
-    member, levels = np.zeros(n, dtype=np.intp), 1
-    if spec.correlation is not None:
-        over = spec.over(spec.correlation)
-        member, levels = data.codes[over], len(data.levels[over])
-        start, by = where.scales[spec.correlation].start, spec[spec.correlation].by
-        correlation = start + data.index(by) * (levels * (levels - 1) // 2)
+    cell, common = np.arange(n), _common_of_rows(spec, data, where)
+    member = np.zeros(n, dtype=np.intp)
+    if spec.common is not None:
+        over = spec.over(spec.common)
+        member = data.codes[over]
         end = 0
         for rows in together(data, over):
             cell[rows] = end + np.arange(len(rows))[:, None]
             end += len(rows)
-    _, kind = np.unique(variance, return_inverse=True)
-    label = (scale * levels + member) * (int(kind.max(initial=0)) + 1) + kind
-    return Residuals(scale, variance, cell, correlation, member, levels, label)
+    label = scale
+    for code in (common + 1, member, np.unique(variance, return_inverse=True)[1]):
+        label = label * (int(code.max(initial=0)) + 1) + code
+    return Residuals(scale, variance, cell, common, label)
+
+
+def _common_of_rows(spec: ModelSpec, data: ModelData, where: Layout) -> Codes:
+    """Return the unknown of what each row has in common with others; -1 for none."""
+    if spec.common is None:
+        return np.full(len(data.y), -1)
+    start: int = where.scales[spec.common].start
+    return start + data.index(spec[spec.common].by)
 
 
 def _slope_columns(spec: ModelSpec, where: Layout) -> Codes:
@@ -322,9 +307,7 @@ class _Draft:
 
     scale: Codes  # records × width
     variance: Array
-    correlation: Codes
-    member: Codes
-    levels: int
+    common: Codes
     terms: Codes
     times: Array
     columns: Array
@@ -339,24 +322,17 @@ def _number_classes(drafts: list[_Draft]) -> tuple[dict[int, ClassGroup], list[R
         some = [d for d in drafts if d.scale.shape[1] == width]
         scale = np.concatenate([d.scale for d in some])
         variance = np.concatenate([d.variance for d in some])
-        correlation = np.concatenate([d.correlation for d in some])
-        member = np.concatenate([d.member for d in some])
-        if width == 1 and not (variance[scale[:, 0] >= 0]).any():
+        common = np.concatenate([d.common for d in some])
+        if width == 1 and not (variance[scale[:, 0] >= 0]).any() and (common < 0).all():
             # Without known errors the scale says it all, and a fixed prior its variance.
             _, kind = np.unique(variance[:, 0], return_inverse=True)
             key = (scale[:, 0] + 1) * (kind.max() + 1) + kind
             _, first, number = np.unique(key, return_index=True, return_inverse=True)
         else:
-            rows = np.column_stack([scale, variance, correlation, member])
+            rows = np.column_stack([scale, variance, common])
             _, first, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         number = number.ravel()
-        groups[width] = ClassGroup(
-            scale[first],
-            variance[first],
-            correlation[first],
-            member[first],
-            max(d.levels for d in some),
-        )
+        groups[width] = ClassGroup(scale[first], variance[first], common[first])
         start = 0
         square = np.arange(width * width).reshape(width, width)
         for d in some:
@@ -393,41 +369,18 @@ def _data_records(
     plain: list[int],
     columns: Array,
 ) -> Iterator[_Draft]:
-    """Return the rows: each by itself, or those that are correlated together."""
+    """Return the rows: each by itself, or those together that have a part in common."""
     scale = where.scales[spec.scale].start + data.index(spec[spec.scale].by)
     variance = np.zeros(len(data.y)) if data.error is None else data.error**2
     terms = np.column_stack([design.terms[i] for i in plain])
     times = np.array([design.times[i] for i in plain], dtype=float)
-    if spec.correlation is None:
-        ones = np.full(len(scale), -1)
-        yield _Draft(
-            scale[:, None],
-            variance[:, None],
-            ones,
-            np.zeros((len(scale), 1), int),
-            1,
-            terms[:, None],
-            times,
-            columns[:, None],
-        )
-        return
-    over = spec.over(spec.correlation)
-    levels = len(data.levels[over])
-    start = where.scales[spec.correlation].start
-    matrix = start + data.index(spec[spec.correlation].by) * (levels * (levels - 1) // 2)
-    member = data.codes[over]
-    for rows in together(data, over):
-        single = rows.shape[1] == 1
-        yield _Draft(
-            scale[rows],
-            variance[rows],
-            np.full(len(rows), -1) if single else matrix[rows[:, 0]],
-            np.zeros((len(rows), 1), int) if single else member[rows],
-            1 if single else levels,
-            terms[rows],
-            times,
-            columns[rows],
-        )
+    common = _common_of_rows(spec, data, where)
+    cells = [np.arange(len(scale))[:, None]]
+    if spec.common is not None:
+        cells = together(data, spec.over(spec.common))
+    for rows in cells:
+        of_cell = common[rows[:, 0]]
+        yield _Draft(scale[rows], variance[rows], of_cell, terms[rows], times, columns[rows])
 
 
 def together(data: ModelData, over: str) -> list[Codes]:
@@ -467,9 +420,9 @@ def _prior_records(
     shift: Array,
     n_columns: int,
 ) -> Iterator[_Draft]:
-    """Return the prior of each coefficient, or of those that are correlated together."""
+    """Return the prior of each coefficient, or of those together that have a part in common."""
     for p in spec.parameters:
-        if p.prior.is_hyper:
+        if p.prior.is_positive:
             continue
         place = where.coefficients[p.name]
         coefficients = np.arange(place.start, place.stop)
@@ -485,49 +438,35 @@ def _prior_records(
         if p.name in spec.slopes:
             columns[np.arange(len(coefficients)), np.searchsorted(slopes, coefficients)] = 1
             terms = np.full(len(coefficients), -1)
-        one = np.ones(1)
-        if p.correlation is None:
-            ones = np.full(len(coefficients), -1)
-            zeros = np.zeros((len(coefficients), 1), int)
-            yield _Draft(
-                scale[:, None],
-                variance[:, None],
-                ones,
-                zeros,
-                1,
-                terms[:, None, None],
-                one,
-                columns[:, None],
-            )
-            continue
-        over = spec.over(p.correlation)
-        levels = len(data.levels[over])
-        axis = p.by.index(over)
-        grid = np.moveaxis(np.arange(len(coefficients)).reshape(data.shape(p.by)), axis, -1)
-        rows = grid.reshape(-1, levels)
-        start = where.scales[p.correlation].start
-        matrix = parent_index(spec, data, p.name, p.correlation) * (levels * (levels - 1) // 2)
+        cells, common = np.arange(len(coefficients))[:, None], np.full(len(coefficients), -1)
+        if p.common is not None:
+            cells = cells_of_parameter(spec, data, p)
+            common = where.scales[p.common].start + parent_index(spec, data, p.name, p.common)
+        of_cell = common[cells[:, 0]]
         yield _Draft(
-            scale[rows],
-            variance[rows],
-            start + matrix[rows[:, 0]],
-            np.tile(np.arange(levels), (len(rows), 1)),
-            levels,
-            terms[rows][:, :, None],
-            one,
-            columns[rows],
+            scale[cells],
+            variance[cells],
+            of_cell,
+            terms[cells][:, :, None],
+            np.ones(1),
+            columns[cells],
         )
+
+
+def cells_of_parameter(spec: ModelSpec, data: ModelData, parameter: Parameter) -> Codes:
+    """Return the places of values that have a part in common, one row for each such part."""
+    over = spec.over(str(parameter.common))
+    grid = np.arange(int(np.prod(data.shape(parameter.by)))).reshape(data.shape(parameter.by))
+    return np.moveaxis(grid, parameter.by.index(over), -1).reshape(-1, len(data.levels[over]))
 
 
 def _sides(spec: ModelSpec, data: ModelData, where: Layout) -> list[tuple[Codes, Codes]]:
     """Return the units of each coefficient, first for the factor with the most levels."""
-    correlated = {spec.over(p.correlation) for p in spec.parameters if p.correlation}
-    if spec.correlation:
-        correlated.add(spec.over(spec.correlation))
+    tied = {p.over for p in spec.parameters if p.over}
     sides = []
     rest = [spec[name] for name in where.coefficients if name not in spec.slopes and spec[name].by]
     for _ in range(2):
-        factors = [f for f in spec.factors if f not in correlated and any(f in p.by for p in rest)]
+        factors = [f for f in spec.factors if f not in tied and any(f in p.by for p in rest)]
         if not factors:
             break
         # Of two with as many levels rather the words: their coefficients are more often identical.
@@ -622,7 +561,6 @@ def _split(
             shift=shift[coefficients],
             floor=floor,
             priors=[where.priors[s] for s in scales],
-            exponents=where.exponents[scales],
             n_scales=k,
         )
         yield Block.build(sums)

@@ -17,7 +17,6 @@ from bayesbias._core.threads import single_threaded_algebra
 from bayesbias.errors import DataError
 from bayesbias.models.exact.compiled_model import Compiled, compile_model, parent_index
 from bayesbias.models.exact.gaussian_block import START, Block, DrawOrder
-from bayesbias.models.exact.precisions import correlation_matrix, pairs_of_matrices
 from bayesbias.models.exact.scale_draws import Target, draw_scales
 from bayesbias.models.model_data import ModelData
 from bayesbias.models.spec import ModelSpec
@@ -83,11 +82,7 @@ def sample_exactly(
     # A scale that nothing depends on (of a level without rows) keeps its prior.
     used = np.concatenate([block.scales for block in compiled.blocks])
     for s in np.setdiff1d(np.arange(where.n_scales), used):
-        if where.exponents[s]:
-            a = where.exponents[s]
-            prior = np.arctanh(2 * rng.beta(a, a, (draws, 1)) - 1)
-        else:
-            prior = np.log(where.priors[s].draw(rng, (draws, 1)))
+        prior = np.log(where.priors[s].draw(rng, (draws, 1)))
         _put(result, where.scales, slice(None), np.array([s]), prior)
     with ExitStack() as stack:
         stack.enter_context(single_threaded_algebra())
@@ -106,10 +101,6 @@ def sample_exactly(
     shaped = {}
     for p in spec.parameters:
         values = result[p.name]
-        if p.over:
-            values = _correlations(values, data.shape(p.by), len(data.levels[p.over]))
-            shaped[p.name] = values
-            continue
         if p.prior.is_positive:
             values = np.exp(values)
         shaped[p.name] = values.reshape(draws, *data.shape(p.by))
@@ -124,23 +115,20 @@ def _draw_unknowns(
     quality: dict[str, float | str],
     advance: Callable[[int], None],
 ) -> Array:
-    """Draw the scales and correlations of a block: as many as its cost allows, none twice."""
+    """Draw the scales of a block: as many as its cost allows, none twice."""
     distinct = _n_scales(block, draws)
     if not len(block.scales):
         return np.zeros((distinct, 0))
-    is_correlation = block.exponents > 0
-    start = np.where(is_correlation, 0.5, block.floor + START)
     target = Target(
         block.log_density,
-        start,
+        np.full(len(block.scales), block.floor + START),
         gradient=block.gradient,
-        lower=np.where(is_correlation, -7.5, block.floor + 0.5),
-        upper=np.where(is_correlation, 7.5, block.floor + START + 10.0),
-        scale=~is_correlation,
+        lower=np.full(len(block.scales), block.floor + 0.5),
+        upper=np.full(len(block.scales), block.floor + START + 10.0),
         advance=advance,
     )
     drawn = draw_scales(target, distinct, rng, pilot=_n_pilot(block))
-    if _has_no_bottom(drawn.draws[:, ~is_correlation] - block.floor):
+    if _has_no_bottom(drawn.draws - block.floor):
         raise DataError(
             f"model {spec.name!r} explains the outcomes without any noise, so that the "
             "posterior of a scale has no bottom; leave a parameter out, or use more rows."
@@ -214,13 +202,6 @@ def _bar(stack: ExitStack, compiled: Compiled, draws: int, progress: bool) -> Ca
                 bar(amount)
 
     return advance
-
-
-def _correlations(values: Array, shape: tuple[int, ...], levels: int) -> Array:
-    """Return the correlation of each pair of levels from the transformed partial ones."""
-    n_pairs = levels * (levels - 1) // 2
-    matrices = correlation_matrix(values.reshape(-1, n_pairs), levels)
-    return pairs_of_matrices(matrices).reshape(len(values), *shape, n_pairs)
 
 
 def _put_draws(

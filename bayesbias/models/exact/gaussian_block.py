@@ -257,7 +257,7 @@ class BlockSums:
         The block's places among all coefficients and all unknowns.
     all_slopes : array of int
         The slopes of the whole model, in the order of the columns of the sums.
-    shift, floor, priors, exponents : array, float, list, array
+    shift, floor, priors : array, float, list
         As in `Block`.
     n_scales : int
         The number of unknowns of the whole model.
@@ -276,7 +276,6 @@ class BlockSums:
     shift: Array
     floor: float
     priors: list[Prior]
-    exponents: Array
     n_scales: int
 
     @property
@@ -318,7 +317,6 @@ class Block:
     shift: Array  # what to add to the coefficients, as the outcomes were centred
     floor: float  # of the log scales
     priors: list[Prior]
-    exponents: Array
     dense: Codes  # of the block's coefficients, in the order of the dense coordinates
     matrix: Linear  # (dense + 1)²
     n_entries: int
@@ -371,7 +369,6 @@ class Block:
             shift=sums.shift,
             floor=sums.floor,
             priors=sums.priors,
-            exponents=sums.exponents,
             dense=local[dense],
             matrix=Linear(matrix),
             n_entries=n_entries,
@@ -458,19 +455,14 @@ class Block:
 
     def _log_prior(self, at: Array) -> Array:
         total = np.zeros(len(at))
-        for place, (prior, exponent) in enumerate(zip(self.priors, self.exponents, strict=True)):
-            x = at[:, place]
-            if exponent:
-                total -= 2 * exponent * (np.logaddexp(x, -x) - np.log(2))
-            else:
-                total += prior.log_density(np.exp(x)) + x
+        for prior, x in zip(self.priors, at.T, strict=True):
+            total += prior.log_density(np.exp(x)) + x
         return total
 
     def inside(self, at: Array) -> npt.NDArray[np.bool_]:
         """Return whether a scale is large enough to be more than rounding error."""
-        centre = np.where(self.exponents > 0, 0.0, self.floor + _RANGE)
-        reach = np.where(self.exponents > 0, 8.0, _RANGE)
-        result: npt.NDArray[np.bool_] = np.asarray((np.abs(at - centre) < reach).all(axis=1))
+        above = at - self.floor
+        result: npt.NDArray[np.bool_] = np.asarray(((above > 0) & (above < 2 * _RANGE)).all(axis=1))
         return result
 
     def log_density(self, at: Array) -> Array:
@@ -568,13 +560,9 @@ class Block:
     def _prior_gradient(self, at: Array) -> Array:
         step = 1e-5
         result = np.empty_like(at)
-        for place, (prior, exponent) in enumerate(zip(self.priors, self.exponents, strict=True)):
-            x = at[:, place]
-            if exponent:
-                result[:, place] = -2 * exponent * np.tanh(x)
-            else:
-                up, down = (prior.log_density(np.exp(x + h)) for h in (step, -step))
-                result[:, place] = (up - down) / (2 * step) + 1
+        for place, (prior, x) in enumerate(zip(self.priors, at.T, strict=True)):
+            up, down = (prior.log_density(np.exp(x + h)) for h in (step, -step))
+            result[:, place] = (up - down) / (2 * step) + 1
         return result
 
     def draw(

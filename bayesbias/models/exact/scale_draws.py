@@ -128,8 +128,6 @@ class Target:
         number where they cannot be computed.
     lower, upper : array, optional
         Where there is any density.
-    scale : array of bool, optional
-        Which of the numbers are logarithms of scales, that may be zero; all by default.
     advance : callable, optional
         Called with the number of points that were evaluated.
     """
@@ -139,16 +137,10 @@ class Target:
     gradient: Gradient | None = None
     lower: Array | None = None
     upper: Array | None = None
-    scale: npt.NDArray[np.bool_] | None = None
     advance: Callable[[int], None] = field(default=lambda n: None)
     best: float = -np.inf
     best_point: Array | None = None
     _lock: Lock = field(default_factory=Lock)
-
-    @property
-    def is_scale(self) -> npt.NDArray[np.bool_]:
-        """Which of the numbers are logarithms of scales."""
-        return np.ones(len(self.start), dtype=bool) if self.scale is None else self.scale
 
     def __call__(self, x: Array) -> Array:
         """Return the log density of each point, and remember the best."""
@@ -305,7 +297,7 @@ def _with_arms(target: Target, modes: list[tuple[Array, float]]) -> _Mixture:
     parts = [_around(target, point) for point, _ in modes]
     heights = [value for _, value in modes]
     # A scale that is known this well is not zero.
-    vague = np.flatnonzero(target.is_scale & (parts[0].left > _VAGUE / 2)).tolist()
+    vague = np.flatnonzero(parts[0].left > _VAGUE / 2).tolist()
     for arm in in_threads(lambda j: _arm(target, mode, j), vague):
         if arm is not None and arm[1] > top - _MINOR:
             parts.append(arm[0])
@@ -414,7 +406,7 @@ def find_modes(
 def _is_bottomless(target: Target, mode: Array, value: float) -> bool:
     """Return whether the density grows without end as a scale goes to zero."""
     lower, _ = _box(target)
-    bottom = target.is_scale & (mode < lower + _AT_BOTTOM)
+    bottom = mode < lower + _AT_BOTTOM
     if not bottom.any():
         return False
     higher = np.where(bottom, lower + _ABOVE_BOTTOM, mode)

@@ -49,7 +49,7 @@ def is_written_out(spec: ModelSpec) -> bool:
 class LogPosterior:
     """The log density of outcomes, coefficients and the logarithms of scales.
 
-    It is for a normal likelihood without correlations.
+    It is for a normal likelihood without common parts.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class LogPosterior:
         if not is_written_out(spec):
             raise SpecError(
                 f"the density of model {spec.name!r} is not written out: that is done for a normal "
-                "likelihood without correlations."
+                "likelihood without common parts."
             )
         self.spec, self.data = spec, data
         self._rows = {name: data.index(spec[name].by) for name in (*spec.mean, spec.scale)}

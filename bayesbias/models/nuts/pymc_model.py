@@ -12,26 +12,19 @@ import pytensor.tensor as pt
 from pymc.distributions.transforms import Transform
 
 from bayesbias.models.exact.compiled_model import parent_index, together
-from bayesbias.models.exact.precisions import lkj_exponents
 from bayesbias.models.model_data import ModelData
 from bayesbias.models.nuts.initial_values import Guess, guess_pooled
-from bayesbias.models.spec import ATTRIBUTE_KIND, ModelSpec, Parameter
+from bayesbias.models.spec import ATTRIBUTE_KIND, OUTCOME, ModelSpec, Parameter
 
 
 def build_pymc_model(spec: ModelSpec, data: ModelData) -> pm.Model:
     """Return the model, with the words as coordinates and the rows as data.
 
     A pooled parameter is written as one thinks of it, ``theta ~ Normal(bar, tau)``; its transform
-    gives samplers coordinates without the funnel that makes them diverge. Correlated values are
-    written one level after the other, each given those before it.
+    gives samplers coordinates without the funnel that makes them diverge. Values with a common
+    part are written one level after the other, each given those before it.
     """
     coords: dict[str, Any] = {name: list(levels) for name, levels in data.levels.items()}
-    for p in spec.parameters:
-        if p.over:
-            n = len(data.levels[p.over])
-            coords[f"{p.over}_pair"] = [
-                f"{coords[p.over][j]}, {coords[p.over][i]}" for i in range(1, n) for j in range(i)
-            ]
     with pm.Model(coords={**coords, "row": np.arange(len(data.y))}) as model:
         rows = {n: pm.Data(f"{n}_of_row", codes, dims="row") for n, codes in data.codes.items()}
         covariates = {n: pm.Data(n, values, dims="row") for n, values in data.covariates.items()}
@@ -54,14 +47,12 @@ def build_pymc_model(spec: ModelSpec, data: ModelData) -> pm.Model:
         if data.error is not None:
             error = pm.Data("standard_error", data.error, dims="row")
             scale = pm.math.sqrt(scale**2 + error**2)
-        observed = pm.Data(f"{spec.outcome}_observed", data.y, dims="row")
-        if spec.correlation is not None:
-            mean, scale = _given_earlier(
-                spec, data, values[spec.correlation], mean, of_row(spec.scale), scale, observed
-            )
+        observed = pm.Data(f"{OUTCOME}_observed", data.y, dims="row")
+        if spec.common is not None:
+            mean, scale = _given_earlier(spec, data, of_row(spec.common), mean, scale, observed)
         if spec.likelihood == "student_t":
             pm.StudentT(
-                spec.outcome,
+                OUTCOME,
                 nu=values["nu"],
                 mu=mean,
                 sigma=scale,
@@ -69,7 +60,7 @@ def build_pymc_model(spec: ModelSpec, data: ModelData) -> pm.Model:
                 dims="row",
             )
         else:
-            pm.Normal(spec.outcome, mu=mean, sigma=scale, observed=observed, dims="row")
+            pm.Normal(OUTCOME, mu=mean, sigma=scale, observed=observed, dims="row")
     return model
 
 
@@ -83,8 +74,6 @@ def _parameter(
     """Add a parameter to the model that is being built."""
     name, by, prior = parameter.name, parameter.by, parameter.prior
     dims = by or None
-    if parameter.over:
-        return _correlations(data, parameter)
     if not prior.parents:
         return getattr(pm, prior.family)(name, *prior.arguments, dims=dims)
     shape = data.shape(by)
@@ -109,128 +98,83 @@ def _parameter(
     mean = reduce(add, means)
     sd = parent(prior.sd) if prior.sd else prior.arguments[1]
     guess = guesses[name]
-    if parameter.correlation is None:
+    if parameter.common is None:
         transform = _Standardised(guess)
         return pm.Normal(name, mean, sd, dims=dims, transform=transform, initval=guess.value)
-
-    factors = values[parameter.correlation]
-    return _correlated_levels(spec, data, parameter, factors, mean, sd, guess)
+    return _tied_levels(spec, data, parameter, parent(parameter.common), mean, sd, guess)
 
 
-def _correlated_levels(
+def _tied_levels(
     spec: ModelSpec,
     data: ModelData,
     parameter: Parameter,
-    cholesky_factors: Any,
+    common: Any,
     mean: Any,
     sd: Any,
     guess: Guess,
 ) -> Any:
-    """Add a parameter whose levels of one factor are correlated, each given those before it."""
-    name, by, correlation = parameter.name, parameter.by, str(parameter.correlation)
+    """Add a parameter whose levels of one factor have a part in common."""
+    name, by = parameter.name, parameter.by
     shape = data.shape(by)
-    over = spec.over(correlation)
-    axis, levels = by.index(over), data.levels[over]
+    over = spec.over(str(parameter.common))
+    axis = by.index(over)
     rest = tuple(factor for factor in by if factor != over)
-    index = np.moveaxis(parent_index(spec, data, name, correlation).reshape(shape), axis, 0)
-    factors = cholesky_factors.reshape((-1, len(levels), len(levels)))
-    full_mean = pt.moveaxis(pt.broadcast_to(mean, shape), axis, 0)
-    full_sd = pt.moveaxis(pt.broadcast_to(sd, shape), axis, 0)
+    means, sds, commons = (
+        pt.moveaxis(pt.broadcast_to(x, shape), axis, 0) for x in (mean, sd, common)
+    )
     value, precision = (np.moveaxis(np.broadcast_to(g, shape), axis, 0) for g in guess)
+    before = _Earlier(commons[0])
     parts: list[Any] = []
-    noise: list[Any] = []
-    for i, level in enumerate(levels):
-        # The row of the Cholesky factor of each value's own correlation matrix.
-        row = [factors[index[i], i, j] for j in range(i + 1)]
-        centre = full_mean[i]
-        for j in range(i):
-            centre = centre + full_sd[i] * row[j] * noise[j]
-        width = full_sd[i] * row[i]
+    for i, level in enumerate(data.levels[over]):
         one = Guess(value[i], precision[i])
         part = pm.Normal(
             f"{name}_{level}",
-            centre,
-            width,
+            means[i] + before.mean,
+            before.spread(sds[i]),
             dims=rest or None,
             transform=_Standardised(one),
             initval=one.value,
         )
+        before.add(part - means[i], sds[i])
         parts.append(part)
-        noise.append((part - centre) / width)
     return pm.Deterministic(name, pt.moveaxis(pt.stack(parts), 0, axis), dims=by)
 
 
-def _correlations(data: ModelData, parameter: Parameter) -> Any:
-    """Add correlations; return the Cholesky factors of their matrices, by × levels × levels.
+class _Earlier:
+    """What values seen so far tell of the part that they have in common with the next."""
 
-    An LKJ prior makes the partial correlations independent (Lewandowski, Kurowicka & Joe 2009).
-    """
-    n = len(data.levels[str(parameter.over)])
-    dims = (*parameter.by, f"{parameter.over}_pair")
-    exponents = lkj_exponents(parameter.prior.arguments[0], n)
-    unit = pm.Beta(f"{parameter.name}_partial", exponents, exponents, dims=dims)
-    partial = 2 * unit - 1
-    rows: list[list[Any]] = []
-    one = pt.ones_like(partial[..., 0])
-    place = 0
-    for i in range(n):
-        left, row = one, []
-        for _ in range(i):
-            row.append(partial[..., place] * pt.sqrt(left))
-            left = left * (1 - partial[..., place] ** 2)
-            place += 1
-        row.append(pt.sqrt(left))
-        rows.append(row + [pt.zeros_like(one)] * (n - 1 - i))
-    root = pt.stack([pt.stack(row, axis=-1) for row in rows], axis=-2)
-    pairs = [
-        sum(rows[i][k] * rows[j][k] for k in range(j + 1)) for i in range(1, n) for j in range(i)
-    ]
-    pm.Deterministic(parameter.name, pt.stack(pairs, axis=-1), dims=dims)
-    return root
+    def __init__(self, common: Any) -> None:
+        self.precision = 1 / common**2
+        self.weighted = 0.0
+
+    @property
+    def mean(self) -> Any:
+        """The expected common part."""
+        return self.weighted / self.precision
+
+    def spread(self, sd: Any) -> Any:
+        """Return the standard deviation of a value whose own part has this one."""
+        return pt.sqrt(sd**2 + 1 / self.precision)
+
+    def add(self, deviation: Any, sd: Any) -> None:
+        """Take a value into account, given as its deviation from its mean."""
+        self.precision = self.precision + 1 / sd**2
+        self.weighted = self.weighted + deviation / sd**2
 
 
 def _given_earlier(
-    spec: ModelSpec,
-    data: ModelData,
-    root: Any,
-    mean: Any,
-    scale: Any,
-    spread: Any,
-    observed: Any,
+    spec: ModelSpec, data: ModelData, common: Any, mean: Any, scale: Any, observed: Any
 ) -> tuple[Any, Any]:
-    """Return mean and standard deviation of each row given the correlated rows before it.
-
-    `scale` is what is correlated, and `spread` has the known standard errors in it, too.
-    """
-    correlation = str(spec.correlation)
-    over = spec.over(correlation)
-    n = len(data.levels[over])
-    matrix = root.reshape((-1, n, n))
-    matrix = pt.matmul(matrix, matrix.swapaxes(-1, -2))
-    index, member = data.index(spec[correlation].by), data.codes[over]
+    """Return mean and standard deviation of each row given the rows before it of the same pair."""
+    commons = pt.broadcast_to(common, (len(data.y),))
     places, means, spreads = [], [], []
-    for rows in together(data, over):
-        width = rows.shape[1]
-        # The Cholesky factor of each cell's covariance, entry by entry.
-        factor: dict[tuple[int, int], Any] = {}
-        noise: list[Any] = []
-        for i in range(width):
-            for j in range(i + 1):
-                if i == j:
-                    entry = spread[rows[:, i]] ** 2
-                else:
-                    rho = matrix[index[rows[:, i]], member[rows[:, i]], member[rows[:, j]]]
-                    entry = rho * scale[rows[:, i]] * scale[rows[:, j]]
-                for k in range(j):
-                    entry = entry - factor[i, k] * factor[j, k]
-                factor[i, j] = pt.sqrt(entry) if i == j else entry / factor[j, j]
-            centre = mean[rows[:, i]]
-            for k in range(i):
-                centre = centre + factor[i, k] * noise[k]
-            noise.append((observed[rows[:, i]] - centre) / factor[i, i])
-            places.append(rows[:, i])
-            means.append(centre)
-            spreads.append(factor[i, i])
+    for rows in together(data, spec.over(str(spec.common))):
+        before = _Earlier(commons[rows[:, 0]])
+        for row in rows.T:
+            places.append(row)
+            means.append(mean[row] + before.mean)
+            spreads.append(before.spread(scale[row]))
+            before.add(observed[row] - mean[row], scale[row])
     order = np.argsort(np.concatenate(places))
     return pt.concatenate(means)[order], pt.concatenate(spreads)[order]
 
