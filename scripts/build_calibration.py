@@ -1,7 +1,7 @@
 """Run the checks of calibration, and fill the tables and the figure of the page about them.
 
     python scripts/build_calibration.py                    # all of it; a stopped run is continued
-    python scripts/build_calibration.py --only design      # sbc, embeddings, nuts, wrong or design
+    python scripts/build_calibration.py --only design      # one of PARTS below
     python scripts/build_calibration.py --quick            # a few tables of each, to try it
 
 Finished simulations are kept in ``build/calibration``. After a change of an engine or a model start
@@ -31,11 +31,11 @@ import coverage_by_design
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "concepts" / "calibration.md"
 PICTURE = ROOT / "docs" / "calibration.png"
-PARTS = ("sbc", "embeddings", "nuts", "wrong", "design")
+PARTS = ("sbc", "embeddings", "nuts", "wrong", "design", "changes")
 #: The model that reports lead with, where the catalogue has it.
 LEAD = next(name for name in ("interaction", "crossed") if name in bb.models.MODELS)
-#: These need several embeddings, or pairs of them.
-OTHER = ("embeddings", "paired")
+#: It needs several embeddings.
+JOINT = "embeddings"
 LEVELS = {
     "protected_word": "words",
     "protected_group": "groups",
@@ -94,7 +94,7 @@ def calibrated(
             model,
             table,
             simulations=simulations,
-            engine=engine,  # type: ignore[arg-type]
+            engine=engine,
             draws=999 if engine == "exact" else 199,
             seed=1,
             n_jobs=jobs,
@@ -213,6 +213,41 @@ def by_design(models: Iterable[str], tables: int, folder: Path, jobs: int) -> st
     )
 
 
+def of_changes(seconds: Iterable[str], tables: int, folder: Path, jobs: int) -> str:
+    """Return the coverage of changes from an embedding to another."""
+    designs = ("religion-4", "gender-8", "race-3", "weat_7-15")
+    parts = []
+    for second in seconds:
+        found = coverage_by_design.run(
+            [JOINT],
+            designs=designs,
+            tables=tables,
+            seed=1,
+            jobs=jobs,
+            out=folder / "design",
+            second=second,
+        )
+        parts.append(coverage_by_design.summarise(found).assign(second=Path(second).stem))
+    result = pd.concat(parts)
+    rows = []
+    for names, part in result.groupby(["second", "contrast", "level"], sort=False):
+        other, contrast, level = map(str, names)
+        row = {
+            "second embedding": other,
+            "contrast": in_words(contrast),
+            "level": LEVELS[level],
+        }
+        for method, own in part.groupby("method", sort=False):
+            width = f"{own['relative_width'].mean():.2f}"
+            name = str(method) if method == coverage_by_design.T else f"`{method}`"
+            row[name] = f"{span(own['coverage'])} ({width})"
+        rows.append(row)
+    return (
+        f"Lowest to highest coverage over {len(designs)} designs, {tables} tables each; in "
+        f"parentheses, the mean width relative to the t-interval.\n\n{markdown(pd.DataFrame(rows))}"
+    )
+
+
 def in_words(contrast: str) -> str:
     """Return a contrast as the page writes it."""
     return contrast.replace(" - ", " − ").replace("none", "neutral")
@@ -228,6 +263,7 @@ def main() -> None:
     parser.add_argument("--nuts-simulations", type=int, default=100)
     parser.add_argument("--tables", type=int, default=100, help="drawn for each design")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--second", nargs="+", default=["debiased"], help="for changes")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "calibration")
     given = parser.parse_args()
     mpl.use("Agg")
@@ -236,7 +272,7 @@ def main() -> None:
     simulations, nuts, tables = (
         (20, 3, 4) if given.quick else (given.simulations, given.nuts_simulations, given.tables)
     )
-    models = [name for name in bb.models.MODELS if name not in OTHER]
+    models = [name for name in bb.models.MODELS if name != JOINT]
     with_contrasts = [m for m in models if "connection" in bb.load_model(m).factors]
     choice = dict.fromkeys(["hierarchical", "crossed", LEAD])
     out, jobs = given.out, given.jobs
@@ -245,13 +281,15 @@ def main() -> None:
         fill("sbc", calibrated(models, "exact", simulations, out, jobs, table))
     if "embeddings" in given.only:
         joint = min(simulations, 200)
-        fill("embeddings", calibrated(["embeddings"], "exact", joint, out, jobs, two_embeddings()))
+        fill("embeddings", calibrated([JOINT], "exact", joint, out, jobs, two_embeddings()))
     if "nuts" in given.only:
         fill("nuts", calibrated(models, "nuts", nuts, out, jobs, table))
     if "wrong" in given.only:
         fill("wrong", misspecified(with_contrasts, min(simulations, 200), out, jobs))
     if "design" in given.only:
         fill("design", by_design(choice, tables, out, jobs))
+    if "changes" in given.only:
+        fill("changes", of_changes(given.second, min(tables, 40), out, jobs))
 
 
 if __name__ == "__main__":

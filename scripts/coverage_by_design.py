@@ -2,12 +2,17 @@
 
     python scripts/coverage_by_design.py hierarchical crossed my-model.toml
     python scripts/coverage_by_design.py --designs religion-4 --tables 40 --jobs 2 crossed
+    python scripts/coverage_by_design.py --second debiased embeddings
 
 From large pools of real words small lists are drawn, as a study would have them: attributes from
 the neighbours of a study's stereotypes or from the opinion lexicon, controls from thousands of
 neutral words, protected words from the neighbours of a group's words. The distance table is built
 and fitted, and the intervals of its contrasts are compared with the contrasts of the whole pools.
 The t-interval over attributes (`bayesbias.t_contrasts`) stands beside every model.
+
+With ``--second`` the contrasts are changes: from the embedding to itself after hard debiasing by
+gender (``debiased``), or to another embedding, by its name or file. Models then compare embeddings
+(`bayesbias.fit_paired`), and the t-interval is that of differences of the same pairs of words.
 
 It needs ``pip install 'bayesbias[glove]'``. Finished tables are kept in the folder of ``--out``:
 the same command continues a run that was stopped, and more tables or models are added to it. Each
@@ -21,7 +26,7 @@ import hashlib
 import json
 import warnings
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,9 +116,9 @@ class Pools:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A table, and the true contrasts of it."""
+    """A table, and the true contrasts of it; or two, and the true changes from one to the other."""
 
-    table: pd.DataFrame
+    tables: tuple[pd.DataFrame, ...]
     truth: dict[str, float]  # by contrast, level and name, joined
 
 
@@ -156,8 +161,9 @@ def per_group(numbers: tuple[int, ...], groups: Iterable[str]) -> dict[str, int]
     return dict(zip(names, numbers * len(names) if len(numbers) == 1 else numbers, strict=True))
 
 
-def draw(vectors: Vectors, design: Design, pool: Pools, seed: int, number: int) -> Drawn:
-    """Draw a study from the pools, build its table, and compute what is true of it."""
+def draw(several: Sequence[Vectors], design: Design, pool: Pools, seed: int, number: int) -> Drawn:
+    """Draw a study from the pools, build its tables, and compute what is true of them."""
+    vectors = several[0]
     rng = np.random.default_rng([seed, number])
     used: set[int] = set()
 
@@ -180,7 +186,9 @@ def draw(vectors: Vectors, design: Design, pool: Pools, seed: int, number: int) 
         stereotypes={g: words(lists[g]) for g in names},
         controls={"human": words(lists["human"]), "neutral": words(lists["none"])},
     )
-    return Drawn(bb.distance_table(vectors.embedding, study), truths(vectors, pool, people))
+    tables = tuple(bb.distance_table(v.embedding, study) for v in several)
+    first, *rest = (truths(v, pool, people) for v in several)
+    return Drawn(tables, {k: rest[0][k] - first[k] for k in first} if rest else first)
 
 
 def truths(vectors: Vectors, pool: Pools, people: dict[str, list[int]]) -> dict[str, float]:
@@ -218,23 +226,45 @@ def truths(vectors: Vectors, pool: Pools, people: dict[str, list[int]]) -> dict[
     return result
 
 
-def intervals(method: str, table: pd.DataFrame, seed: int) -> Iterator[dict[str, Any]]:
+def differences(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose distances are changes; one is added, so that they could be distances."""
+    pair = ["protected_word", "word_to_compare"]
+    other = after.set_index(pair)["cosine_distance"]
+    same = other.loc[pd.MultiIndex.from_frame(before[pair])].to_numpy()
+    return before.drop(columns="cosine_similarity").assign(
+        cosine_distance=1 + same - before["cosine_distance"]
+    )
+
+
+def contrasts_of(
+    method: str, tables: Sequence[pd.DataFrame], seed: int
+) -> Callable[[str, Any, Any], pd.DataFrame]:
+    """Return a function of a contrast, a level and the words it is about."""
+    shown: dict[str, Any] = {"prob": PROB, "kind": "eti"}
+    settings: dict[str, Any] = {"engine": "exact", "draws": 500, "seed": seed, "progress": False}
+    if method == T:
+        # It speaks of the listed words; beside new ones it stands for comparison.
+        table = tables[0] if len(tables) == 1 else differences(tables[0], tables[1])
+        return lambda contrast, by, words: bb.t_contrasts(table, contrast, by=by, prob=PROB)
+    if len(tables) == 1:
+        fit = bb.fit(tables[0], method, **settings)
+        return lambda contrast, by, words: fit.contrasts(contrast, by=by, words=words, **shown)
+    paired = bb.fit_paired(tables[0], tables[1], method, **settings)
+    return lambda contrast, by, words: paired.changes(contrast, by=by, **shown)
+
+
+def intervals(method: str, tables: Sequence[pd.DataFrame], seed: int) -> Iterator[dict[str, Any]]:
     """Yield contrast, level, name, lower and upper of a model, or of the t-interval."""
-    fit = None
-    if method != T:
-        fit = bb.fit(table, method, engine="exact", draws=500, seed=seed, progress=False)
+    contrasts = contrasts_of(method, tables, seed)
     for contrast in CONTRASTS:
         for level in LEVELS:
             if level == "attribute_group" and contrast != CONTRASTS[1]:
                 continue
+            if level == "new words" and len(tables) > 1:  # a change is that of listed words
+                continue
             by: Any = None if level in WHOLE else level
-            words: Any = "population" if level == "new words" else "listed"
             try:
-                if fit is None:
-                    # It speaks of the listed words; beside new ones it stands for comparison.
-                    found = bb.t_contrasts(table, contrast, by=by, prob=PROB)
-                else:
-                    found = fit.contrasts(contrast, by=by, words=words, prob=PROB, kind="eti")
+                found = contrasts(contrast, by, "population" if level == "new words" else "listed")
             except bb.errors.SpecError:  # a level that the model does not have
                 continue
             for _, row in found.iterrows():
@@ -246,7 +276,7 @@ def measure(method: str, drawn: Drawn, seed: int, path: Path) -> None:
     """Write the intervals of a table beside the truth."""
     with warnings.catch_warnings(action="ignore"):
         try:
-            rows = list(intervals(method, drawn.table, seed))
+            rows = list(intervals(method, drawn.tables, seed))
         except bb.errors.DataError as err:
             rows = [{"failure": str(err)}]
     for row in rows:
@@ -254,6 +284,20 @@ def measure(method: str, drawn: Drawn, seed: int, path: Path) -> None:
             row["truth"] = drawn.truth[key(row["contrast"], row["level"], row["name"])]
     with atomic(path) as (temporary,):
         temporary.write_text(json.dumps(rows), "utf-8")
+
+
+def embeddings(second: str | None) -> list[bb.Embedding]:
+    """Return the embedding, and the second with the same words."""
+    first = bb.load_embedding("glove-6b-50d")
+    if second is None:
+        return [first]
+    if second == "debiased":
+        return [first, bb.debias.HardDebias().fit(first).transform(first)]
+    other = bb.load_embedding(second)
+    words = [word for word in first.words if word in other][:VOCABULARY]
+    return [
+        bb.Embedding(words, np.stack([e[word] for word in words]), e.name) for e in (first, other)
+    ]
 
 
 def folder_of(method: str) -> str:
@@ -273,9 +317,12 @@ def run(
     seed: int,
     jobs: int,
     out: Path,
+    second: str | None = None,
     progress: bool = True,
 ) -> pd.DataFrame:
     """Measure what is not measured yet, and return every interval beside its truth."""
+    if second is not None:
+        out = out / f"to-{Path(second).stem}"
     methods = {T: T} | {bb.load_model(model).name: str(model) for model in models}
     wanted = [
         (design, name, number, out / design / folder_of(method) / f"{seed}-{number:05}.json")
@@ -286,15 +333,15 @@ def run(
     left = [task for task in wanted if not task[3].is_file()]
 
     def tasks() -> Iterator[Any]:
-        vectors = Vectors(bb.load_embedding("glove-6b-50d"))
+        several = [Vectors(embedding) for embedding in embeddings(second)]
         last: tuple[str, int] | None = None
         pool_of: dict[str, Pools] = {}
         for design, name, number, path in left:
             if design not in pool_of:
-                pool_of[design] = pools(vectors, DESIGNS[design], seed)
+                pool_of[design] = pools(several[0], DESIGNS[design], seed)
             if last != (design, number):
                 with warnings.catch_warnings(action="ignore"):
-                    drawn = draw(vectors, DESIGNS[design], pool_of[design], seed, number)
+                    drawn = draw(several, DESIGNS[design], pool_of[design], seed, number)
                 last = (design, number)
             path.parent.mkdir(parents=True, exist_ok=True)
             yield joblib.delayed(measure)(methods[name], drawn, number, path)
@@ -343,6 +390,7 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--second", help="measure changes: debiased, or another embedding")
     parser.add_argument("--out", type=Path, default=Path("build/coverage-by-design"))
     given = parser.parse_args()
     found = run(
@@ -352,6 +400,7 @@ def main() -> None:
         seed=given.seed,
         jobs=given.jobs,
         out=given.out,
+        second=given.second,
     )
     result = summarise(found)
     result.to_csv(given.out / "coverage.csv", index=False)

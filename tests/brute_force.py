@@ -1,8 +1,8 @@
 """The models computed the slow way: one dense multivariate normal, straight from the definition.
 
-Nothing here uses the package's own algebra, but for the map from partial correlations to
-correlation matrices: levels are looked up by name, every coefficient is a sum of independent
-deviations, and the densities are SciPy's.
+Nothing here uses the package's own algebra: levels are looked up by name, every coefficient is a
+sum of deviations that are independent but for what they have in common, and the densities are
+SciPy's.
 """
 
 from __future__ import annotations
@@ -18,9 +18,6 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.models.exact.compiled_model import Compiled
-from bayesbias.models.exact.precisions import correlation_matrix, partial_correlations
-
-OUTCOME = {"distance": "cosine_distance", "difference": "difference"}
 
 
 class _HalfT:
@@ -45,8 +42,6 @@ SCIPY = {
     "Exponential": lambda lam: stats.expon(scale=1 / lam),
     "Gamma": lambda alpha, beta: stats.gamma(alpha, scale=1 / beta),
     "InverseGamma": lambda alpha, beta: stats.invgamma(alpha, scale=beta),
-    # Of two levels.
-    "LKJ": lambda eta: stats.beta(eta, eta, loc=-1, scale=2),
     "LogNormal": lambda mu, sigma: stats.lognorm(sigma, scale=np.exp(mu)),
 }
 
@@ -86,7 +81,6 @@ def make_table(
     noise = rng.normal(0, 0.15, len(table))
     shift = 0.1 * (table["connection"] == "associated")
     table["cosine_distance"] = 0.9 + table["word_to_compare"].map(effect) - shift + noise
-    table["difference"] = table["cosine_distance"] - 0.9
     if errors != "none":
         few, many = rng.choice([0.05, 0.1], len(table)), 0.1 * rng.random(len(table))
         table["standard_error"] = few if errors == "few" else many
@@ -100,7 +94,8 @@ class BruteForce:
     """A model and a table, for any scales.
 
     Coefficients are ``chain @ deviations``: a pooled one is its own deviation plus what it is
-    pooled towards. A deviation is normal, with a known mean and a scale or a known sd.
+    pooled towards. A deviation is normal, with a known mean and a scale or a known sd; those that
+    have a part in common are correlated.
     """
 
     def __init__(self, spec: bb.models.ModelSpec, table: pd.DataFrame) -> None:
@@ -127,6 +122,8 @@ class BruteForce:
                 # What does not follow from the cell itself follows from its rows.
                 here = [r for r in self.rows if all(r[f] == v for f, v in where.items())]
                 where = {**(here[0] if here else self.elsewhere(where)), **where}
+                if p.only is not None:
+                    where["attribute_kind"] = p.only
                 self.where[own] = where
                 self.mean[own] = p.prior.arguments[0]
                 for parent in p.prior.mean:
@@ -142,7 +139,7 @@ class BruteForce:
                 self.x[i, place[name, self.cell(name, row)]] += times
         self.residual = [self.scale(spec.scale, row) for row in rows]
         self.error = np.array([row.get("standard_error", 0.0) for row in rows])
-        self.y = table[OUTCOME[spec.outcome]].to_numpy()
+        self.y = table["cosine_distance"].to_numpy()
 
     def elsewhere(self, where: Mapping[str, str]) -> dict[str, str]:
         """Return the levels of a cell without rows, from the other rows of some of its levels.
@@ -180,48 +177,31 @@ class BruteForce:
         def value(of: float | tuple[str, int]) -> float:
             return scales[of[0]][of[1]] if isinstance(of, tuple) else of
 
-        sd = np.array([value(of) for of in self.sd])
-        covariance = np.diag(sd**2)
-        matrices = {
-            p.name: scales[p.name].reshape(-1, *[len(self.levels[p.over])] * 2)
-            for p in self.spec.parameters
-            if p.over
-        }
+        def common(name: str, where: Mapping[str, str]) -> float:
+            return value(self.scale(name, where))
 
-        def correlation(name: str, one: Mapping[str, str], other: Mapping[str, str]) -> float:
-            over = self.spec[name].over
-            levels = [self.levels[over].index(x[over]) for x in (one, other)]
-            return matrices[name][self.scale(name, one)[1]][tuple(levels)]
-
+        covariance = np.diag([value(of) ** 2 for of in self.sd])
         for i, (name, cell) in enumerate(self.names):
-            by = self.spec[name].correlation
-            for j in range(i):
-                other, other_cell = self.names[j]
-                if by and name == other:
-                    at = self.spec[name].by.index(self.spec[by].over)
-                    if np.delete(cell, at).tolist() == np.delete(other_cell, at).tolist():
-                        rho = correlation(by, self.where[i], self.where[j])
-                        covariance[i, j] = covariance[j, i] = rho * sd[i] * sd[j]
+            by = self.spec[name].common
+            if by is None:
+                continue
+            over = self.spec[name].by.index(self.spec[by].over)
+            for j, (other, other_cell) in enumerate(self.names):
+                if name == other and _without(cell, over) == _without(other_cell, over):
+                    covariance[i, j] += common(by, self.where[i]) ** 2
+        assert (covariance == covariance.T).all()
         residual = np.array([value(of) for of in self.residual])
         noise = np.diag(residual**2 + self.error**2)
-        if self.spec.correlation:
-            over = self.spec[self.spec.correlation].over
+        if self.spec.common:
             keys = [(r["protected_word"], r["word_to_compare"]) for r in self.rows]
+            over = self.spec[self.spec.common].over
             for i, j in product(range(len(self.rows)), repeat=2):
-                if i != j and keys[i] == keys[j]:
-                    rho = correlation(self.spec.correlation, self.rows[i], self.rows[j])
-                    assert self.rows[i][over] != self.rows[j][over]
-                    noise[i, j] = rho * residual[i] * residual[j]
+                if keys[i] == keys[j]:
+                    assert i == j or self.rows[i][over] != self.rows[j][over]
+                    noise[i, j] += common(self.spec.common, self.rows[i]) ** 2
         log_prior = 0.0
         for p in self.spec.parameters:
-            if p.over:
-                # LKJ, as a density of the transformed partial correlations: the determinant has
-                # the power eta - 1, and the map from these to the matrix its derivative.
-                eta = p.prior.arguments[0]
-                for matrix in matrices[p.name]:
-                    log_prior += (eta - 1) * np.linalg.slogdet(matrix)[1]
-                    log_prior += _log_derivative(matrix)
-            elif p.prior.family != "Normal":
+            if p.prior.family != "Normal":
                 density = SCIPY[p.prior.family](*p.prior.arguments)
                 # Of the logarithm of the scale.
                 log_prior += (density.logpdf(scales[p.name]) + np.log(scales[p.name])).sum()
@@ -235,17 +215,8 @@ class BruteForce:
         )
 
 
-def _log_derivative(matrix: np.ndarray) -> float:
-    """Return the log of how much the map from transformed partial correlations stretches."""
-    z = partial_correlations(matrix[None])[0]
-    below = np.tril_indices(len(matrix), -1)
-
-    def values(at: np.ndarray) -> np.ndarray:
-        return correlation_matrix(at[None], len(matrix))[0][below]
-
-    step = 1e-5
-    jacobian = [(values(z + h) - values(z - h)) / (2 * step) for h in step * np.eye(len(z))]
-    return float(np.linalg.slogdet(np.array(jacobian))[1])
+def _without(cell: tuple[str, ...], place: int) -> tuple[str, ...]:
+    return cell[:place] + cell[place + 1 :]
 
 
 @dataclass(frozen=True)
@@ -293,21 +264,9 @@ class Gaussian:
         return self.mean + gain @ (self.y - mean), spread
 
 
-def by_name(spec: bb.models.ModelSpec, compiled: Compiled, at: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the scales and the correlation matrices by the name of the parameter."""
-    found = {name: np.exp(at[part]) for name, part in compiled.layout.scales.items()}
-    for p in spec.parameters:
-        if p.over:
-            z = at[compiled.layout.scales[p.name]]
-            levels = next(
-                n
-                for n in range(2, 9)
-                if n * (n - 1) // 2
-                == compiled.residuals.levels * (compiled.residuals.levels - 1) // 2
-            )
-            matrices = correlation_matrix(z.reshape(-1, levels * (levels - 1) // 2), levels)
-            found[p.name] = matrices.ravel()
-    return found
+def by_name(compiled: Compiled, at: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the scales by the name of the parameter."""
+    return {name: np.exp(at[part]) for name, part in compiled.layout.scales.items()}
 
 
 class OneAtATime:

@@ -101,5 +101,4 @@ def random_table(
     table = table[stays]
     if embeddings == 1 and rng.random() < 0.1:
         table = pd.concat([table, table.sample(frac=0.05, random_state=seed)], ignore_index=True)
-    table["difference"] = table["cosine_distance"] - 1
     return bb.check_table(table, duplicates="keep")

@@ -77,12 +77,12 @@ def test_the_truth_is_that_of_the_pools(small: ModuleType) -> None:
     vectors = small.Vectors(bb.load_embedding("made"))
     design = small.DESIGNS["tiny"]
     pool = small.pools(vectors, design, 1)
-    drawn = small.draw(vectors, design, pool, 1, 7)
-    again = small.draw(vectors, design, pool, 1, 7)
-    pd.testing.assert_frame_equal(drawn.table, again.table)
-    other = small.draw(vectors, design, pool, 1, 8)
-    assert not drawn.table["protected_word"].equals(other.table["protected_word"])
-    word = drawn.table["protected_word"].iloc[0]
+    drawn = small.draw([vectors], design, pool, 1, 7)
+    again = small.draw([vectors], design, pool, 1, 7)
+    pd.testing.assert_frame_equal(drawn.tables[0], again.tables[0])
+    other = small.draw([vectors], design, pool, 1, 8)
+    assert not drawn.tables[0]["protected_word"].equals(other.tables[0]["protected_word"])
+    word = drawn.tables[0]["protected_word"].iloc[0]
     own, rest, none = (
         np.mean([1 - vectors.unit[vectors.row[word]] @ vectors.unit[i] for i in pool.lists[of]])
         for of in ("man", "woman", "none")
@@ -95,8 +95,37 @@ def test_the_truth_is_that_of_the_pools(small: ModuleType) -> None:
     whole = drawn.truth["associated - different | listed words | "]
     assert np.mean(both) == pytest.approx(whole)
     # As it should be in drawn tables: a large one has the contrasts of its pools.
-    counts = drawn.table.groupby("connection", observed=True)["word_to_compare"].nunique()
+    counts = drawn.tables[0].groupby("connection", observed=True)["word_to_compare"].nunique()
     assert counts.to_dict() == {"associated": 10, "different": 10, "human": 8, "none": 40}
+
+
+def test_changes_are_those_between_the_pools(
+    small: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = bb.load_embedding("made")
+    rng = np.random.default_rng(1)
+    moved = np.asarray(first.vectors) + rng.normal(0, 0.3, first.vectors.shape)
+    second = bb.Embedding(first.words, moved, "moved")
+    several = [small.Vectors(one) for one in (first, second)]
+    pool = small.pools(several[0], small.DESIGNS["tiny"], 1)
+    alone = [small.draw([one], small.DESIGNS["tiny"], pool, 1, 3) for one in several]
+    both = small.draw(several, small.DESIGNS["tiny"], pool, 1, 3)
+    for one, table in zip(alone, both.tables, strict=True):
+        pd.testing.assert_frame_equal(one.tables[0], table)
+    for key, change in both.truth.items():
+        assert change == pytest.approx(alone[1].truth[key] - alone[0].truth[key])
+    apart = small.differences(*both.tables)
+    pairs = [table.set_index(["protected_word", "word_to_compare"]) for table in both.tables]
+    expected = pairs[1]["cosine_distance"] - pairs[0]["cosine_distance"]
+    np.testing.assert_allclose(apart["cosine_distance"] - 1, expected)
+
+    monkeypatch.setattr(small, "embeddings", lambda name: [first, second])
+    options: dict[str, Any] = {"designs": ["tiny"], "seed": 1, "out": tmp_path, "progress": False}
+    found = small.run(["embeddings"], tables=1, jobs=1, second="moved", **options)
+    assert set(found["level"]) == set(small.LEVELS) - {"new words"}
+    assert (tmp_path / "to-moved" / "tiny").is_dir()
+    result = small.summarise(found)
+    assert set(result["method"]) == {"t-interval", "embeddings"}
 
 
 def test_what_fails_is_kept(

@@ -213,8 +213,8 @@ def _debiasing(part: AuditPart) -> list[str]:
     if not cited:
         return []
     return [
-        f"The embedding was debiased with {enumerated(cited)}; changes are from a model of the "
-        "differences of the same pairs of words before and after."
+        f"The embedding was debiased with {enumerated(cited)}; changes are from one model of the "
+        "same pairs of words before and after."
     ]
 
 

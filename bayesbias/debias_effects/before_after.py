@@ -225,7 +225,7 @@ def before_after(
 ) -> BeforeAfter:
     """Measure the effects of debiasing on a study, residual bias, and side effects.
 
-    Changes are after minus before. Their intervals come from the paired model (distances) or from
+    Changes are after minus before. Their intervals come from the joint model (distances) or from
     draws that weigh the words equally before and after (all else). All vectors are scaled to length
     one, as some metrics depend on lengths and most methods change them.
 
@@ -259,7 +259,7 @@ def before_after(
     target, ignore : list of str or str, optional
         The words that are debiased, and those that are not, as in `Debiaser.transform`.
     engine : {"exact", "nuts"}, default "exact"
-        How the paired model is fitted, as in `fit_paired`.
+        How the joint model is fitted, as in `fit_paired`.
     draws : int, default 1000
         Draws of each of the model's four chains, of the metrics, and of the quality.
     residual_draws : int, default 50

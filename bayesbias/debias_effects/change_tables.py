@@ -185,7 +185,7 @@ def of_unmoved(table: pd.DataFrame, connections: Sequence[str]) -> Iterator[dict
 
 
 def of_overview(answers: Overview, paired: PairedFit | None) -> Iterator[dict[str, Any]]:
-    """Yield what moved closer, with the probability of it that the paired model gives.
+    """Yield what moved closer, with the probability of it that the joint model gives.
 
     That of the thesis's own model takes the attributes as given, and is too extreme.
     """

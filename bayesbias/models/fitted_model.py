@@ -739,8 +739,8 @@ class Fit:
 
         Groups: ``posterior``, ``sample_stats``, ``observed_data``, ``log_likelihood``,
         ``posterior_predictive``, ``prior`` and ``prior_predictive``. The rows of the table have
-        their words as coordinates. A model with correlated residuals has no ``log_likelihood``, as
-        its rows are not independent.
+        their words as coordinates. A model whose residuals have a common part has no
+        ``log_likelihood``, as its rows are not independent.
 
         All but the posterior, the observed data and what a sampler recorded is computed when it is
         read, and only the part that is read, as from a file; nothing of it is kept. The whole of

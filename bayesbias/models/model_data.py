@@ -45,7 +45,7 @@ class ModelData:
     covariates : dict
         For each covariate of the model, its value in each row.
     pair : array or None
-        The pair of words of each row, for a model with correlated residuals.
+        The pair of words of each row, for a model whose residuals have a common part.
     """
 
     levels: dict[str, tuple[str, ...]]

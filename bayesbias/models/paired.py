@@ -330,7 +330,7 @@ class PairedFit:
         return result
 
     def narrowing(self, contrast: str = "associated - none", *, prob: float = 0.89) -> pd.Series:
-        """Return how much narrower the intervals of the paired model are.
+        """Return how much narrower the intervals of changes are than those of two separate fits.
 
         Parameters
         ----------
@@ -342,7 +342,7 @@ class PairedFit:
         Returns
         -------
         Series
-            Width of the paired model's interval over the width from two fits that know nothing of
+            Width of the interval of a change over the width from two fits that know nothing of
             each other: for the mean of a word and connection (the average ratio), and for the
             change of the gap of the whole data set and of the words.
         """
@@ -362,7 +362,7 @@ class PairedFit:
                 f"{contrast}, words": ratio(self._gap(contrast, "protected_word")),
                 f"{contrast}, data set": ratio(self._gap(contrast, None)),
             },
-            name="width of the paired interval / of two separate fits",
+            name="width of the interval of a change / of two separate fits",
         )
 
     def _gap(self, contrast: str, by: str | None) -> xr.DataArray:

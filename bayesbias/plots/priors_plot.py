@@ -169,6 +169,9 @@ def _normals(spec: ModelSpec, name: str, simulated: Mapping[str, Array]) -> tupl
     for ancestor, n in weights.items():
         prior = spec[ancestor].prior
         variance = variance + (n * (simulated[prior.sd] if prior.sd else prior.arguments[1])) ** 2
+        common = spec[ancestor].common
+        if common:
+            variance = variance + (n * simulated[common]) ** 2
     return centre, np.sqrt(variance)
 
 

@@ -30,7 +30,6 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"study": []}, SpecError, "'study' is empty; give at least one"),
     ({"study": ["gender", "gender"]}, SpecError, "two studies are called 'gender'"),
     ({"models": "crosed"}, SpecError, "'model' is 'crosed'.*Did you mean 'crossed'"),
-    ({"models": "paired"}, SpecError, "model 'paired' is of differences, for what debiasing"),
     ({"models": "embeddings"}, SpecError, "model 'embeddings' is for several embeddings in one"),
     ({"models": ["baseline"]}, SpecError, "'models' is 'baseline'; one of them needs a mean"),
     ({"models": "connection"}, SpecError, "such as 'separate', .*'crossed', 'interaction'\\.$"),

@@ -319,7 +319,7 @@ def test_student_t_is_for_nuts(table: pd.DataFrame) -> None:
 def test_auto_is_exact_where_the_likelihood_is_normal(name: str) -> None:
     spec = bb.load_model(name)
     assert exact_supports(spec) is None
-    if spec.correlation:
+    if spec.common:
         return  # for a normal likelihood only
     assert exact_supports(spec.vary(likelihood="student_t")) is not None
 
@@ -432,7 +432,6 @@ def test_bad_tables_are_refused_before_sampling(table: pd.DataFrame) -> None:
     refused("'chains' is 0", table, chains=0)
     refused("'target_accept' is 2", table, target_accept=2)
     refused("holds only 'simulated'", table, model="embeddings")
-    refused("use fit_paired", table, model="paired")
     two = pd.concat([table, table.assign(embedding="other")])
     refused("holds 2 embeddings.*does not distinguish them", two)
     spec = bb.load_model("baseline").to_dict()
@@ -616,7 +615,7 @@ def test_every_pymc_model_has_the_density_of_its_spec(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("errors", ["none", "few"])
-def test_the_pymc_model_of_correlated_embeddings(errors: str) -> None:
+def test_the_pymc_model_of_embeddings_with_common_parts(errors: str) -> None:
     """Its density is that of multivariate normals, by SciPy, also where rows are missing."""
     from brute_force import BruteForce, make_table
 
@@ -633,31 +632,16 @@ def test_the_pymc_model_of_correlated_embeddings(errors: str) -> None:
     names = [v.name for v in built.unobserved_value_vars]
     values = dict(zip(names, evaluate(point), strict=True))
     brute = BruteForce(spec, table)
-    scales = {}
-    for p in spec.parameters:
-        if p.over:
-            matrices = []
-            for pairs in values[p.name].reshape(-1, 3):
-                matrix = np.eye(3)
-                matrix[np.tril_indices(3, -1)] = pairs
-                matrices.append(matrix + matrix.T - np.eye(3))
-            scales[p.name] = np.array(matrices).ravel()
-        elif p.prior.is_positive:
-            scales[p.name] = np.ravel(values[p.name])
+    scales = {p.name: np.ravel(values[p.name]) for p in spec.parameters if p.prior.is_positive}
     given = brute.given(scales)
     coefficients = np.concatenate(
-        [np.ravel(values[p.name]) for p in spec.parameters if not p.prior.is_hyper]
+        [np.ravel(values[p.name]) for p in spec.parameters if not p.prior.is_positive]
     )
     expected = stats.multivariate_normal.logpdf(coefficients, given.mean, given.covariance)
     expected += stats.multivariate_normal.logpdf(given.y, given.x @ coefficients, given.noise)
     for p in spec.parameters:
         if p.prior.is_positive:
             expected += float(p.prior.log_density(values[p.name]).sum())
-        elif p.over:
-            # For three embeddings: beta distributions of the partial correlations.
-            partial = values[f"{p.name}_partial"].reshape(-1, 3)
-            for j, alpha in enumerate((2.5, 2.5, 2.0)):
-                expected += float(stats.beta(alpha, alpha).logpdf(partial[:, j]).sum())
     # PyTensor's slow mode cannot add more than 31 terms.
     found = built.compile_logp(jacobian=False, sum=False, mode="FAST_COMPILE")(point)
     assert sum(float(np.sum(part)) for part in found) == pytest.approx(expected, rel=1e-7)

@@ -16,17 +16,13 @@ from bayesbias.models.nuts.pymc_model import build_pymc_model
 from bayesbias.models.priors import FAMILIES, Prior
 from bayesbias.models.spec import MODELS, ModelSpec, load_model
 
-NORMAL = [
-    name
-    for name in MODELS
-    if is_written_out(load_model(name)) and load_model(name).outcome == "distance"
-]
+NORMAL = [name for name in MODELS if is_written_out(load_model(name))]
 
 
 def rows_for(spec: ModelSpec) -> pd.DataFrame:
     table = simulated_table(words=2)
     if "embedding" in spec.factors:
-        other = table.assign(embedding="other", cosine_distance=table["cosine_distance"] * 0.99)
+        other = simulated_table(1, words=2, embedding="other")
         table = pd.concat([table, other], ignore_index=True)
     return bb.check_table(table)
 
@@ -64,7 +60,7 @@ def test_it_is_the_density_of_the_pymc_model(name: str, errors: bool) -> None:
         assert found[i] == pytest.approx(float(expected), rel=1e-8)
 
 
-@pytest.mark.parametrize("family", [name for name, f in FAMILIES.items() if not f.correlation])
+@pytest.mark.parametrize("family", list(FAMILIES))
 def test_priors(family: str) -> None:
     arguments = (1.5, 0.7)[: len(FAMILIES[family].parameters)]
     x = np.array([0.01, 0.4, 3.0])
@@ -75,4 +71,11 @@ def test_priors(family: str) -> None:
 def test_a_student_t_likelihood_is_refused() -> None:
     spec = load_model("separate").vary(likelihood="student_t")
     with pytest.raises(SpecError, match="is not written out"):
+        LogPosterior(spec, model_data(spec, rows_for(spec)))
+
+
+def test_common_parts_are_refused() -> None:
+    spec = load_model("embeddings")
+    assert not is_written_out(spec)
+    with pytest.raises(SpecError, match="a normal likelihood without common parts"):
         LogPosterior(spec, model_data(spec, rows_for(spec)))

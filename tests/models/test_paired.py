@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,15 +11,25 @@ from simulated import simulated_table
 
 import bayesbias as bb
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
-from bayesbias.models.paired import _coupled
 
 MOVED = {"associated": 0.12, "different": 0.04, "human": 0.0, "none": -0.02}
+PAIR = ["protected_word", "word_to_compare"]
 
 
 def after_of(table: pd.DataFrame, rng: np.random.Generator, noise: float = 0.02) -> pd.DataFrame:
     """Move every distance by what its connection is due, and a little noise."""
     moved = table["connection"].map(MOVED).to_numpy() + rng.normal(0, noise, len(table))
     return table.assign(cosine_distance=table["cosine_distance"] + moved, embedding="after")
+
+
+def plain_model() -> bb.models.ModelSpec:
+    """Return a model of the means of words and connections only."""
+    spec = bb.load_model("embeddings").to_dict()
+    names = ("centre", "bar", "tau", "tau_e", "theta", "s", "s_e")
+    kept = {name: spec["parameters"][name] for name in names}
+    kept["theta"]["prior"] = "Normal(bar, tau_e)"
+    spec |= {"mean": ["theta"], "name": "plain", "parameters": kept}
+    return bb.models.ModelSpec.from_dict(spec)
 
 
 @pytest.fixture(scope="module")
@@ -71,24 +83,106 @@ def test_the_paired_intervals_are_narrower(paired: bb.models.PairedFit) -> None:
     assert (paired.narrowing() < 0.5).all()
 
 
-def test_coupling_gives_the_variance_of_after(rng: np.random.Generator) -> None:
-    before, change = rng.normal(0, 1, 4000), rng.normal(0, 0.5, 4000)
-    for sd in (0.8, 1.0, 1.3):
-        after = rng.normal(0, sd, 4000)
-        together = before + _coupled(before, after, change)
-        assert together.std() == pytest.approx(after.std(), rel=0.03)
-    np.testing.assert_array_equal(np.sort(_coupled(before, after, change)), np.sort(change))
+def test_the_embeddings_have_names(paired: bb.models.PairedFit) -> None:
+    assert paired.names == ("simulated", "after")
+    assert paired.joint.data.levels["embedding"] == ("before", "after")
+    text = "PairedFit embeddings: 460 pairs of words, before simulated, after after"
+    assert repr(paired) == f"<{text}>"
+    assert paired.summary().splitlines()[-1] == f"{text}."
+
+
+def test_before_and_change_are_after_in_every_draw(paired: bb.models.PairedFit) -> None:
+    """The means of each word, from the parameters: before + change = after."""
+    joint = paired.joint
+    expected = joint.expected(["word_to_compare"])
+    before, after = (expected.sel(embedding=name, drop=True) for name in ("before", "after"))
+    for name in MOVED:
+        others = [other for other in MOVED if other != name]
+        change = paired.change_draws(f"{name} - {others[0]}", by="protected_word")
+        gap = [x.sel(connection=name) - x.sel(connection=others[0]) for x in (before, after)]
+        assert change.dims == ("chain", "draw", "protected_word")
+        np.testing.assert_allclose(gap[0] + change, gap[1], atol=1e-12)
+    effects = paired.effects().set_index(["protected_word", "connection"])
+    mean = {"before": before, "after": after, "mean": after - before}
+    for column, array in mean.items():
+        wanted = array.mean(["chain", "draw"]).to_series()
+        found = effects[column].reorder_levels(wanted.index.names)
+        np.testing.assert_allclose(found.loc[wanted.index], wanted, atol=1e-12)
+    grew = (after > before).mean(["chain", "draw"]).to_series()
+    nearer = (abs(after - 1) < abs(before - 1)).mean(["chain", "draw"]).to_series()
+    for column, wanted in (("prob_positive", grew), ("prob_towards_1", nearer)):
+        found = effects[column].reorder_levels(wanted.index.names)
+        np.testing.assert_allclose(found.loc[wanted.index], wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("contrast", ["associated - none", "associated - human", "none"])
+def test_changes_are_those_of_the_joint_contrasts(
+    paired: bb.models.PairedFit, contrast: str
+) -> None:
+    joint = paired.joint.contrasts(contrast, by="embedding").set_index("embedding")
+    draws = paired.joint.contrast_draws(contrast, by="embedding")
+    change = draws.sel(embedding="after", drop=True) - draws.sel(embedding="before", drop=True)
+    np.testing.assert_allclose(paired.change_draws(contrast), change, atol=1e-12)
+    found = paired.changes(contrast).iloc[0]
+    assert found["contrast"] == contrast
+    assert found["mean"] == pytest.approx(joint["mean"]["after"] - joint["mean"]["before"])
+    assert found["sd"] == pytest.approx(float(change.std()), rel=1e-3)
+    assert found["prob_negative"] == float((change < 0).mean())
+    assert found["lower"] < found["mean"] < found["upper"]
+    gap = paired.gap_closed(contrast).iloc[0]
+    for name in ("before", "after"):
+        assert gap[name] == pytest.approx(joint["mean"][name])
+    assert gap["change"] == pytest.approx(found["mean"])
+    assert (gap["change_lower"], gap["change_upper"]) == (found["lower"], found["upper"])
+
+
+@pytest.mark.parametrize("by", ["protected_word", "protected_group"])
+def test_changes_by_level_are_those_of_the_joint_contrasts(
+    paired: bb.models.PairedFit, by: Any
+) -> None:
+    contrast = "associated - none"
+    joint = paired.joint.contrasts(contrast, by=by)
+    table = joint.pivot_table("mean", by, "embedding", observed=True)
+    found = paired.changes(contrast, by=by).set_index(by)
+    assert len(found) == (10 if by == "protected_word" else 2)
+    wanted = (table["after"] - table["before"]).loc[found.index]
+    np.testing.assert_allclose(found["mean"], wanted, atol=1e-12)
+    gaps = paired.gap_closed(contrast, by=by).set_index(by)
+    np.testing.assert_allclose(gaps["before"], table["before"].loc[gaps.index], atol=1e-12)
+    np.testing.assert_allclose(gaps["change"], found["mean"].loc[gaps.index], atol=1e-12)
+
+
+@pytest.mark.parametrize("by", ["protected_word", "protected_group"])
+def test_means_are_those_of_the_effects(paired: bb.models.PairedFit, by: Any) -> None:
+    means = paired.means(by=by)
+    assert set(means["embedding"]) == {"before", "after"}
+    wide = means.pivot_table("mean", [by, "connection"], "embedding", observed=True)
+    effects = paired.effects(by=by).set_index([by, "connection"]).loc[wide.index]
+    for name in ("before", "after"):
+        np.testing.assert_allclose(wide[name], effects[name], atol=1e-12)
+    np.testing.assert_allclose(wide["after"] - wide["before"], effects["mean"], atol=1e-12)
+    assert (means["lower"] < means["mean"]).all()
+    assert (means["mean"] < means["upper"]).all()
+
+
+def test_means_of_words_are_those_of_the_joint_model(paired: bb.models.PairedFit) -> None:
+    keys = ["embedding", "protected_word", "connection"]
+    joint = paired.joint.means().set_index(keys).sort_index()
+    found = paired.means().set_index(keys).sort_index()
+    for column in ("mean", "sd", "lower", "upper"):
+        np.testing.assert_allclose(found[column], joint[column].loc[found.index], atol=1e-12)
 
 
 def test_pairs_are_matched_by_word(rng: np.random.Generator) -> None:
     before = simulated_table(3)
     after = after_of(before, rng).sample(frac=1, random_state=1)
-    shuffled = bb.fit_paired(before, after, draws=50, seed=1)
-    order = after.set_index(["protected_word", "word_to_compare"])["cosine_distance"]
-    keys = shuffled.difference.table[["protected_word", "word_to_compare"]].astype(str)
-    expected = order.loc[pd.MultiIndex.from_frame(keys)].to_numpy()
-    table = shuffled.difference.table
-    np.testing.assert_allclose(table["difference"] + table["cosine_distance"], expected)
+    table = bb.fit_paired(before, after, draws=50, seed=1).joint.table
+    for name, rows in (("before", before), ("after", after)):
+        order = rows.set_index(PAIR)["cosine_distance"]
+        own = table[table["embedding"] == name]
+        keys = pd.MultiIndex.from_frame(own[PAIR].astype(str))
+        np.testing.assert_allclose(own["cosine_distance"], order.loc[keys].to_numpy())
+        assert len(own) == 120
 
 
 def test_pairs_of_one_table_only_are_left_out(rng: np.random.Generator) -> None:
@@ -97,8 +191,33 @@ def test_pairs_of_one_table_only_are_left_out(rng: np.random.Generator) -> None:
     lost = after["word_to_compare"] == "a00"
     with pytest.warns(BayesBiasWarning, match="6 rows have no counterpart"):
         paired = bb.fit_paired(before, after[~lost], draws=50)
-    assert "a00" not in paired.difference.posterior["word_to_compare"].to_numpy()
-    assert len(paired.before.table) == len(paired.after.table) == 114
+    assert "a00" not in paired.joint.posterior["word_to_compare"].to_numpy()
+    assert paired.joint.table["embedding"].value_counts().to_dict() == {"before": 114, "after": 114}
+
+
+def test_after_has_its_own_standard_errors_and_covariates(rng: np.random.Generator) -> None:
+    before = simulated_table(3)
+    columns = {
+        name: pd.DataFrame(
+            {"standard_error": rng.choice(errors, 120), "log_norm": rng.normal(size=120)}
+        )
+        for name, errors in (("before", (0.01, 0.02)), ("after", (0.03, 0.05)))
+    }
+    first = before.join(columns["before"])
+    second = after_of(before, rng).join(columns["after"]).sample(frac=1, random_state=1)
+    spec = plain_model().vary(covariates=["log_norm"])
+    joint = bb.fit_paired(first, second, spec, draws=50, seed=1).joint
+    for name, rows in (("before", first), ("after", second)):
+        own = joint.table[joint.table["embedding"] == name]
+        keys = pd.MultiIndex.from_frame(own[PAIR].astype(str))
+        wanted = rows.set_index(PAIR).loc[keys]
+        for column in ("cosine_distance", "standard_error", "log_norm"):
+            np.testing.assert_allclose(own[column], wanted[column].to_numpy(), err_msg=name)
+        similarity = 1 - own["cosine_distance"]
+        np.testing.assert_allclose(own["cosine_similarity"], similarity, atol=1e-12)
+    assert joint.data.error is not None
+    np.testing.assert_array_equal(joint.data.error, joint.table["standard_error"])
+    assert joint.posterior["slope_log_norm"].sizes.keys() == {"chain", "draw"}
 
 
 def test_tables_that_do_not_go_together(rng: np.random.Generator) -> None:
@@ -111,22 +230,32 @@ def test_tables_that_do_not_go_together(rng: np.random.Generator) -> None:
         bb.fit_paired(before, after.assign(connection=swapped))
     with pytest.raises(DataError, match="the table 'after' holds several embeddings"):
         bb.fit_paired(before, pd.concat([after, before]))
-    with pytest.raises(SpecError, match="is of distances"):
+    with pytest.raises(SpecError, match="model 'crossed' does not distinguish embeddings"):
         bb.fit_paired(before, after, "crossed")
-    with pytest.raises(DataError, match="all 120 values|all 24 values"):
-        bb.fit_paired(before, before.assign(embedding="same"))
+
+
+@pytest.mark.parametrize("moved", [0.0, 0.05, 1e-8])
+def test_tables_that_are_the_same_are_refused(moved: float, rng: np.random.Generator) -> None:
+    """Up to a constant and rounding: nothing could be learnt about what differs."""
+    before = simulated_table(3)
+    noise = rng.normal(0, moved, 120) if moved < 1e-3 else moved
+    same = before.assign(cosine_distance=before["cosine_distance"] + noise, embedding="same")
+    message = r"the \d+ distances of 'associated' are the same in 'before' and 'after', up to round"
+    with pytest.raises(DataError, match=message):
+        bb.fit_paired(before, same)
+    # It is enough that those of one connection are.
+    after = after_of(before, rng)
+    human = before["connection"] == "human"
+    distance = after["cosine_distance"].where(~human, same["cosine_distance"])
+    with pytest.raises(DataError, match="the 36 distances of 'human' are the same in 'before' and"):
+        bb.fit_paired(before, after.assign(cosine_distance=distance))
 
 
 def test_a_model_of_the_user(rng: np.random.Generator) -> None:
-    spec = bb.load_model("paired").to_dict()
-    kept = {name: spec["parameters"][name] for name in ("bar", "tau", "theta", "s")}
-    kept["theta"]["prior"] = "Normal(bar, tau)"
-    spec |= {"mean": ["theta"], "name": "plain", "parameters": kept}
     before = simulated_table(3)
-    paired = bb.fit_paired(
-        before, after_of(before, rng), bb.models.ModelSpec.from_dict(spec), draws=50
-    )
-    assert "u" not in paired.difference.posterior
+    paired = bb.fit_paired(before, after_of(before, rng), plain_model(), draws=50)
+    assert "u" not in paired.joint.posterior
+    assert paired.joint.spec.name == "plain"
 
 
 @pytest.mark.filterwarnings("ignore:.*cells have")

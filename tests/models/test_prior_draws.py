@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from brute_force import BruteForce, make_table
 from scipy import stats
 
 import bayesbias as bb
@@ -125,15 +126,6 @@ def test_standard_errors_widen_the_distances(table: pd.DataFrame, likelihood: st
     assert follows(z.ravel(), stats.norm)
 
 
-def test_differences(table: pd.DataFrame) -> None:
-    rows = table.assign(difference=0.1 * table["cosine_distance"])
-    prior = prior_draws(rows, "paired", draws=200)
-    names = {p.name for p in bb.load_model("paired").parameters}
-    assert set(prior.data_vars) == {*names, "difference"}
-    with pytest.raises(DataError, match="model 'paired' is of differences"):
-        prior_draws(table, "paired")
-
-
 # Of so few attributes some cells have one row or none.
 @pytest.mark.filterwarnings("ignore:model 'crossed'")
 def test_layout_is_that_of_a_posterior(table: pd.DataFrame) -> None:
@@ -217,9 +209,10 @@ def test_distances_make_no_difference(table: pd.DataFrame, distance: object) -> 
         assert prior_draws(moved, model, draws=5).identical(expected)
         none = table.drop(columns=["cosine_distance", "cosine_similarity"])
         assert prior_draws(none, model, draws=5).identical(expected)
-    rows = table.assign(difference=0.1 * table["cosine_distance"])
-    expected = prior_draws(rows, "paired", draws=5)
-    assert prior_draws(rows.assign(difference=distance), "paired", draws=5).identical(expected)
+    both = pd.concat([table, table.assign(embedding="other")])
+    expected = prior_draws(both, "embeddings", draws=5)
+    changed = both.assign(cosine_distance=distance)
+    assert prior_draws(changed, "embeddings", draws=5).identical(expected)
 
 
 def test_distances_of_duplicates_and_replicates_make_no_difference(table: pd.DataFrame) -> None:
@@ -254,8 +247,8 @@ def test_bad_input(table: pd.DataFrame) -> None:
     assert kept.sizes["row"] == len(table) + 3
 
 
-def test_correlated_embeddings(demo: bb.Embedding) -> None:
-    """Pairs of values have the correlation that was drawn with them, outcomes too."""
+def test_common_parts(demo: bb.Embedding) -> None:
+    """Two embeddings: what both have cancels in the difference, and counts twice in the sum."""
     tables = [
         bb.distance_table(emb, bb.load_study("religion"))
         for emb in (demo, bb.load_embedding("demo-100d"))
@@ -265,11 +258,95 @@ def test_correlated_embeddings(demo: bb.Embedding) -> None:
     rows = both[both["protected_word"].isin(WORDS) & both["word_to_compare"].isin(words)]
     prior = prior_draws(rows, "embeddings", draws=4000)
     spec = bb.load_model("embeddings")
-    assert follows(prior["rho_list"].to_numpy().ravel() / 2 + 0.5, stats.beta(2, 2))
-    u = (prior["u"] / prior["tau_word"].sel(attribute_kind="stereotype")).isel(chain=0)
-    first, second = (u.isel(embedding=e, word_to_compare=0).to_numpy() for e in (0, 1))
-    rho = prior["rho_word"].sel(attribute_kind="stereotype").to_numpy().ravel()
-    left = (second - rho * first) / np.sqrt(1 - rho**2)
-    assert follows(left, stats.norm)
-    assert abs(np.corrcoef(left, first)[0, 1]) < 0.06
     assert set(prior.data_vars) == {"distance", *(p.name for p in spec.parameters)}
+    common = prior["tau_word"].sel(attribute_kind="stereotype").to_numpy().ravel()
+    own = prior["tau_word_e"].sel(attribute_kind="stereotype").to_numpy().ravel()
+    assert follows(common, stats.expon(scale=1 / 5))
+    assert follows(own, stats.expon(scale=1 / 7))
+    u = prior["u"].isel(chain=0, word_to_compare=0)
+    first, second = (u.isel(embedding=e).to_numpy() for e in (0, 1))
+    apart = (second - first) / np.sqrt(2 * own**2)
+    together = (second + first) / np.sqrt(4 * common**2 + 2 * own**2)
+    assert follows(apart, stats.norm)
+    assert follows(together, stats.norm)
+    assert abs(np.corrcoef(apart, together)[0, 1]) < 0.06
+    # So it is with the distances of a pair of words, given what is expected of them.
+    table = prepare_table(rows)
+    data = model_data(spec, table, observed=False)
+    mean = np.zeros((4000, len(table)))
+    table = table.assign(
+        attribute_kind=[data.levels["attribute_kind"][i] for i in data.codes["attribute_kind"]]
+    )
+    for name in spec.mean:
+        times = data.times(spec, name)
+        mean += at_rows(prior, name, table) * (1 if times is None else times)
+    residual = prior["distance"].to_numpy()[0] - mean
+    pairs = table.groupby(["protected_word", "word_to_compare"], observed=True).indices
+    i, j = next(rows for rows in pairs.values() if len(rows) == 2)
+    s, own = (at_rows(prior, name, table) for name in ("s", "s_e"))
+    apart = (residual[:, j] - residual[:, i]) / np.hypot(own[:, i], own[:, j])
+    weights = own[:, [i, j]] ** -2.0
+    middle = (residual[:, [i, j]] * weights).sum(axis=1) / weights.sum(axis=1)
+    together = middle / np.sqrt(s[:, i] ** 2 + 1 / weights.sum(axis=1))
+    assert follows(apart, stats.norm)
+    assert follows(together, stats.norm)
+    assert abs(np.corrcoef(apart, together)[0, 1]) < 0.06
+
+
+def known_scales(spec: bb.models.ModelSpec) -> tuple[bb.models.ModelSpec, dict[str, float]]:
+    """Return a model with scales that are as good as known, each another one."""
+    names = [p.name for p in spec.parameters if p.prior.is_positive]
+    known = dict(zip(names, np.geomspace(0.05, 0.5, len(names)).tolist(), strict=True))
+    priors = {name: f"LogNormal({np.log(value)}, 1e-9)" for name, value in known.items()}
+    return spec.vary(priors=priors), known
+
+
+@pytest.mark.parametrize("errors", ["none", "few"])
+@pytest.mark.parametrize("embeddings", [2, 3])
+def test_covariance_of_everything(embeddings: int, errors: str) -> None:
+    """Parameters and distances are those of one dense normal distribution, rows missing or not."""
+    spec, known = known_scales(bb.load_model("embeddings"))
+    table = make_table(3, embeddings=embeddings, keep=0.8, errors=errors)
+    prior = prior_draws(table, spec, draws=DRAWS, seed=7)
+    brute = BruteForce(spec, table)
+    given = brute.given({name: np.full(len(brute.cells(name)), v) for name, v in known.items()})
+    names = dict.fromkeys(name for name, _ in brute.names)
+    parameters = [prior[name].to_numpy().reshape(DRAWS, -1) for name in names]
+    drawn = (np.hstack(parameters), prior["distance"].to_numpy()[0])
+    for values, mean, covariance in (
+        (drawn[0], given.mean, given.covariance),
+        (drawn[1], *given.marginal),
+    ):
+        noise = np.linalg.solve(np.linalg.cholesky(covariance), (values - mean).T).T
+        assert follows(noise.ravel(), stats.norm)
+        products = noise.T @ noise / DRAWS
+        n = len(products)
+        # The largest of so many errors, each with a standard deviation of 1 / √draws or √2 of it.
+        worst = stats.norm.isf(1e-4 / n**2) / np.sqrt(DRAWS)
+        assert np.abs(products - np.diag(np.diag(products))).max() < worst
+        assert np.abs(np.diag(products) - 1).max() < np.sqrt(2) * worst
+
+
+def test_a_common_part_beside_known_own_ones() -> None:
+    """A prior that names no other parameter may have a common part as well."""
+    spec = bb.models.ModelSpec.from_dict(
+        {
+            "name": "own",
+            "mean": ["m"],
+            "scale": "s",
+            "parameters": {
+                "tau": {"prior": "LogNormal(-1, 1e-9)", "over": "embedding"},
+                "m": {
+                    "by": ["connection", "embedding"],
+                    "prior": "Normal(1, 0.2)",
+                    "common": "tau",
+                },
+                "s": {"prior": "Exponential(5)"},
+            },
+        }
+    )
+    prior = prior_draws(make_table(embeddings=2), spec, draws=4000)
+    first, second = (prior["m"].to_numpy()[0, :, 0, e] for e in (0, 1))
+    assert follows((second - first) / (0.2 * np.sqrt(2)), stats.norm)
+    together = np.sqrt(4 * np.exp(-2) + 2 * 0.2**2)
+    assert follows((second + first - 2) / together, stats.norm)

@@ -174,21 +174,13 @@ def test_samplers_start_at_the_guess() -> None:
     assert np.isfinite(built.compile_logp(mode="FAST_COMPILE")(point))
 
 
-@pytest.mark.parametrize(("name", "embeddings"), [("interaction", 1), ("embeddings", 2)])
-def test_the_density_by_brute_force_where_words_lack_a_list(name: str, embeddings: int) -> None:
-    # Word x0 has neutral attributes only, and y0 no stereotypes in one of two embeddings.
-    spec = bb.load_model(name)
-    table = make_table(1, embeddings=embeddings)
-    word, connection = table["protected_word"], table["connection"]
-    gone = (word == "x0") & (connection != "none")
-    if embeddings > 1:
-        gone |= (word == "y0") & (connection == "associated") & (table["embedding"] == "e1")
-    table = bb.check_table(table[~gone])
+def assert_density(spec: bb.models.ModelSpec, table: pd.DataFrame) -> None:
+    """Compare PyMC's density of parameters and rows with that of dense normal distributions."""
     data = model_data(spec, table)
     compiled = compile_model(spec, data)
     brute = BruteForce(spec, table)
     at = np.random.default_rng(1).normal(-1, 0.3, compiled.layout.n_scales)
-    normal = brute.given(by_name(spec, compiled, at))
+    normal = brute.given(by_name(compiled, at))
     root = np.linalg.cholesky(normal.covariance)
     z = normal.mean + root @ np.random.default_rng(2).normal(size=len(root))
     expected = stats.multivariate_normal.logpdf(z, normal.mean, normal.covariance)
@@ -196,17 +188,13 @@ def test_the_density_by_brute_force_where_words_lack_a_list(name: str, embedding
     point: dict[str, np.ndarray] = {}
     for p in spec.parameters:
         shape = data.shape(p.by)
-        if p.over:
-            partial = (np.tanh(at[compiled.layout.scales[p.name]]) + 1) / 2
-            point[f"{p.name}_partial"] = partial.reshape(*shape, 1)
-            expected += stats.beta(2, 2).logpdf(partial).sum()
-        elif p.prior.is_hyper:
+        if p.prior.is_positive:
             point[p.name] = np.exp(at[compiled.layout.scales[p.name]]).reshape(shape)
             expected += SCIPY[p.prior.family](*p.prior.arguments).logpdf(point[p.name]).sum()
         else:
             of = [i for i, (parameter, _) in enumerate(brute.names) if parameter == p.name]
             values = z[of].reshape(shape)
-            if p.correlation:
+            if p.common:
                 axis = p.by.index("embedding")
                 for i, level in enumerate(data.levels["embedding"]):
                     point[f"{p.name}_{level}"] = values.take(i, axis)
@@ -218,3 +206,75 @@ def test_the_density_by_brute_force_where_words_lack_a_list(name: str, embedding
     parts = model.compile_logp(mode="FAST_COMPILE", sum=False)(point)
     # PyMC computes the mean of Exponential(5) in single precision.
     assert sum(float(np.sum(part)) for part in parts) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(("name", "embeddings"), [("interaction", 1), ("embeddings", 2)])
+def test_the_density_by_brute_force_where_words_lack_a_list(name: str, embeddings: int) -> None:
+    # Word x0 has neutral attributes only, and y0 no stereotypes in one of two embeddings.
+    table = make_table(1, embeddings=embeddings)
+    word, connection = table["protected_word"], table["connection"]
+    gone = (word == "x0") & (connection != "none")
+    if embeddings > 1:
+        gone |= (word == "y0") & (connection == "associated") & (table["embedding"] == "e1")
+    assert_density(bb.load_model(name), bb.check_table(table[~gone]))
+
+
+#: Common parts in factors of another order, of a slope, of some rows only, and of residuals.
+COMMON = bb.models.ModelSpec.from_dict(
+    {
+        "name": "common",
+        "mean": ["theta", "b", "u", "slope"],
+        "scale": "s",
+        "common": "s_all",
+        "parameters": {
+            "bar": {"by": ["connection"], "prior": "Normal(1, 0.3)"},
+            "tau_all": {"by": ["connection"], "over": "embedding", "prior": "Exponential(2)"},
+            "tau": {"by": ["embedding", "connection"], "prior": "Exponential(2)"},
+            "theta": {
+                "by": ["embedding", "protected_word", "connection"],
+                "prior": "Normal(0.1 + bar, tau)",
+                "common": "tau_all",
+            },
+            "tau_kind": {"by": ["attribute_kind"], "over": "embedding", "prior": "HalfNormal(1)"},
+            "tau_b": {"prior": "Exponential(5)"},
+            "b": {
+                "by": ["word_class", "embedding"],
+                "prior": "Normal(0, tau_b)",
+                "common": "tau_kind",
+                "only": "stereotype",
+            },
+            "u": {
+                "by": ["word_to_compare", "embedding"],
+                "prior": "Normal(0, tau_b)",
+                "common": "tau_kind",
+            },
+            "tau_slope": {"over": "embedding", "prior": "Exponential(5)"},
+            "slope": {
+                "by": ["embedding"],
+                "prior": "Normal(0, tau_b)",
+                "common": "tau_slope",
+                "covariate": "length",
+            },
+            "s_all": {"by": ["connection"], "over": "embedding", "prior": "Exponential(2)"},
+            "s": {"by": ["connection", "embedding"], "prior": "Exponential(2)"},
+        },
+    }
+)
+
+
+@pytest.mark.parametrize("errors", ["none", "many"])
+@pytest.mark.parametrize("embeddings", [2, 3])
+def test_the_density_of_common_parts_by_brute_force(embeddings: int, errors: str) -> None:
+    """Rows are missing, so that some are alone and some in two of three embeddings."""
+    table = make_table(4, embeddings=embeddings, keep=0.7, errors=errors)
+    length = np.random.default_rng(3).normal(size=len(table))
+    assert_density(COMMON, table.assign(length=length))
+
+
+def test_the_density_of_a_common_part_beside_known_own_ones() -> None:
+    """A prior that names no other parameter may have a common part as well."""
+    data = COMMON.to_dict()
+    data["parameters"]["b"]["prior"] = "Normal(0, 0.2)"
+    table = make_table(4, embeddings=2, keep=0.7)
+    length = np.random.default_rng(3).normal(size=len(table))
+    assert_density(bb.models.ModelSpec.from_dict(data), table.assign(length=length))

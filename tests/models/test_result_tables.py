@@ -88,9 +88,8 @@ def test_summaries_lead_with_the_result(results: dict[str, Any]) -> None:
     assert values in results["paired"].summary().splitlines()[0]
     best = results["comparison"].index[0]
     assert results["comparison"].summary().startswith(f"{best} predicts best: LOO")
-    assert (
-        results["paired"].draws("theta").shape == results["paired"].difference.draws("theta").shape
-    )
+    paired = results["paired"]
+    np.testing.assert_array_equal(paired.draws("theta"), paired.joint.draws("theta"))
 
 
 def test_criteria_by_row_and_level(results: dict[str, Any]) -> None:

@@ -18,7 +18,6 @@ from bayesbias.models.spec import Parameter
 
 NAMES = [
     "baseline", "connection", "separate", "hierarchical", "crossed", "interaction", "embeddings",
-    "paired",
 ]  # fmt: skip
 
 
@@ -49,7 +48,7 @@ def parameters(**changes: Any) -> dict[str, Any]:
 
 def test_the_catalogue() -> None:
     assert list(bb.models.MODELS) == NAMES
-    assert len(bb.models.MODELS) == 8
+    assert len(bb.models.MODELS) == 7
     assert bb.models.MODELS["baseline"] == bb.load_model("baseline").title
     assert repr(bb.models.MODELS).startswith("baseline: one mean per protected word\n")
     with pytest.raises(KeyError):
@@ -98,13 +97,24 @@ def test_the_models_are_those_of_the_literature(name: str) -> None:
     spec = bb.load_model(name)
     listed = [f"{p.name}[{' '.join(p.by)}] {p.prior}" for p in spec.parameters]
     assert (" + ".join(spec.mean), spec.scale, *listed) == CATALOGUE[name]
-    assert (spec.likelihood, spec.outcome) == ("normal", "distance")
+    assert (spec.likelihood, spec.common) == ("normal", None)
 
 
-def test_paired_is_of_differences_about_zero() -> None:
-    spec = bb.load_model("paired")
-    assert spec.outcome == "difference"
-    assert spec["bar"].prior == Prior("Normal", (0.0, 0.3))
+def test_embeddings_is_interaction_with_parts_that_all_have_in_common() -> None:
+    """Every scale of `interaction` is there twice: of what is common, and of each embedding."""
+    spec, one = bb.load_model("embeddings"), bb.load_model("interaction")
+    assert (spec.mean, spec.scale, spec.common) == (one.mean, "s_e", "s")
+    for p in one.parameters:
+        if p.prior.is_positive:
+            common, own = spec[p.name], spec[f"{p.name}_e"]
+            assert common == replace(p, over="embedding")
+            assert own.over is None
+            assert own.by == (*p.by, *(["embedding"] if p.name == "s" else []))
+        elif p.prior.sd is not None:
+            pooled = spec[p.name]
+            assert pooled.by == (*p.by, "embedding")
+            assert (pooled.common, pooled.only) == (p.prior.sd, p.only)
+            assert pooled.prior == replace(p.prior, sd=f"{p.prior.sd}_e")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -112,15 +122,18 @@ def test_text(name: str) -> None:
     spec = bb.load_model(name)
     text = str(spec).splitlines()
     assert text[0] == f"{name}: {spec.title}"
-    more = f", correlated by {spec.correlation}" if spec.correlation else ""
-    assert text[1] == f"  {spec.outcome} ~ Normal({' + '.join(spec.mean)}, {spec.scale}){more}"
+    more = f", with a common part {spec.common}" if spec.common else ""
+    assert text[1] == f"  distance ~ Normal({' + '.join(spec.mean)}, {spec.scale}){more}"
     assert len(text) == 2 + len(spec.parameters)
-    if spec.correlation:
-        with pytest.raises(SpecError, match="correlated residuals need a normal likelihood"):
+    if spec.common:
+        assert "  tau[connection] ~ Exponential(2) over embedding" in text
+        u = "  u[word_to_compare, embedding] ~ Normal(0, tau_word_e), with a common part tau_word"
+        assert u in text
+        with pytest.raises(SpecError, match="residuals with a common part need a normal likeli"):
             spec.vary(likelihood="student_t")
         return
     heavy = str(spec.vary(likelihood="student_t")).splitlines()
-    assert heavy[1].startswith(f"  {spec.outcome} ~ StudentT(nu, ")
+    assert heavy[1].startswith("  distance ~ StudentT(nu, ")
     assert heavy[-1] == "  nu ~ Gamma(2, 0.1)"
 
 
@@ -269,7 +282,8 @@ NORMAL = {"prior": "Normal(0, 1)"}
         (a_model(parameters={}), "model 'mine' has no 'parameters'"),
         (a_model(parameters=["theta"]), "'parameters' must be tables"),
         (a_model(likelihood="cauchy"), "'likelihood' is 'cauchy'; expected one of"),
-        (a_model(outcome="ratio"), "'outcome' is 'ratio'; expected one of"),
+        (a_model(outcome="difference"), "'key of model mine' is 'outcome'; expected one of"),
+        (a_model(correlation="tau"), "'key of model mine' is 'correlation'; expected one of"),
         (a_model(mean=3), "'mean of model mine' is 3; expected a list of names"),
         (a_model(mean=["theta", 3]), "expected a list of names"),
         (a_model(parameters=parameters(s="x")), "the parameter 's' is 'x'; expected by ="),
@@ -300,7 +314,7 @@ NORMAL = {"prior": "Normal(0, 1)"}
         ),
         (
             a_model(parameters=parameters(tau={"prior": "Exponential(2)", "covariate": "x"})),
-            "'tau' is a scale or a correlation, and cannot be a slope",
+            "'tau' is a scale and cannot be a slope",
         ),
         (
             a_model(parameters=parameters(bar={"prior": "Normal(1, 0.3)", "only": "human"})),
@@ -323,21 +337,6 @@ NORMAL = {"prior": "Normal(0, 1)"}
                 ),
             ),
             "'theta' is pooled towards 'bar', and one of them is in some rows only",
-        ),
-        (
-            a_model(parameters=parameters(rho={"prior": "LKJ(2)"}), correlation="rho"),
-            "'rho' is a correlation; say over which factor",
-        ),
-        (
-            a_model(
-                parameters=parameters(rho={"prior": "LKJ(2)", "over": "embedding"}),
-                correlation="rho",
-            ),
-            "'rho' is over 'embedding', which the residuals do not differ by",
-        ),
-        (
-            a_model(correlation="tau"),
-            "'tau' cannot be the correlation of the residuals; its prior is Exponential",
         ),
         (a_model(parameters=parameters(tau=NORMAL)), "'tau' cannot be the standard deviation of"),
         (
@@ -369,14 +368,6 @@ NORMAL = {"prior": "Normal(0, 1)"}
             a_model(mean=["theta", "bar"], parameters=parameters(bar=NORMAL | {"covariate": "x"})),
             "'bar' is part of a slope and of the mean itself; use two parameters",
         ),
-        (
-            a_model(correlation="rho", parameters=parameters(rho={"prior": "LKJ(2)"})),
-            "'rho' is a correlation; say over which factor",
-        ),
-        (
-            a_model(parameters=parameters(s={"over": "embedding", "prior": "Exponential(1)"})),
-            "'over' of 's' is for a correlation",
-        ),
         # Degrees of freedom are one positive number.
         (a_model(likelihood="student_t", parameters=parameters(nu=NORMAL)), "nu"),
         (
@@ -389,6 +380,118 @@ NORMAL = {"prior": "Normal(0, 1)"}
     ],
 )
 def test_models_that_are_refused(data: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        bb.models.ModelSpec.from_dict(data)
+
+
+# Parts that the levels of a factor have in common.
+
+OVER = {"prior": "Exponential(5)", "over": "embedding"}
+
+
+def with_common(**changes: Any) -> dict[str, Any]:
+    """Return parameters of which some have a part that all embeddings have in common."""
+    theta = {
+        "by": ["protected_word", "embedding"],
+        "prior": "Normal(bar, tau)",
+        "common": "tau_all",
+    }
+    merged = {"tau_all": OVER, **parameters(theta=theta), **changes}
+    return {key: value for key, value in merged.items() if value is not None}
+
+
+def test_common_parts_to_data_and_back() -> None:
+    data = a_model(parameters=with_common(s_all=OVER), common="s_all")
+    spec = bb.models.ModelSpec.from_dict(data)
+    assert (spec.common, spec["theta"].common, spec["tau_all"].over) == (
+        *("s_all", "tau_all", "embedding"),
+    )
+    assert spec.over("tau_all") == "embedding"
+    assert spec.to_dict()["parameters"]["tau_all"] == {"by": [], **OVER}
+    assert bb.models.ModelSpec.from_dict(spec.to_dict()) == spec
+    assert str(spec).splitlines()[1:] == [
+        "  distance ~ Normal(theta, s), with a common part s_all",
+        "  tau_all ~ Exponential(5) over embedding",
+        "  bar ~ Normal(1, 0.3)",
+        "  tau ~ Exponential(2)",
+        "  theta[protected_word, embedding] ~ Normal(bar, tau), with a common part tau_all",
+        "  s ~ Exponential(2)",
+        "  s_all ~ Exponential(5) over embedding",
+    ]
+
+
+def test_rows_differ_by_what_their_common_part_is_over() -> None:
+    """Also where nothing else in the model distinguishes embeddings."""
+    spec = bb.models.ModelSpec.from_dict(a_model(parameters=parameters(s_all=OVER), common="s_all"))
+    assert spec.factors == ("protected_word", "embedding")
+
+
+def test_residual_scales_beside_a_common_part_differ_by_embedding() -> None:
+    spec = bb.load_model("embeddings")
+    assert spec.vary(residual="one")["s_e"].by == ("embedding",)
+    assert spec.vary(residual="connection")["s_e"].by == ("connection", "embedding")
+    assert spec.vary(residual="one")["s"] == spec["s"]
+
+
+def theta_with(**changes: Any) -> dict[str, Any]:
+    """Return such parameters, with another theta."""
+    return with_common(theta=with_common()["theta"] | changes)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            a_model(parameters=with_common(tau_all={"prior": "Normal(0, 1)", "over": "embedding"})),
+            "'over' of 'tau_all' is for the standard deviation of a common part, with a prior such",
+        ),
+        (
+            a_model(parameters=with_common(tau_all=OVER | {"by": ["embedding"]})),
+            "'over' of 'tau_all' is for .* and a 'by' without 'embedding'",
+        ),
+        (
+            a_model(parameters=with_common(tau_all={"prior": "Exponential(5)"})),
+            "'tau_all' is the standard deviation of what values of 'theta' have in common; say "
+            'over which factor: over = "embedding"',
+        ),
+        (
+            a_model(parameters=parameters(), common="tau"),
+            "'tau' is the standard deviation of what residuals have in common; say over which",
+        ),
+        (
+            a_model(parameters=theta_with(prior="Normal(bar, tau_all)", common=None)),
+            "'tau_all' is the standard deviation of a common part; name it as 'common' of 'theta'",
+        ),
+        (
+            a_model(parameters=theta_with(by=["protected_word"])),
+            "'tau_all' is over 'embedding', which values of 'theta' do not differ by",
+        ),
+        (a_model(parameters=theta_with(common="tau_al")), "'tau_al', which is not defined"),
+        (a_model(parameters=with_common(), common="s_al"), "'s_al', which is not defined"),
+        (a_model(parameters=with_common(s_all=OVER)), "nothing uses 's_all'"),
+        (a_model(parameters=theta_with(common=None)), "nothing uses 'tau_all'"),
+        (
+            a_model(parameters=with_common(s_all=OVER), common="s_all", likelihood="student_t"),
+            "residuals with a common part need a normal likelihood",
+        ),
+        # The scale of residuals is not that of a common part, nor both.
+        (a_model(parameters=parameters(s=OVER)), "'s'"),
+        (a_model(parameters=parameters(s=OVER), common="s"), "'s'"),
+        # Scales have no common part.
+        (
+            a_model(
+                parameters={
+                    "tau_all": OVER,
+                    **parameters(
+                        s={"by": ["embedding"], "prior": "Exponential(2)", "common": "tau_all"}
+                    ),
+                }
+            ),
+            "'s'",
+        ),
+    ],
+)
+def test_common_parts_that_are_refused(data: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=message):
         bb.models.ModelSpec.from_dict(data)
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import bayesbias as bb
 
 pytestmark = pytest.mark.slow
 
 CONTRASTS = ("associated - none", "associated - different")
+PAIRS = [
+    (study, second) for study in ("religion", "gender") for second in ("demo-100d", "debiased")
+]
 
 
 @cache
@@ -26,40 +31,84 @@ def tables(study: str, second: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     return bb.distance_table(demo, lists), bb.distance_table(other, lists)
 
 
-# The other two pairs take minutes in the joint model.
-@pytest.mark.parametrize(("study", "second"), [("religion", "demo-100d"), ("gender", "debiased")])
-def test_joint_model_and_differences_agree(study: str, second: str) -> None:
+@cache
+def paired(study: str, second: str) -> bb.models.PairedFit:
+    return bb.fit_paired(*tables(study, second), draws=1000, seed=1)
+
+
+def levels(contrast: str) -> list[str | None]:
+    same = ["attribute_group"] if contrast == "associated - different" else []
+    return [None, "protected_group", "protected_word", *same]
+
+
+def assert_same(one: xr.DataArray, other: xr.DataArray, where: str) -> None:
+    """Allow for a tenth of a standard deviation, and three Monte Carlo errors of 400 draws."""
+    a, b = (x.to_numpy().reshape(x.sizes["chain"] * x.sizes["draw"], -1) for x in (one, other))
+    sd = b.std(axis=0)
+    assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) / sd).max() < 0.1 + 3 / np.sqrt(400), where
+    ratio = a.std(axis=0) / sd
+    assert ratio.min() > 0.88, where
+    assert ratio.max() < 1.14, where
+
+
+@pytest.mark.parametrize(("study", "second"), PAIRS)
+def test_a_model_of_the_differences_agrees(study: str, second: str) -> None:
+    """The differences themselves, as the outcome of the model of one embedding."""
     before, after = tables(study, second)
-    paired = bb.fit_paired(before, after, draws=1000, seed=1)
-    both = pd.concat([t.astype({"embedding": "str"}) for t in (before, after)])
-    names = [str(t["embedding"].iloc[0]) for t in (before, after)]
-    if names[0] == names[1]:
-        both["embedding"] = np.repeat(["before", "after"], [len(before), len(after)])
-        names = ["before", "after"]
-    joint = bb.fit(both, "embeddings", draws=1000, seed=1)
+    pair = ["protected_word", "word_to_compare"]
+    moved = after.set_index(pair)["cosine_distance"]
+    moved = moved.loc[pd.MultiIndex.from_frame(before[pair])].to_numpy()
+    # Around one, where the model expects distances.
+    differences = before.assign(cosine_distance=1 + moved - before["cosine_distance"])
+    alone = bb.fit(differences.drop(columns="cosine_similarity"), "interaction", draws=1000, seed=2)
     for contrast in CONTRASTS:
-        change = paired.difference.contrast_draws(contrast).to_numpy().ravel()
-        by = joint.contrast_draws(contrast, by="embedding")
-        moved = (by.sel(embedding=names[1]) - by.sel(embedding=names[0])).to_numpy().ravel()
-        sd = change.std()
-        # A tenth of a standard deviation, and three Monte Carlo errors of 400 effective draws.
-        assert abs(change.mean() - moved.mean()) < 0.1 * sd + 3 * sd / np.sqrt(400), contrast
-        # How the means of three lists are correlated is hardly known, which widens the joint one.
-        assert 0.8 < moved.std() / sd < 1.7, contrast
-        levels = ["protected_group", "protected_word"]
-        for level in [*levels, *(["attribute_group"] if contrast == CONTRASTS[1] else [])]:
-            change_by = paired.difference.contrast_draws(contrast, by=level)
-            both_by = joint.contrast_draws(contrast, by=level)
-            moved_by = both_by.sel(embedding=names[1]) - both_by.sel(embedding=names[0])
-            sd_by = change_by.std(["chain", "draw"])
-            apart = abs(moved_by.mean(["chain", "draw"]) - change_by.mean(["chain", "draw"]))
-            # Groups and words are pooled to their mean, differences more than distances.
-            assert float((apart / moved_by.std(["chain", "draw"])).max()) < 1 / 3, (contrast, level)
-            assert float((apart / sd_by).mean()) < 0.25, (contrast, level)
-            ratio = moved_by.std(["chain", "draw"]) / sd_by
-            assert 0.8 < float(ratio.min()) < float(ratio.max()) < 1.7, (contrast, level)
-    # Before, change and after add up in every table.
-    gaps = paired.gap_closed(CONTRASTS[0], by="protected_group")
+        for by in levels(contrast):
+            change = paired(study, second).change_draws(contrast, by=by)
+            assert_same(change, alone.contrast_draws(contrast, by=by), f"{contrast}, {by}")
+
+
+@pytest.mark.parametrize(("study", "second"), PAIRS[:2])
+def test_the_joint_model_agrees(study: str, second: str) -> None:
+    before, after = tables(study, second)
+    both = pd.concat([before.assign(embedding="one"), after.assign(embedding="two")])
+    joint = bb.fit(both, "embeddings", draws=1000, seed=2)
+    for contrast in CONTRASTS:
+        for by in levels(contrast):
+            draws = joint.contrast_draws(contrast, by=by or "embedding")
+            change = draws.sel(embedding="two") - draws.sel(embedding="one")
+            same = paired(study, second).change_draws(contrast, by=by)
+            assert_same(change, same, f"{contrast}, {by}")
+
+
+@pytest.mark.parametrize(("study", "second"), PAIRS)
+def test_before_change_and_after_add_up(study: str, second: str) -> None:
+    result = paired(study, second)
+    gaps = result.gap_closed(CONTRASTS[0], by="protected_group")
     np.testing.assert_allclose(gaps["before"] + gaps["change"], gaps["after"])
-    effects = paired.effects()
+    changes = result.changes(CONTRASTS[0], by="protected_group")
+    np.testing.assert_allclose(gaps["change"], changes["mean"])
+    effects = result.effects()
     np.testing.assert_allclose(effects["before"] + effects["mean"], effects["after"])
+    # Each of the two as a fit of its own has it, within a fifth of a standard deviation.
+    for table, when in zip(tables(study, second), ("before", "after"), strict=True):
+        alone = bb.fit(table, draws=1000, seed=3).contrasts(CONTRASTS[0], by="protected_group")
+        joint = result.joint.contrast_draws(CONTRASTS[0], by="protected_group")
+        joint = joint.sel(embedding=when).mean(["chain", "draw"])
+        assert (np.abs(joint - alone["mean"]) / alone["sd"]).max() < 0.2 + 3 / np.sqrt(400), when
+
+
+def test_the_tables_of_reports_agree(tmp_path: Path) -> None:
+    audit = bb.audit(
+        ["demo", "demo-100d"], "religion", out=tmp_path, models=["interaction"], metrics="mac",
+        silhouettes=False, confirm=False, draws=500, seed=1, progress=False,
+    )  # fmt: skip
+    between = audit.between["religion"]
+    rows = between[(between["embedding"] == "demo") & (between["second"] == "demo-100d")]
+    names = ("demo-100d", "demo")
+    before, after = (bb.distance_table(name, bb.load_study("religion")) for name in names)
+    result = bb.fit_paired(before, after, draws=500, seed=1)
+    for contrast in CONTRASTS:
+        row = rows[rows["contrast"] == contrast].iloc[0]
+        expected = result.changes(contrast).iloc[0]
+        for name in ("mean", "sd", "lower", "upper"):
+            assert row[name] == pytest.approx(expected[name], rel=1e-9), (contrast, name)

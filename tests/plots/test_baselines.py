@@ -45,12 +45,8 @@ def table() -> pd.DataFrame:
 def before_after() -> Axes:
     before = table()
     after = before.assign(cosine_distance=before["cosine_distance"] * 0.9 + 0.1)
-    difference = before.assign(difference=after["cosine_distance"] - before["cosine_distance"])
-    fits = [
-        handmade(difference, "paired"),
-        *(handmade(t, seed=i) for i, t in enumerate((before, after))),
-    ]
-    return bb.plot_before_after(bb.models.PairedFit(*fits))
+    both = pd.concat([before.assign(embedding="before"), after.assign(embedding="after")])
+    return bb.plot_before_after(bb.models.PairedFit(handmade(both, "embeddings"), ("a", "b")))
 
 
 def comparison() -> Axes:

@@ -51,7 +51,7 @@ def test_marks_are_the_means_before_and_after(paired: bb.models.PairedFit) -> No
     ax = bb.plot_before_after(paired)
     words = [label.get_text() for label in ax.get_yticklabels()]
     for connection in CONNECTION_STYLES:
-        tables = (paired.before.means(), paired.means_after())
+        tables = [part for _, part in paired.means().groupby("embedding", sort=False)]
         for table, places in zip(tables, marks(ax, connection), strict=True):
             means = table.query("connection == @connection").set_index("protected_word")
             np.testing.assert_allclose(places[:, 0], means.loc[words, "mean"])
@@ -63,8 +63,7 @@ def test_lines_are_the_intervals(paired: bb.models.PairedFit) -> None:
     ends = np.concatenate(
         [[s[:, 0] for s in c.get_segments()] for c in ax.collections if hasattr(c, "get_segments")]
     )
-    tables = (paired.before.means(prob=0.5), paired.means_after(prob=0.5))
-    wanted = np.concatenate([table[["lower", "upper"]] for table in tables])
+    wanted = paired.means(prob=0.5)[["lower", "upper"]].to_numpy()
     np.testing.assert_allclose(np.sort(ends, axis=0), np.sort(wanted, axis=0))
 
 
@@ -72,7 +71,7 @@ def test_words_stand_with_their_group_the_nearest_first(paired: bb.models.Paired
     ax = bb.plot_before_after(paired)
     words = [label.get_text() for label in ax.get_yticklabels()]
     assert [word[:2] for word in words] == ["p0"] * 4 + ["p1"] * 4
-    means = paired.before.means().query("connection == 'associated'")
+    means = paired.means().query("connection == 'associated' and embedding == 'before'")
     ordered = means.set_index("protected_word").loc[words, "mean"]
     assert ordered.iloc[:4].is_monotonic_increasing
     assert ordered.iloc[4:].is_monotonic_increasing

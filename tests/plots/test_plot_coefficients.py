@@ -102,11 +102,7 @@ def test_several_fits_of_models_with_several_coefficients(table: pd.DataFrame) -
     assert headings == ["a: centre", "a: bar, simulated", "a: bar, other", "b"]
 
 
-def test_fits_that_cannot_be_drawn_together(table: pd.DataFrame) -> None:
-    difference = table.assign(difference=0.1 * table["cosine_distance"])
-    fits = {"a": handmade(table, "crossed"), "b": handmade(difference, "paired")}
-    with pytest.raises(SpecError, match="two figures"):
-        bb.plot_coefficients(fits)
+def test_what_is_not_a_fit_is_refused() -> None:
     with pytest.raises(SpecError, match="'fit' is empty"):
         bb.plot_coefficients({})
     with pytest.raises(SpecError, match="'fit' is a str"):

@@ -138,15 +138,6 @@ def test_what_it_cannot_draw(fit: bb.models.Fit) -> None:
     assert plt.get_fignums() == []
 
 
-def test_differences_have_zero_for_a_reference() -> None:
-    before = simulated_table(3, words=2)
-    after = before.assign(cosine_distance=before["cosine_distance"] * 0.9, embedding="after")
-    paired = bb.fit_paired(before, after, draws=30)
-    ax = bb.plot_means(paired.difference)
-    assert "difference of distances" in ax.get_xlabel()
-    assert 0 in [line.get_xdata()[0] for line in ax.lines]
-
-
 @pytest.mark.parametrize(("groups", "words"), [(1, 3), (3, 5), (2, 15), (2, 100)])
 def test_labels_do_not_overlap(groups: int, words: int) -> None:
     ax = bb.plot_means(handmade(simulated_table(3, groups=groups, words=words), draws=10))

@@ -40,12 +40,12 @@ def arrows(ax: Axes) -> set[tuple[str, str]]:
 def test_arrows_are_those_of_the_model(model: str) -> None:
     spec = bb.load_model(model)
     expected = {(parent, p.name) for p in spec.parameters for parent in p.prior.parents}
-    expected |= {(p.correlation, p.name) for p in spec.parameters if p.correlation}
-    expected |= {(name, spec.outcome) for name in (*spec.mean, spec.scale)}
-    expected |= {(spec.correlation, spec.outcome)} if spec.correlation else set()
+    expected |= {(p.common, p.name) for p in spec.parameters if p.common}
+    expected |= {(name, "distance") for name in (*spec.mean, spec.scale)}
+    expected |= {(spec.common, "distance")} if spec.common else set()
     ax = bb.plot_model(model)
     assert arrows(ax) == expected
-    assert set(boxes(ax)) == {spec.outcome, *(p.name for p in spec.parameters)}
+    assert set(boxes(ax)) == {"distance", *(p.name for p in spec.parameters)}
 
 
 @pytest.mark.parametrize("model", list(bb.models.MODELS))

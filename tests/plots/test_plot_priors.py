@@ -109,13 +109,13 @@ def test_a_fixed_standard_deviation_needs_no_simulation() -> None:
     np.testing.assert_allclose(y, expected.pdf(x), rtol=1e-9)
 
 
-def test_another_likelihood_and_differences() -> None:
-    spec = bb.load_model("paired").vary(likelihood="student_t")
+def test_another_likelihood() -> None:
+    spec = bb.load_model("interaction").vary(likelihood="student_t")
     axes = plot_priors(spec)
     assert axes[-1].get_title() == "nu"
     assert axes[-1].get_xlabel() == "degrees of freedom"
-    assert axes[0].get_xlabel() == "difference of distances"
-    assert axes[-2].get_xlabel() == "standard deviation of differences"
+    assert axes[0].get_xlabel() == "cosine distance"
+    assert axes[-2].get_xlabel() == "standard deviation of distances"
 
 
 def test_given_axes() -> None:

@@ -160,8 +160,8 @@ def _word_lists(options: Mapping[str, Any]) -> str:
 
 def _debiasing(audit: Audit) -> SectionBlocks:
     yield (
-        "**Debiasing.** Changes of distances are estimated by a model of the differences between "
-        "the same pairs of words before and after debiasing. All vectors are scaled to length one."
+        "**Debiasing.** Changes of distances are estimated by one model of the same pairs of words "
+        "before and after debiasing. All vectors are scaled to length one."
     )
     # For each study from other words.
     labels = {part.study.name: part.study.label for part in audit.parts.values()}

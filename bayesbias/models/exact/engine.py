@@ -32,6 +32,7 @@ _MOST_SCALES = 4000
 _FEWEST_POINTS = 250
 _POINTS_PER_PAIR = 3
 _MOST_POINTS = 2000
+_FEW_UNKNOWNS = 12
 #: Multiplications in a second, roughly; only for the estimate of the time left.
 _SPEED = 3e9
 _OVERHEAD = 0.3  # seconds, however small the table
@@ -175,7 +176,9 @@ def estimated_seconds(compiled: Compiled, draws: int) -> float:
         # The proposals for each draw of the scales, the pilot's, and those of the search, whose
         # gradients cost more. A coefficient takes as long as some hundred multiplications.
         n = len(block.scales)
-        evaluations = (4 + n / 5) * _n_scales(block, draws) + 3 * _n_pilot(block) + 60 * n
+        # Of many scales some are close to zero, and the proposal has to be adapted again.
+        rounds = 3 if n <= _FEW_UNKNOWNS else 9
+        evaluations = (4 + n / 5) * _n_scales(block, draws) + rounds * _n_pilot(block) + 60 * n
         total += evaluations * block.cost + draws * 300.0 * len(block.coefficients)
     return total / _SPEED + _OVERHEAD
 
