@@ -94,7 +94,7 @@ def calibrated(
             model,
             table,
             simulations=simulations,
-            engine=engine,
+            engine=engine,  # type: ignore[arg-type]
             draws=999 if engine == "exact" else 199,
             seed=1,
             n_jobs=jobs,

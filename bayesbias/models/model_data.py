@@ -263,8 +263,7 @@ def _check_differs(spec: ModelSpec, data: ModelData) -> None:
         differences = y[j] - y[i]
         for place in np.unique(level):
             both = (level == place) & np.isfinite(differences)
-            apart, spread = np.ptp(differences[both]), np.std(y[i, both])
-            if both.sum() > 1 and apart <= _SAME * spread:
+            if both.sum() > 1 and np.ptp(differences[both]) <= _SAME * np.std(y[i, both]):
                 where = np.unravel_index(place, data.shape(by)) if by else ()
                 levels = [data.levels[f][k] for f, k in zip(by, where, strict=True)]
                 of = f" of {quoted(levels)}" if levels else ""

@@ -62,8 +62,8 @@ def prior_draws(
     -------
     xarray.Dataset
         Every parameter, laid out as in the posterior of a `Fit` with one chain, and the outcome,
-        ``distance`` (of the model ``paired``, ``difference``), with dims ``chain``, ``draw`` and
-        ``row``: the rows of the table, by default without duplicates.
+        ``distance``, with dims ``chain``, ``draw`` and ``row``: the rows of the table, by default
+        without duplicates.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def _parameter(
     """Draw a parameter, given those in its prior; draws × its values, flattened."""
     prior = parameter.prior
     size = (draws, int(np.prod(data.shape(parameter.by), dtype=int)))
-    if not prior.parents:
+    if not parameter.is_pooled:
         return prior.draw(rng, size)
 
     def parent(name: str) -> Array:

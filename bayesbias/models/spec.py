@@ -83,6 +83,11 @@ class Parameter:
     over: str | None = None
     only: str | None = None
 
+    @property
+    def is_pooled(self) -> bool:
+        """Whether its values depend on other parameters, by their prior or a common part."""
+        return bool(self.prior.parents) or self.common is not None
+
     def to_dict(self) -> dict[str, Any]:
         """Return the parameter as a TOML file holds it."""
         result: dict[str, Any] = {"by": list(self.by), "prior": str(self.prior)}
@@ -195,6 +200,13 @@ class ModelSpec:
             raise SpecError(f"model {self.name!r}: {parameter.name!r} names a factor twice.")
         prior = parameter.prior
         self._check_known(prior.parents, before, f"the prior of {parameter.name!r}")
+        if parameter.common is not None:
+            self._check_known((parameter.common,), before, f"'common' of {parameter.name!r}")
+            if prior.is_positive:
+                raise SpecError(
+                    f"model {self.name!r}: {parameter.name!r} is a scale; 'common' is for "
+                    "coefficients."
+                )
         for name in prior.parents:
             role = "mean" if name in prior.mean else "standard deviation"
             if self[name].prior.is_positive != (role != "mean"):
@@ -250,6 +262,11 @@ class ModelSpec:
                 raise SpecError(
                     f"model {self.name!r}: residuals with a common part need a normal likelihood."
                 )
+        if self[self.scale].over:
+            raise SpecError(
+                f"model {self.name!r}: {self.scale!r} is the standard deviation of a common part; "
+                "name it as 'common' of the model, and another one as 'scale'."
+            )
         for p in self.parameters:
             if p.over and (not p.prior.is_positive or p.over in p.by):
                 raise SpecError(
@@ -384,9 +401,8 @@ class ModelSpec:
         if residual is not None:
             one_of("residual", residual, ("one", "connection"))
             by: tuple[str, ...] = ("connection",) if residual == "connection" else ()
-            # Beside a common part each of those that have it in common has a scale of its own.
-            by += (spec.over(spec.common),) if spec.common else ()
-            spec = spec._with_parameter(replace(spec[spec.scale], by=by))
+            for name in filter(None, (spec.scale, spec.common)):
+                spec = spec._with_parameter(replace(spec[name], by=by))
         for name, text in (priors or {}).items():
             names = [parameter.name for parameter in spec.parameters]
             if name not in names:

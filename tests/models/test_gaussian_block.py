@@ -501,13 +501,16 @@ def test_a_scale_without_any_row() -> None:
     table = make_table(3, embeddings=2)
     gone = (table["embedding"] == "e1") & (table["connection"] == "human")
     rows = bb.check_table(table[~gone])
-    case = Case.of(bb.load_model("embeddings"), rows)
+    data = bb.load_model("embeddings").to_dict()
+    data["parameters"]["s_e"]["by"] = ["connection", "embedding"]
+    spec = bb.models.ModelSpec.from_dict(data)
+    case = Case.of(spec, rows)
     case.check_coefficients()
     case.check_left_out("word_to_compare")
     with pytest.warns(BayesBiasWarning, match="have no row"):
-        fit = bb.fit(rows, "embeddings", engine="exact", draws=500, seed=1)
-    unused = fit.posterior["s"].sel(connection="human", embedding="e1").to_numpy().ravel()
-    assert stats.kstest(unused, stats.expon(scale=0.5).cdf).pvalue > 0.001
+        fit = bb.fit(rows, spec, engine="exact", draws=500, seed=1)
+    unused = fit.posterior["s_e"].sel(connection="human", embedding="e1").to_numpy().ravel()
+    assert stats.kstest(unused, stats.expon(scale=1 / 3).cdf).pvalue > 0.001
 
 
 @pytest.mark.parametrize("kind", LAYOUTS)

@@ -65,7 +65,7 @@ def test_words_without_a_list_do_not_join_kinds_of_attributes() -> None:
     some = table[(table["protected_word"] != first) | (table["connection"] == "none")]
     for rows in (table, some):
         blocks = compile_model(spec, model_data(spec, rows)).blocks
-        assert sorted(len(block.scales) for block in blocks) == [11, 11, 24]
+        assert sorted(len(block.scales) for block in blocks) == [10, 10, 22]
 
 
 def test_a_list_that_one_embedding_lacks_keeps_its_connection() -> None:

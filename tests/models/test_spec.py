@@ -108,8 +108,7 @@ def test_embeddings_is_interaction_with_parts_that_all_have_in_common() -> None:
         if p.prior.is_positive:
             common, own = spec[p.name], spec[f"{p.name}_e"]
             assert common == replace(p, over="embedding")
-            assert own.over is None
-            assert own.by == (*p.by, *(["embedding"] if p.name == "s" else []))
+            assert (own.over, own.by) == (None, p.by)
         elif p.prior.sd is not None:
             pooled = spec[p.name]
             assert pooled.by == (*p.by, "embedding")
@@ -426,11 +425,11 @@ def test_rows_differ_by_what_their_common_part_is_over() -> None:
     assert spec.factors == ("protected_word", "embedding")
 
 
-def test_residual_scales_beside_a_common_part_differ_by_embedding() -> None:
+def test_residual_scales_of_own_and_common_parts_go_together() -> None:
     spec = bb.load_model("embeddings")
-    assert spec.vary(residual="one")["s_e"].by == ("embedding",)
-    assert spec.vary(residual="connection")["s_e"].by == ("connection", "embedding")
-    assert spec.vary(residual="one")["s"] == spec["s"]
+    one = spec.vary(residual="one")
+    assert one["s_e"].by == one["s"].by == ()
+    assert one.vary(residual="connection") == spec
 
 
 def theta_with(**changes: Any) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 Given the scales, a model is a product of Gaussian factors: one for each row of the table (about the
 sum of its coefficients) and one for each coefficient (its prior; a pooled coefficient stands for
 its deviation from what it is pooled towards, so that nothing cancels when the scale of these
-deviations is tiny). Rows or coefficients with a common part share a factor. A `Records` holds factors of
-the same width.
+deviations is tiny). Rows or coefficients with a common part share a factor. A `Records` holds
+factors of the same width.
 
 The words of one list that are compared with the same protected words differ only in their outcomes.
 Such *units*, with all the coefficients that belong to them, are replaced by their mean, which is

@@ -104,7 +104,9 @@ def _equal_levels(
             slot[deviation.coefficients] = np.arange(size)
     terms = np.column_stack([local[term[rows]] for term in design.terms])
     keys = np.column_stack([compiled.residuals.label[rows], stands[terms]])
-    order = np.lexsort((*keys.T[::-1], level))
+    # Rows of one cell have a part in common, so cells must be in the same places, too.
+    cell = compiled.residuals.cell[rows]
+    order = np.lexsort((cell, *keys.T[::-1], level))
     starts = np.flatnonzero(np.diff(level[order], prepend=-1))
     by_pattern: dict[bytes, list[Codes]] = {}
     for level_rows in np.split(order, starts[1:]):
@@ -114,7 +116,8 @@ def _equal_levels(
             1
         ]
         distinct = np.unique(same, return_index=True)[1].argsort().argsort()[same]
-        key = keys[level_rows].tobytes() + np.ascontiguousarray(distinct).tobytes()
+        cells = np.unique(cell[level_rows], return_inverse=True)[1]
+        key = b"".join(part.tobytes() for part in (keys[level_rows], distinct, cells))
         if len(block.slopes):
             key = str(len(by_pattern)).encode()
         by_pattern.setdefault(key, []).append(level_rows)

@@ -27,7 +27,7 @@ class Guess(NamedTuple):
 
 
 def guess_pooled(spec: ModelSpec, data: ModelData) -> dict[str, Guess]:
-    """Return a guess of every parameter whose prior has other parameters in it.
+    """Return a guess of every parameter that others are part of the prior of.
 
     The outcomes are explained by means of groups, one term of the model after another; what is left
     over gives their precision. The guesses of ``theta`` are then the outcomes that ``bar`` has to
@@ -38,7 +38,7 @@ def guess_pooled(spec: ModelSpec, data: ModelData) -> dict[str, Guess]:
     terms = {name: data.index(spec[name].by) for name in spec.mean if name not in spec.slopes}
     parts = {name: data.times(spec, name) for name in terms}
     for name in spec.slopes:
-        if spec[name].prior.parents:
+        if spec[name].is_pooled:
             shape = data.shape(spec[name].by)
             guesses[name] = Guess(np.full(shape, _location(spec, name)), np.zeros(shape))
     _explain(spec, data, data.y, terms, parts, data.index(spec[spec.scale].by), guesses)
@@ -77,7 +77,7 @@ def _explain(
     precision = _precision(left, scale, used)
     for name, index in terms.items():
         prior = spec[name].prior
-        if not prior.parents:
+        if not spec[name].is_pooled:
             continue
         shape = data.shape(spec[name].by)
         term_precision = np.bincount(index, precision * times[name], len(counts[name])).astype(

@@ -74,7 +74,7 @@ def _parameter(
     """Add a parameter to the model that is being built."""
     name, by, prior = parameter.name, parameter.by, parameter.prior
     dims = by or None
-    if not prior.parents:
+    if not parameter.is_pooled:
         return getattr(pm, prior.family)(name, *prior.arguments, dims=dims)
     shape = data.shape(by)
 
