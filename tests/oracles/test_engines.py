@@ -70,8 +70,9 @@ def test_engines_agree_on_before_and_after(religion: pd.DataFrame) -> None:
     crossed = bb.models.ModelSpec.from_dict(
         spec | {"name": "crossed embeddings", "mean": ["theta", "u"], "parameters": kept}
     )
-    exact = bb.fit_paired(religion.query(rows), after.query(rows), crossed, seed=2)
-    nuts = bb.fit_paired(religion.query(rows), after.query(rows), crossed, engine="nuts", seed=1)
+    tables = religion.query(rows), after.query(rows)
+    exact = bb.fit_paired(*tables, crossed, seed=2)
+    nuts = bb.fit_paired(*tables, crossed, engine="nuts", draws=1000, seed=1)
     agree(nuts.joint, exact.joint)
     # And so on the change itself.
     a, b = (p.change_draws("associated - different").to_numpy().ravel() for p in (nuts, exact))
