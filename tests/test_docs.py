@@ -217,8 +217,8 @@ def test_numbers_of_the_comparison_with_wefe() -> None:
     without = [name for name, metric in METRICS.items() if metric.no_interval is not None]
     assert without == ["cluster_test", "classification_test"]
     assert "all metrics except two" in rows["interval of a value"]
-    assert rows["Models of distances"].startswith("eight")
-    assert len(list((ROOT / "models").glob("*.toml"))) == 8
+    assert rows["Models of distances"].startswith("seven")
+    assert len(list((ROOT / "models").glob("*.toml"))) == 7
     ready = (
         "WEAT 1–10, six of them in seven other languages; the 25 of WEFE's case study; 3 of the "
         "silhouettes paper; five studies"
