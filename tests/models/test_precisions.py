@@ -40,11 +40,12 @@ def dense(group: ClassGroup, at: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("common", [True, False])
 @pytest.mark.parametrize("width", [1, 2, 3, 5])
-def test_covariance_and_its_inverse(width: int, common: bool, rng: np.random.Generator) -> None:
+def test_precision_is_the_inverse_of_the_covariance(
+    width: int, common: bool, rng: np.random.Generator
+) -> None:
     group = a_group(width, rng, common=common)
     at = rng.normal(-1, 0.7, (6, N_UNKNOWNS))
     covariance = dense(group, at)
-    np.testing.assert_allclose(group.covariance(at), covariance, rtol=1e-12)
     entries, log_determinant = group.precision(at)
     assert entries.shape == (6, 4, width**2)
     expected = np.linalg.inv(covariance).reshape(6, 4, -1)
@@ -134,7 +135,7 @@ def test_some_classes_with_other_numbers(rng: np.random.Generator) -> None:
     which = np.array([3, 1])
     some = group.take(which, renumber)
     assert len(some) == 2
-    np.testing.assert_array_equal(some.covariance(at[:, order]), group.covariance(at)[:, which])
+    np.testing.assert_array_equal(some.precision(at[:, order])[0], group.precision(at)[0][:, which])
 
 
 def test_what_a_class_depends_on() -> None:

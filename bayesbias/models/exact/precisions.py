@@ -57,11 +57,6 @@ class ClassGroup:
         squared = np.concatenate([np.exp(2 * at), np.zeros((len(at), 1))], axis=1)
         return squared[:, self.scale] + self.variance, squared[:, self.common]
 
-    def covariance(self, at: Array) -> Array:
-        """Return draws × classes × width × width."""
-        own, common = self._variances(at)
-        return own[..., None] * np.eye(self.width) + common[..., None, None]
-
     def precision(self, at: Array) -> tuple[Array, Array]:
         """Return draws × classes × width², and the log determinants, draws × classes.
 
