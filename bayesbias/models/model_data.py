@@ -239,12 +239,10 @@ def _check_varies(spec: ModelSpec, data: ModelData) -> None:
     np.minimum.at(low, index, data.y)
     np.maximum.at(high, index, data.y)
     for place in np.flatnonzero((n > 1) & (low == high)):
-        where = np.unravel_index(place, data.shape(by)) if by else ()
-        names = [data.levels[f][i] for f, i in zip(by, where, strict=True)]
-        of = f" of {quoted(names)}" if names else ""
         raise DataError(
-            f"all {n[place]} values{of} are {data.y[index == place][0]:g}; their spread cannot be "
-            "estimated. Are the vectors all the same?"
+            f"all {n[place]} values{_of_place(data, by, place)} are "
+            f"{data.y[index == place][0]:g}; their spread cannot be estimated. Are the vectors all "
+            "the same?"
         )
 
 
@@ -264,14 +262,18 @@ def _check_differs(spec: ModelSpec, data: ModelData) -> None:
         for place in np.unique(level):
             both = (level == place) & np.isfinite(differences)
             if both.sum() > 1 and np.ptp(differences[both]) <= _SAME * np.std(y[i, both]):
-                where = np.unravel_index(place, data.shape(by)) if by else ()
-                levels = [data.levels[f][k] for f, k in zip(by, where, strict=True)]
-                of = f" of {quoted(levels)}" if levels else ""
                 raise DataError(
-                    f"the {both.sum()} distances{of} are the same in {names[i]!r} and "
-                    f"{names[j]!r}, up to rounding and a constant; what differs cannot be "
-                    "estimated. Are the vectors the same?"
+                    f"the {both.sum()} distances{_of_place(data, by, place)} are the same in "
+                    f"{names[i]!r} and {names[j]!r}, up to rounding and a constant; what differs "
+                    "cannot be estimated. Are the vectors the same?"
                 )
+
+
+def _of_place(data: ModelData, by: tuple[str, ...], place: int | np.integer[Any]) -> str:
+    """Return the levels of a place in a flattened parameter, for a message; nothing for none."""
+    where = np.unravel_index(place, data.shape(by)) if by else ()
+    names = [data.levels[f][i] for f, i in zip(by, where, strict=True)]
+    return f" of {quoted(names)}" if names else ""
 
 
 def dataset(
@@ -280,8 +282,8 @@ def dataset(
     """Lay draws out by chain, with the words as coordinates."""
     arrays = {}
     for p in spec.parameters:
-        dims, shape = p.by, data.shape(p.by)
-        arrays[p.name] = (("chain", "draw", *dims), values[p.name].reshape(chains, -1, *shape))
+        shape = data.shape(p.by)
+        arrays[p.name] = (("chain", "draw", *p.by), values[p.name].reshape(chains, -1, *shape))
     draws = len(values[spec.scale]) // chains
     coords: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(draws)}
     for name, levels in data.levels.items():
