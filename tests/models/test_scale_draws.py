@@ -229,12 +229,14 @@ def test_chains_follow_a_density_that_the_proposal_does_not(
     ("tails", "used"),
     [
         ([0.6, 0.4], 1),
-        ([0.6, 0.9, 0.65], 2),
+        ([0.6, 0.9, 0.4], 2),
+        ([0.6, 0.9, 0.9, 0.65], 3),
         # The last is worse than those before.
-        ([0.6, 0.65, 0.9], 1),
-        ([0.65, 0.9, 0.9], 0),
-        ([0.9, 0.9, 0.8, 0.6], 3),
-        ([0.9, 0.9, 0.8, 0.9], None),
+        ([0.6, 0.9, 0.65, 0.9], 2),
+        ([0.6, 0.65, 0.9, 0.9], 1),
+        ([0.65, 0.9, 0.9, 0.9], 0),
+        ([0.9, 0.9, 0.9, 0.8, 0.6], 4),
+        ([0.9, 0.9, 0.9, 0.8, 0.9], None),
     ],
 )
 def test_chains_are_the_last_resort(
@@ -264,7 +266,7 @@ def test_tails_that_no_proposal_has(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scale_draws, "_HMC_LONGEST", 100)
     samplers = []
     for seed in range(4):
-        target = Target(lambda x: -0.9 * np.log1p(x**2 / 0.8).sum(axis=1), np.zeros(6))
+        target = Target(lambda x: -0.75 * np.log1p(x**2 / 0.5).sum(axis=1), np.zeros(6))
         found = draw_scales(target, 500, np.random.default_rng(seed))
         assert found.draws.shape == (500, 6)
         assert found.sampler == "hmc" or found.pareto_k <= 0.5
@@ -348,12 +350,56 @@ def test_grid_of_cells_is_a_distribution() -> None:
 def test_parts_of_a_mixture_are_distributions() -> None:
     """Each integrates to one, however its coordinates are correlated."""
     axes = np.linalg.cholesky(np.array([[1, 0.9], [0.9, 1]]))
-    part = scale_draws._SplitT(np.zeros(2), np.array([0.5, 0.2]), np.array([0.3, 0.6]), axes)
+    part = scale_draws._LogGamma(np.zeros(2), np.array([0.5, 0.2]), np.array([0.8, -0.5]), axes)
     x = np.linspace(-12, 12, 2001)
     points = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
-    assert np.exp(part.log_density(points)).sum() * (x[1] - x[0]) ** 2 == pytest.approx(1, abs=0.01)
+    constant = stats.t.logpdf(0, scale_draws._DEGREES)
+    density = np.exp(part.log_density(points) + 2 * constant)
+    assert density.sum() * (x[1] - x[0]) ** 2 == pytest.approx(1, abs=0.01)
     # And it is the density of its own draws: two ways to the share of a quarter.
     inside = (points < 0).all(axis=1)
-    share = np.exp(part.log_density(points[inside])).sum() * (x[1] - x[0]) ** 2
+    share = density[inside].sum() * (x[1] - x[0]) ** 2
     drawn = (part.draw(np.random.default_rng(1), 100_000) < 0).all(axis=1).mean()
     assert drawn == pytest.approx(share, abs=0.01)
+
+
+@pytest.mark.parametrize("skew", [-2.5, -0.4, 0.0, 0.3, 1.0, 2.9])
+def test_quantiles_of_a_log_gamma_distribution(skew: float) -> None:
+    """They are those of SciPy, mirrored if the skew is negative, far into both tails."""
+    nodes = scale_draws._NODES
+    quantiles = scale_draws._standard_quantiles(skew)
+    assert (np.diff(quantiles) > 0).all()
+    if skew == 0:
+        assert quantiles == pytest.approx(nodes)
+        return
+    shape = skew**-2
+    here = np.abs(nodes) < 7  # SciPy's have no digits farther out
+    distribution = stats.loggamma(shape, loc=-np.log(shape))
+    w = skew * quantiles[here]
+    probability = np.where(w < 0, distribution.cdf(w), distribution.sf(w))
+    z = np.sign(skew) * nodes[here]
+    expected = np.where(w < 0, stats.norm.cdf(z), stats.norm.sf(z))
+    assert probability == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_distribution_falls_from_its_mode_as_measured() -> None:
+    """Spread and skew are those of the log-gamma density with these drops."""
+    left, right = np.array([0.4, 1.125, 1.3, 2.0]), np.array([3.0, 1.125, 1.0, 0.5])
+    distance = np.array([1.0, 1.5, 0.7, 2.0])
+    spread, skew = scale_draws._from_drops(left, right, distance)
+    for sign, drop in ((-1, left), (1, right)):
+        w = sign * distance / spread
+        fallen = (np.exp(skew * w) - skew * w - 1) / skew**2
+        assert fallen == pytest.approx(drop, rel=1e-3)
+
+
+def test_a_part_takes_over_the_shape_of_its_points() -> None:
+    """Fitted to draws of log-gamma distributions, it has their mode, spread and skew."""
+    rng = np.random.default_rng(3)
+    shape = np.array([1.0, 4.0])
+    x = np.log(rng.gamma(shape, 1 / shape, (200_000, 2))) * [1.0, -1.0]
+    first = scale_draws._LogGamma(np.zeros(2), np.ones(2), np.zeros(2), np.eye(2))
+    moved = scale_draws._moved(first, x, np.full(len(x), 1 / len(x)))
+    assert moved.mode == pytest.approx([0, 0], abs=0.03)
+    assert moved.skew * moved.spread**-1 == pytest.approx([1, -1], abs=0.05)
+    assert moved.skew == pytest.approx([1, -0.5], abs=0.03)

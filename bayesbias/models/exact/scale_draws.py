@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import gamma, pi, sqrt
+from functools import cache, cached_property
 from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize
+from scipy import optimize, special
 
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.threads import in_threads
@@ -29,19 +29,21 @@ Gradient = Callable[[Array], tuple[Array, Array]]
 # Draws outside the grid have a density this far, on the log scale, below the largest.
 _EDGE = 16.0
 _GRID = {1: 400, 2: 96}
-_DEGREES = 12.0
+_DEGREES = 8.0
 _PILOT = 2000
 _ROUNDS = 3
+_AGAIN = 2  # times as many points, if a proposal is not good enough
 _HOPED = 0.6  # the share of effective points that a proposal is expected to have once adapted
 _ACCEPTED = 0.6  # of the effective points, roughly, rejection keeps this share
 _CLOSE = 0.4  # with a smaller share of effective points a proposal is adapted in any case
 _LIGHT = 0.4  # and with a larger Pareto k of their weights
-_REACH = 1.356  # the 90% quantile of the t distribution
-_WIDER = 1.05
-_VAGUE = 0.25  # a log scale with a larger spread than this may be that of a scale near zero
-_TAIL = 0.1
-_TAIL_RATE = 0.6
-_T_CONSTANT = gamma((_DEGREES + 1) / 2) / (sqrt(_DEGREES * pi) * gamma(_DEGREES / 2))
+_NORMAL_90 = 1.2815515655446004  # the 90% quantile of the normal distribution
+# Where the function of a coordinate is computed; between the nodes and beyond them it is linear.
+_NODES = np.linspace(-9.0, 9.0, 721)
+_NODE_STEP = float(_NODES[1] - _NODES[0])
+_NO_SKEW = 0.02
+_MOST_SKEW = 3.0
+_VAGUE = 0.125  # a log scale with a larger spread than this may be that of a scale near zero
 _LIMIT = 60  # rounds of proposals before giving up
 _SIDE = 1.5  # standard deviations from a mode at which its two sides are measured
 _BEND = 0.7  # how far, on the log scale, an arm of the density bends down at its end
@@ -208,17 +210,21 @@ def draw_scales(
             drawn = np.repeat(modes[0][0][None], draws, axis=0)
             return ScaleDraws(drawn, 1.0, np.inf, mode=modes[0][1], best=target.best)
         tried = _proposal(target, modes, rng, pilot, draws)
-        result = _reject(target, tried, draws, pilot, rng)
+        results = [_reject(target, tried, draws, pilot, rng)]
+        if not results[0].good(draws) and isinstance(tried.proposal, _Mixture):
+            again = _adapted(target, tried.proposal, rng, _AGAIN * pilot, draws)
+            results.append(_reject(target, again, draws, pilot, rng))
         # Nothing that was seen on the way may lie far above what the search had found.
         if target.best < max(value for _, value in modes) + _BETTER:
             break
         modes = find_modes(target, rng, _STARTS)
     else:
         # The modes that were found last have not been used yet.
-        result = replace(result, pareto_k=np.inf)
+        results = [replace(result, pareto_k=np.inf) for result in results]
+    result = results[-1]
     if not result.good(draws):
         # Independent draws that a proposal with too light a tail cannot spoil.
-        result, proposal = _with_more_points(target, modes, result, rng, pilot, draws)
+        result, proposal = _with_more_points(target, modes, results, rng, pilot, draws)
         if not result.good(draws, _LAST_K_MAX):
             chains = _FEW_CHAINS if costly else _CHAINS
             result = _hamiltonian(target, proposal, result, draws, rng, chains, longest=2 * pilot)
@@ -237,7 +243,7 @@ class _Tried:
 def _with_more_points(
     target: Target,
     modes: list[tuple[Array, float]],
-    first: ScaleDraws,
+    results: list[ScaleDraws],
     rng: np.random.Generator,
     pilot: int,
     draws: int,
@@ -247,7 +253,7 @@ def _with_more_points(
     With few points a proposal is rough; more of them still cost less than chains.
     """
     arms = _with_arms(target, modes)
-    results = [first]
+    results = results.copy()
     for times, rounds, worst in _MORE_POINTS:
         tried = _adapted(target, arms, rng, times * pilot, draws, rounds)
         results.append(_reject(target, tried, draws, pilot, rng, worst))
@@ -274,16 +280,18 @@ def _proposal(
     return _adapted(target, _Mixture(parts, share / share.sum()), rng, pilot, draws)
 
 
-def _around(target: Target, mode: Array) -> _SplitT:
+def _around(target: Target, mode: Array) -> _LogGamma:
     """Return a distribution that falls from a mode as the density does, to either side."""
     covariance = _curvature(target, mode)
     sd = np.sqrt(np.diag(covariance))
     # If one number changes, the others do by what the curvature makes of it.
     change = _SIDE * covariance / sd
     values = target(np.concatenate([mode[None], mode - change.T, mode + change.T]))
-    drop = np.maximum(values[0] - values[1:], 1e-300)
-    left, right = np.clip(_SIDE / np.sqrt(2 * drop), 0.5, 2.0).reshape(2, -1) * sd
-    return _SplitT(mode, left, right, np.linalg.cholesky(covariance / np.outer(sd, sd)))
+    # Where the curvature says nothing, a spread of half or twice as much.
+    drop = np.clip(values[0] - values[1:], _SIDE**2 / 8, _SIDE**2 * 2)
+    left, right = drop.reshape(2, -1)
+    spread, skew = _from_drops(left, right, _SIDE * sd)
+    return _LogGamma(mode, spread, skew, np.linalg.cholesky(covariance / np.outer(sd, sd)))
 
 
 def _with_arms(target: Target, modes: list[tuple[Array, float]]) -> _Mixture:
@@ -297,7 +305,7 @@ def _with_arms(target: Target, modes: list[tuple[Array, float]]) -> _Mixture:
     parts = [_around(target, point) for point, _ in modes]
     heights = [value for _, value in modes]
     # A scale that is known this well is not zero.
-    vague = np.flatnonzero(parts[0].left > _VAGUE / 2).tolist()
+    vague = np.flatnonzero(parts[0].spread > _VAGUE).tolist()
     for arm in in_threads(lambda j: _arm(target, mode, j), vague):
         if arm is not None and arm[1] > top - _MINOR:
             parts.append(arm[0])
@@ -306,7 +314,7 @@ def _with_arms(target: Target, modes: list[tuple[Array, float]]) -> _Mixture:
     return _Mixture(parts, share / share.sum())
 
 
-def _arm(target: Target, mode: Array, j: int) -> tuple[_SplitT, float] | None:
+def _arm(target: Target, mode: Array, j: int) -> tuple[_LogGamma, float] | None:
     """Return the arm along which a scale goes to zero, and its height; None if there is none."""
     n = len(mode)
     low = mode[j] - 9.0 if target.lower is None else target.lower[j] + 3.5
@@ -326,8 +334,9 @@ def _arm(target: Target, mode: Array, j: int) -> tuple[_SplitT, float] | None:
     covariance[j, j] = 1.0
     sd = np.sqrt(np.diag(covariance))
     axes = np.linalg.cholesky(covariance / np.outer(sd, sd))
-    right = np.where(np.arange(n) == j, 0.3, sd)
-    return _SplitT(line[end], sd, right, axes), float(base + along[end] - low)
+    # Of a scale itself, the distribution would be exponential.
+    skew = np.where(np.arange(n) == j, 1.0, 0.0)
+    return _LogGamma(line[end], sd, skew, axes), float(base + along[end] - low)
 
 
 def _reject(
@@ -683,52 +692,109 @@ def _edge(bounds: Array, axis: int, side: int) -> Array:
 
 
 @dataclass(frozen=True)
-class _SplitT:
-    """Correlated t distributions with a scale of their own to the left and to the right.
+class _LogGamma:
+    """Correlated log-gamma distributions with heavier tails.
 
-    The logarithms of scales are skewed, the more so the fewer words a scale is learnt from. A scale
-    that may be zero has a density that falls only like exp(x) to the left, so some of the draws of
-    such a coordinate come from an exponential distribution that falls more slowly.
+    The logarithm of a scale that may be zero has a density that falls like exp(x) to the left and
+    much faster to the right; that of a scale learnt from a few words is skewed to the right; with
+    many words it is normal. The log-gamma family has all of these (Prentice 1974): with skew q, its
+    density at `mode` + `spread` · w is proportional to exp((q w - exp(q w)) / q²). Each coordinate
+    is a function of a variable that would be normal if the innovations were: these are from a t
+    distribution, so that no tail is too light.
     """
 
-    centre: Array
-    left: Array
-    right: Array
+    mode: Array
+    spread: Array
+    skew: Array  # positive: a long tail to the left
     axes: Array  # of the correlations
 
-    @property
-    def tail(self) -> Array:
-        """The share of draws from the exponential distribution, for each coordinate."""
-        return np.where(self.left > _VAGUE, _TAIL, 0.0)
-
-    @property
-    def tail_scale(self) -> Array:
-        return 1 / (_TAIL_RATE * self.left)
+    @cached_property
+    def quantiles(self) -> Array:
+        """The function of each coordinate, at the nodes: coordinates × nodes."""
+        pairs = zip(self.mode, self.spread, self.skew, strict=True)
+        return np.stack([mode + spread * _standard_quantiles(skew) for mode, spread, skew in pairs])
 
     def draw(self, rng: np.random.Generator, size: int) -> Array:
-        shape = (size, len(self.centre))
-        t = rng.standard_t(_DEGREES, shape)
-        far = -rng.exponential(self.tail_scale, shape)
-        v = np.where(rng.random(shape) < self.tail, far, t) @ self.axes.T
-        result: Array = self.centre + v * np.where(v < 0, self.left, self.right)
+        z = rng.standard_t(_DEGREES, (size, len(self.mode))) @ self.axes.T
+        cell = np.clip(((z - _NODES[0]) / _NODE_STEP).astype(np.intp), 0, len(_NODES) - 2)
+        column = np.arange(len(self.mode))
+        low, high = self.quantiles[column, cell], self.quantiles[column, cell + 1]
+        result: Array = low + (high - low) / _NODE_STEP * (z - _NODES[cell])
         return result
 
+    def standardised(self, x: Array) -> tuple[Array, Array]:
+        """Return the variables that would be normal, and the log of their slopes by x."""
+        z, slope = np.empty_like(x), np.empty_like(x)
+        for j, nodes in enumerate(self.quantiles):
+            cell = np.clip(np.searchsorted(nodes, x[:, j]) - 1, 0, len(nodes) - 2)
+            slope[:, j] = _NODE_STEP / (nodes[cell + 1] - nodes[cell])
+            z[:, j] = _NODES[cell] + (x[:, j] - nodes[cell]) * slope[:, j]
+        return z, np.log(slope)
+
     def log_density(self, x: Array) -> Array:
-        scale = np.where(x < self.centre, self.left, self.right)
-        v = np.linalg.solve(self.axes, ((x - self.centre) / scale).T).T
-        bulk = _T_CONSTANT * (1 + v**2 / _DEGREES) ** (-(_DEGREES + 1) / 2)
-        far = np.where(v < 0, np.exp(np.minimum(v, 0) / self.tail_scale) / self.tail_scale, 0.0)
-        result: Array = np.log((1 - self.tail) * bulk + self.tail * far).sum(axis=1)
+        z, log_slope = self.standardised(x)
+        v = np.linalg.solve(self.axes, z.T).T
         # The determinant of the axes differs between the parts of a mixture.
-        result -= np.log(scale).sum(axis=1) + np.log(np.diag(self.axes)).sum()
+        result: Array = log_slope.sum(axis=1) - np.log(np.diag(self.axes)).sum()
+        result -= (_DEGREES + 1) / 2 * np.log1p(v**2 / _DEGREES).sum(axis=1)
         return result
+
+
+def _standard_quantiles(skew: float) -> Array:
+    """Return the quantiles of a log-gamma distribution at those of a normal one."""
+    if abs(skew) < _NO_SKEW:
+        return _NODES
+    shape = skew**-2
+    # The smaller of the two tails has all its digits.
+    below, tail = (_NODES if skew > 0 else -_NODES) < 0, special.ndtr(-np.abs(_NODES))
+    quantile = np.where(below, special.gammaincinv(shape, tail), special.gammainccinv(shape, tail))
+    # Close to zero, a gamma variable's probability is a power of it.
+    tiny = (special.log_ndtr(-np.abs(_NODES)) + special.gammaln(shape + 1)) / shape
+    log_quantile = np.where(below & (tiny < -50), tiny, np.log(np.maximum(quantile, 1e-300)))
+    result: Array = (log_quantile - np.log(shape)) / skew
+    return result
+
+
+@cache
+def _shapes() -> tuple[Array, Array]:
+    """Return skews, and for each the asymmetry, the median and the distance of two quantiles.
+
+    The quantiles are those of 10% and 90%. The asymmetry, the logarithm of the ratio of their
+    distances from the median, falls as the skew grows.
+    """
+    skews = np.linspace(-_MOST_SKEW, _MOST_SKEW, 401)
+    table = []
+    for skew in skews:
+        low, median, high = np.interp(
+            [-_NORMAL_90, 0, _NORMAL_90], _NODES, _standard_quantiles(skew)
+        )
+        table.append([np.log((high - median) / (median - low)), median, high - low])
+    return skews, np.array(table).T
+
+
+@cache
+def _asymmetries() -> tuple[Array, Array]:
+    """Return a = skew · w, and how much faster, in logarithms, a density falls at w than at -w."""
+    a = np.linspace(-8.0, 8.0, 1601)
+    a = a[np.abs(a) > 1e-9]
+    return a, np.log((np.expm1(a) - a) / (np.expm1(-a) + a))
+
+
+def _from_drops(left: Array, right: Array, distance: Array) -> tuple[Array, Array]:
+    """Return spread and skew of distributions that fall by so much, at a distance from the mode."""
+    at, ratio = _asymmetries()
+    a = np.interp(np.log(right / left), ratio, at)
+    a = np.where(np.abs(a) < 1e-4, 1e-4, a)  # the limit at zero, without dividing by it
+    size = np.sqrt((np.expm1(-a) + a) / left)
+    skew = np.clip(np.sign(a) * size, -_MOST_SKEW, _MOST_SKEW)
+    return size / np.abs(a) * distance, skew
 
 
 @dataclass(frozen=True)
 class _Mixture:
     """One such distribution for each mode."""
 
-    parts: list[_SplitT]
+    parts: list[_LogGamma]
     share: Array
 
     def draw(self, rng: np.random.Generator, size: int) -> Array:
@@ -762,7 +828,7 @@ def _adapted(
     (adaptive multiple importance sampling; Cornuet et al. 2012). A proposal that fits the points
     drawn from it is not adapted to them: so they remain draws from it that can be used.
     """
-    points, values = np.zeros((0, len(proposal.parts[0].centre))), np.zeros(0)
+    points, values = np.zeros((0, len(proposal.parts[0].mode))), np.zeros(0)
     tried: list[_Mixture] = []
     # Points that a proposal is adapted to are lost as draws: that must save more than it costs.
     close = max(_CLOSE, 1 / (1 / _HOPED + _ACCEPTED * pilot / draws))
@@ -799,7 +865,7 @@ def _effective(log_weight: Array) -> float:
     return float(weight.sum() ** 2 / (weight**2).sum())
 
 
-def _moved(part: _SplitT, x: Array, weight: Array) -> _SplitT:
+def _moved(part: _LogGamma, x: Array, weight: Array) -> _LogGamma:
     """Return a part of the proposal, moved to where its share of the density is."""
     total = weight.sum()
     n = x.shape[1]
@@ -807,19 +873,21 @@ def _moved(part: _SplitT, x: Array, weight: Array) -> _SplitT:
         return part  # too few points to go by
     weight = weight / total
     low, centre, high = _quantiles(x, weight, (0.1, 0.5, 0.9))
-    left = np.maximum((centre - low) / _REACH, 1e-6)
-    right = np.maximum((high - centre) / _REACH, 1e-6)
-    v = (x - centre) / np.where(x < centre, left, right)
+    high, low = np.maximum(high, centre + 1e-6), np.minimum(low, centre - 1e-6)
+    skews, (asymmetry, median, width) = _shapes()
+    skew = np.interp(np.log((centre - low) / (high - centre)), -asymmetry, skews)
+    spread = (high - low) / np.interp(skew, skews, width)
+    mode = centre - spread * np.interp(skew, skews, median)
+    moved = _LogGamma(mode, spread, skew, np.eye(n))
+    v = moved.standardised(x)[0]
     v -= weight @ v
-    spread = v.T @ (v * weight[:, None])
-    size = np.sqrt(np.diag(spread))
-    correlation = spread / np.outer(size, size)
+    covariance = v.T @ (v * weight[:, None])
+    size = np.sqrt(np.diag(covariance))
     # Few effective points make correlations that are not there.
     effective = 1 / (weight**2).sum()
-    shrunk = correlation * effective / (effective + n)
+    shrunk = covariance / np.outer(size, size) * effective / (effective + n)
     np.fill_diagonal(shrunk, 1.0)
-    axes = np.linalg.cholesky(shrunk)
-    return _SplitT(centre, left * _WIDER, right * _WIDER, axes)
+    return replace(moved, axes=np.linalg.cholesky(shrunk))
 
 
 def _quantiles(x: Array, weight: Array, probs: tuple[float, ...]) -> Array:
@@ -855,7 +923,7 @@ def _generalised_pareto_shape(x: Array) -> float:
     b = b / (3 * x[int(n / 4 + 0.5) - 1]) + 1 / x[-1]
     k = np.log1p(-b[:, None] * x).mean(axis=1)
     likelihood = n * (np.log(-(b / k)) - k - 1)
-    weight = 1 / np.exp(likelihood - likelihood[:, None]).sum(axis=1)
+    weight = special.softmax(likelihood)
     weight = np.where(weight >= 10 * np.finfo(float).eps, weight, 0)
     best = (b * weight).sum() / weight.sum()
     shape = np.log1p(-best * x).mean()
