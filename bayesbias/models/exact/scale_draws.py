@@ -740,16 +740,16 @@ class _LogGamma:
         return result
 
 
-def _standard_quantiles(skew: float) -> Array:
+def _standard_quantiles(skew: float, nodes: Array = _NODES) -> Array:
     """Return the quantiles of a log-gamma distribution at those of a normal one."""
     if abs(skew) < _NO_SKEW:
-        return _NODES
+        return nodes
     shape = skew**-2
     # The smaller of the two tails has all its digits.
-    below, tail = (_NODES if skew > 0 else -_NODES) < 0, special.ndtr(-np.abs(_NODES))
+    below, tail = (nodes if skew > 0 else -nodes) < 0, special.ndtr(-np.abs(nodes))
     quantile = np.where(below, special.gammaincinv(shape, tail), special.gammainccinv(shape, tail))
     # Close to zero, a gamma variable's probability is a power of it.
-    tiny = (special.log_ndtr(-np.abs(_NODES)) + special.gammaln(shape + 1)) / shape
+    tiny = (special.log_ndtr(-np.abs(nodes)) + special.gammaln(shape + 1)) / shape
     log_quantile = np.where(below & (tiny < -50), tiny, np.log(np.maximum(quantile, 1e-300)))
     result: Array = (log_quantile - np.log(shape)) / skew
     return result
@@ -763,11 +763,11 @@ def _shapes() -> tuple[Array, Array]:
     distances from the median, falls as the skew grows.
     """
     skews = np.linspace(-_MOST_SKEW, _MOST_SKEW, 401)
+    asked = np.array([-_NORMAL_90, 0.0, _NORMAL_90])
+    nodes = _NODES[np.abs(np.subtract.outer(_NODES, asked)).min(axis=1) < _NODE_STEP]
     table = []
     for skew in skews:
-        low, median, high = np.interp(
-            [-_NORMAL_90, 0, _NORMAL_90], _NODES, _standard_quantiles(skew)
-        )
+        low, median, high = np.interp(asked, nodes, _standard_quantiles(skew, nodes))
         table.append([np.log((high - median) / (median - low)), median, high - low])
     return skews, np.array(table).T
 
