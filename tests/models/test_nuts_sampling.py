@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 from bayesbias._core.arviz_versions import convergence
 from bayesbias.errors import BayesBiasWarning, MissingDependencyError, SpecError
@@ -203,6 +202,24 @@ def test_the_posterior_is_that_of_the_exact_engine(sampler: str) -> None:
         assert np.all(np.abs(np.log(ratio)) < 0.25)
 
 
+def equal_draws(first: NutsDraws, again: NutsDraws) -> bool:
+    """Tell whether two runs are the same path.
+
+    Once in some hundred runs they are not: compiled code adds numbers up in an order that depends
+    on where they lie in memory, and a trajectory that turns back one step earlier for it leads to
+    other draws from there on. Without the seed, no two runs would be equal.
+    """
+    return all(
+        bool(np.allclose(there, here, rtol=1e-6))
+        for group in ("posterior", "sample_stats")
+        for there, here in zip(
+            getattr(first, group).data_vars.values(),
+            getattr(again, group).data_vars.values(),
+            strict=True,
+        )
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["nutpie", "pymc"])
 def test_the_same_seed_gives_the_same_draws_and_no_output(
@@ -212,11 +229,11 @@ def test_the_same_seed_gives_the_same_draws_and_no_output(
     logger = logging.getLogger("pymc")
     level = logger.level
     capfd.readouterr()
-    again = sample(sampler, progress=True)
-    # Not to the last digit: compiled code adds numbers up in an order that depends on where they
-    # lie in memory (once in some hundred runs).
-    xr.testing.assert_allclose(again.posterior, first.posterior, rtol=1e-6)
-    xr.testing.assert_allclose(again.sample_stats, first.sample_stats, rtol=1e-6)
+    assert any(
+        equal_draws(first, sample(sampler, progress=True))
+        for _ in range(3)  # see `equal_draws`
+    )
+    assert not equal_draws(first, sample(sampler, seed=8, progress=True))
     # Neither on standard output nor, where there is no terminal, on standard error.
     assert capfd.readouterr() == ("", "")
     assert logger.level == level
