@@ -198,6 +198,16 @@ def test_help_imports_nothing_heavy() -> None:
     assert run(code + LOADED) == ""
 
 
+def test_the_first_import_of_the_day_is_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ArviZ 0.23 announces 1.0 once a day, and PyMC imports it; its cache holds the date."""
+    for name in ("XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(tmp_path))
+    strict = "import warnings; warnings.simplefilter('error', FutureWarning)"
+    run(f"{strict}\nimport bayesbias.models.nuts.pymc_model")
+
+
 def test_loading_needs_no_inference_and_no_gensim() -> None:
     code = "import sys, bayesbias as bb; bb.load_embedding('demo'); bb.load_study('religion'); "
     loaded = run(code + LOADED).split()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
@@ -15,10 +17,19 @@ Array = npt.NDArray[np.floating]
 ARVIZ_MAJOR = int(version("arviz").split(".")[0])
 
 
-def _arviz() -> Any:
+@contextmanager
+def importing_arviz() -> Iterator[None]:
+    """Ignore what ArviZ 0.23 announces, once a day, when it is imported: the changes of 1.0.
+
+    PyMC imports ArviZ, so this goes around the first import of either.
+    """
     with warnings.catch_warnings():
-        # 0.23 announces the refactoring that 1.x is.
-        warnings.simplefilter("ignore", FutureWarning)
+        warnings.filterwarnings("ignore", r"\s*ArviZ is undergoing", FutureWarning)
+        yield
+
+
+def _arviz() -> Any:
+    with importing_arviz():
         import arviz
     return arviz
 

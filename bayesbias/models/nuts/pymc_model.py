@@ -7,14 +7,17 @@ from operator import add
 from typing import Any
 
 import numpy as np
-import pymc as pm
 import pytensor.tensor as pt
-from pymc.distributions.transforms import Transform
 
+from bayesbias._core.arviz_versions import importing_arviz
 from bayesbias.models.exact.compiled_model import parent_index, together
 from bayesbias.models.model_data import ModelData
 from bayesbias.models.nuts.initial_values import Guess, guess_pooled
 from bayesbias.models.spec import ATTRIBUTE_KIND, OUTCOME, ModelSpec, Parameter
+
+with importing_arviz():
+    import pymc as pm
+    from pymc.distributions.transforms import Transform
 
 
 def build_pymc_model(spec: ModelSpec, data: ModelData) -> pm.Model:
