@@ -72,7 +72,7 @@ def test_engines_agree_on_before_and_after(religion: pd.DataFrame) -> None:
     )
     tables = religion.query(rows), after.query(rows)
     exact = bb.fit_paired(*tables, crossed, seed=2)
-    nuts = bb.fit_paired(*tables, crossed, engine="nuts", draws=1000, seed=1)
+    nuts = bb.fit_paired(*tables, crossed, engine="nuts", draws=600, seed=1)
     agree(nuts.joint, exact.joint)
     # And so on the change itself.
     a, b = (p.change_draws("associated - different").to_numpy().ravel() for p in (nuts, exact))
