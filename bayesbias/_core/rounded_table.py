@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 _MOST_DECIMALS = 6
 _SIGNIFICANT = 3
-#: Names of columns that hold probabilities, none of which is shown as 0 or 1, and their beginnings.
-_PROBABILITIES = ("p", "probability")
+#: How names of columns begin that hold probabilities, none of which is shown as 0 or 1.
 _PROBABILITY_OF = ("prob_", "p_")
 #: Digits of probabilities; a p-value is read to three.
 _PROBABILITY_DECIMALS = {"p_value": 3}
@@ -193,7 +192,7 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def _is_probability(name: str) -> bool:
-    return name in _PROBABILITIES or name.startswith(_PROBABILITY_OF)
+    return name == "probability" or name.startswith(_PROBABILITY_OF)
 
 
 def _floats(column: pd.Series) -> Array:

@@ -376,7 +376,7 @@ BEFORE_AFTER = _table(
     "debiasing/{of}.csv",
     Columns(
         _typed(str, "what", "measure", "group", "word", "event", "verdict", "note")
-        | _typed(float, "before", "after", "change", "lower", "upper", "p")
+        | _typed(float, "before", "after", "change", "lower", "upper", "probability")
         | _typed(float, "closed", "closed_lower", "closed_upper")
     ),
 )

@@ -381,7 +381,7 @@ def before_after(
     )
     caption = (
         f"{result.embedding} before and after debiasing on the study {result.study.label}: changes "
-        f"with {prob:.0%} intervals, and the probability p of the event."
+        f"with {prob:.0%} intervals, and the probability of the event."
     )
     if out is not None:
         write_frame(result.table, out, caption=caption, by_row=True)

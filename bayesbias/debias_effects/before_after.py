@@ -90,11 +90,10 @@ class BeforeAfter:
     table : DataFrame
         Everything in one table: ``what`` (distance, gap, overview, metric, residual, similarity,
         analogies, neighbours), ``measure``, the ``group`` and ``word`` it is of, ``before``,
-        ``after`` and ``change``, ``lower`` and ``upper`` of the change, ``p``, the probability of
+        ``after`` and ``change``, ``lower`` and ``upper`` of the change, ``probability``, that of
         the ``event`` (that the measure is nearer to its value without bias, say), a ``verdict``
         that claims no more than the probabilities allow, else *inconclusive*, and a ``note``. The
-        ``change`` of a distance is that of the same pairs of words, by a model of its own;
-        ``after`` is ``before`` plus this change.
+        distances and their ``change`` are estimated by one model of both embeddings.
     paired : PairedFit or None
         The model of the distances; None if none of them changed.
     overview : Overview
@@ -184,9 +183,7 @@ class BeforeAfter:
             f"{self.study.label}, {counted(len(self.study.protected_words), 'protected word')}: "
             f"changes with {self.prob:.0%} intervals, and the probability of the event."
         )
-        return frame_to_latex(
-            shown, text if caption is None else caption, titles={"p": "probability"}, by_row=True
-        )
+        return frame_to_latex(shown, text if caption is None else caption, by_row=True)
 
     def _without_words(self) -> pd.DataFrame:
         """Return the table for reading; words are many, and in the table and in the figure."""

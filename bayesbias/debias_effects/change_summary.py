@@ -83,7 +83,7 @@ def related_sentence(row: Mapping[Any, Any]) -> str:
     """Return whether protected words are less or more related to their stereotypes than before.
 
     >>> print(related_sentence({"verdict": "less related", "before": 0.84, "after": 0.91,
-    ...                         "change": 0.07, "lower": 0.04, "upper": 0.1, "p": 0.99}))
+    ...                         "change": 0.07, "lower": 0.04, "upper": 0.1, "probability": 0.99}))
     After debiasing, protected words are less related to the stereotypes of their own group: their \
     expected distance rose from 0.84 to 0.91 (change 0.07, 0.04 to 0.10; 1 means unrelated).
     """
@@ -95,7 +95,7 @@ def related_sentence(row: Mapping[Any, Any]) -> str:
         return (
             f"It is inconclusive whether protected words are less or more related to {own} after "
             f"debiasing: their expected distance went {values} (change {_change(row)}; 1 means "
-            f"unrelated; P(less related) {probability_text(row['p'])})."
+            f"unrelated; P(less related) {probability_text(row['probability'])})."
         )
     went = "rose" if row["change"] > 0 else "fell"
     return (
@@ -107,7 +107,7 @@ def related_sentence(row: Mapping[Any, Any]) -> str:
 def gap_sentence(row: Mapping[Any, Any], other: str) -> str:
     """Return by how much the gap between own stereotypes and other words closed.
 
-    >>> row = {"verdict": "narrower", "before": -0.10, "after": -0.062, "p": 0.99,
+    >>> row = {"verdict": "narrower", "before": -0.10, "after": -0.062, "probability": 0.99,
     ...        "change": 0.038, "lower": 0.01, "upper": 0.07,
     ...        "closed": 0.38, "closed_lower": 0.11, "closed_upper": 0.66}
     >>> print(gap_sentence(row, "neutral words"))
@@ -122,12 +122,12 @@ def gap_sentence(row: Mapping[Any, Any], other: str) -> str:
         return (
             f"The difference from {other} changed {values} (change {_change(row)}); because the "
             "gap itself is uncertain, it is inconclusive whether it is narrower "
-            f"(P {probability_text(row['p'])})."
+            f"(P {probability_text(row['probability'])})."
         )
     if row["verdict"] == "inconclusive":
         return (
             f"It is inconclusive whether the gap to {other} closed or widened: it went {values} "
-            f"(change {_change(row)}; P(narrower) {probability_text(row['p'])})."
+            f"(change {_change(row)}; P(narrower) {probability_text(row['probability'])})."
         )
     # A share of 1 is a gap that closed; beyond it the sign changed, and beyond 2 the gap is wider.
     if closed > 1:
@@ -178,7 +178,7 @@ def _moved(row: Mapping[Any, Any]) -> str:
     """Return how probable it is that human or neutral words came closer."""
     return (
         f"P({_MOVED[row['measure']]} are closer to protected words than before) "
-        f"{probability_text(row['p'])}"
+        f"{probability_text(row['probability'])}"
     )
 
 

@@ -27,11 +27,13 @@ COLUMNS = (
     "closed",
     "closed_lower",
     "closed_upper",
-    "p",
+    "probability",
     "event",
     "verdict",
     "note",
 )
+_NUMBERS = ("before", "after", "change", "lower", "upper", "probability")
+_VALUES = (*_NUMBERS, "event", "verdict")
 # The share of a gap that closed, which only gaps have.
 _CLOSED = ("closed", "closed_lower", "closed_upper")
 # Rows of the thesis's overview that are about what moved, and which connection that is.
@@ -84,7 +86,7 @@ def _compared(before: Score, after: Score, prob: float) -> dict[str, Any]:
         "change": change,
         "lower": lower,
         "upper": upper,
-        "p": nearer,
+        "probability": nearer,
         "event": f"nearer to {neutral:g}",
         "verdict": verdict,
         "neutral": neutral,
@@ -131,7 +133,7 @@ def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
                 change=row["mean"],
                 lower=row["lower"],
                 upper=row["upper"],
-                p=nearer,
+                probability=nearer,
                 event="less related",
                 verdict=_verdict(nearer, 1 - nearer, prob, ("less related", "more related")),
             )
@@ -155,7 +157,7 @@ def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
                     closed=row["closed"],
                     closed_lower=row["closed_lower"],
                     closed_upper=row["closed_upper"],
-                    p=narrower,
+                    probability=narrower,
                     event="narrower",
                     verdict=_verdict(narrower, 1 - narrower, prob, ("narrower", "wider")),
                 )
@@ -177,7 +179,7 @@ def of_unmoved(table: pd.DataFrame, connections: Sequence[str]) -> Iterator[dict
             change=0.0,
             lower=0.0,
             upper=0.0,
-            p=0.0,
+            probability=0.0,
             event="less related",
             verdict="unchanged",
             note="no distance moved; the mean of all",
@@ -200,14 +202,14 @@ def of_overview(answers: Overview, paired: PairedFit | None) -> Iterator[dict[st
         note = f"by the thesis's rule: {answer}"
         if other in effects:
             probability = 1 - effects[other]
-        yield _row("overview", name, p=probability, event="closer than before", note=note)
+        yield _row("overview", name, probability=probability, event="closer than before", note=note)
 
 
 def of_scores(what: str, frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield the values of metrics or tests, with the query as the group."""
     for row in frame.to_dict("records"):
-        shared = ("before", "after", "change", "lower", "upper", "p", "event", "verdict", "note")
-        yield _row(what, row["metric"], group=row["query"], **{name: row[name] for name in shared})
+        values = {name: row[name] for name in (*_VALUES, "note")}
+        yield _row(what, row["metric"], group=row["query"], **values)
 
 
 def quality_frame(what: str, values: pd.DataFrame) -> pd.DataFrame:
@@ -230,7 +232,7 @@ def quality_frame(what: str, values: pd.DataFrame) -> pd.DataFrame:
         frame[f"{name}_lower"], frame[f"{name}_upper"] = part["lower"], part["upper"]
     frame["change"] = second["change"]
     frame["lower"], frame["upper"] = second["change_lower"], second["change_upper"]
-    frame["p"], frame["event"] = second["prob_change_negative"], "fell"
+    frame["probability"], frame["event"] = second["prob_change_negative"], "fell"
     frame["verdict"] = [
         "" if np.isnan(low) else "unchanged" if low == high == 0
         else "fell" if high < 0 else "rose" if low > 0 else "inconclusive"
@@ -241,7 +243,6 @@ def quality_frame(what: str, values: pd.DataFrame) -> pd.DataFrame:
 
 def of_quality(frames: Sequence[pd.DataFrame]) -> Iterator[dict[str, Any]]:
     """Yield the values of benchmarks, with the section as the group."""
-    shared = ("before", "after", "change", "lower", "upper", "p", "event", "verdict")
     for row in (row for frame in frames for row in frame.to_dict("records")):
         pairs = row["what"] == "similarity"
         note = f"{row['n']} of {row['n'] + row['n_lost']} {'pairs' if pairs else 'questions'}"
@@ -253,7 +254,7 @@ def of_quality(frames: Sequence[pd.DataFrame]) -> Iterator[dict[str, Any]]:
             row["benchmark"],
             group=row["section"],
             note=note,
-            **{name: row[name] for name in shared},
+            **{name: row[name] for name in _VALUES},
         )
 
 
@@ -285,5 +286,5 @@ def of_drift(
 
 def _row(what: str, measure: str, **values: Any) -> dict[str, Any]:
     texts = dict.fromkeys(("group", "word", "event", "verdict", "note"), "")
-    numbers = dict.fromkeys(("before", "after", "change", "lower", "upper", *_CLOSED, "p"), np.nan)
+    numbers = dict.fromkeys((*_NUMBERS, *_CLOSED), np.nan)
     return {"what": what, "measure": str(measure), **texts, **numbers, **values}

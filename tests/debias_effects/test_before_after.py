@@ -79,7 +79,7 @@ def test_one_table(result: bb.debias_effects.BeforeAfter) -> None:
     assert not table.duplicated(["what", "measure", "group", "word"]).any()
     known = table.dropna(subset=NUMBERS)
     assert (known["lower"] <= known["upper"]).all()
-    assert table["p"].dropna().between(0, 1).all()
+    assert table["probability"].dropna().between(0, 1).all()
     assert set(table["verdict"]) <= {
         "", "less related", "more related", "nearer", "farther", "narrower", "wider", "fell",
         "rose", "inconclusive", "unchanged",
@@ -98,10 +98,10 @@ def test_distances_are_those_of_fit_paired(
     own = rows(result, "distance", "associated").iloc[0]
     assert own["change"] == pytest.approx(alone.loc["associated", "mean"])
     assert own["lower"] == pytest.approx(alone.loc["associated", "lower"])
-    assert own["p"] == pytest.approx(alone.loc["associated", "prob_towards_1"])
+    assert own["probability"] == pytest.approx(alone.loc["associated", "prob_towards_1"])
     # Stereotypes of the own group moved away, towards 1.
     assert own["change"] > 0
-    assert own["p"] > 0.9
+    assert own["probability"] > 0.9
     assert own["after"] < 1
     assert own["verdict"] == "less related"
     words = result.table.query("what == 'distance' and word != ''")
@@ -114,15 +114,15 @@ def test_gaps_and_overview(result: bb.debias_effects.BeforeAfter) -> None:
     gap = rows(result, "gap", "associated - none").iloc[0]
     alone = result.paired.gap_closed().iloc[0]
     assert gap["change"] == pytest.approx(alone["change"])
-    assert gap["p"] == pytest.approx(alone["prob_narrower"])
+    assert gap["probability"] == pytest.approx(alone["prob_narrower"])
     for name in ("closed", "closed_lower", "closed_upper"):
         assert gap[name] == pytest.approx(alone[name])
     moved = rows(result, "overview", "General N moved closer").iloc[0]
     answer = result.overview.table.loc["General N moved closer", "answer"]
     assert moved["note"] == f"by the thesis's rule: {answer}"
     effects = result.paired.effects(by=None).set_index("connection")
-    assert moved["p"] == pytest.approx(1 - effects.loc["none", "prob_positive"])
-    assert (moved["p"] > 0.5) == (answer == "yes")
+    assert moved["probability"] == pytest.approx(1 - effects.loc["none", "prob_positive"])
+    assert (moved["probability"] > 0.5) == (answer == "yes")
 
 
 def test_mac_before_and_after(result: bb.debias_effects.BeforeAfter, demo: bb.Embedding) -> None:
@@ -139,7 +139,7 @@ def test_mac_before_and_after(result: bb.debias_effects.BeforeAfter, demo: bb.Em
     assert drawn[0] is not None
     assert drawn[1] is not None
     change = drawn[1] - drawn[0]
-    assert row["p"] == pytest.approx((np.abs(drawn[1] - 1) < np.abs(drawn[0] - 1)).mean())
+    assert row["probability"] == pytest.approx((np.abs(drawn[1] - 1) < np.abs(drawn[0] - 1)).mean())
     assert row["lower"] <= row["change"] <= row["upper"]
     # The draws of the change are moved so that their median is the change.
     moved = change - np.median(change) + row["change"]
@@ -230,7 +230,7 @@ def test_nothing_changes_without_a_change(demo: bb.Embedding, small: bb.Study) -
     assert (measured.loc[~left, NUMBERS] == 0).all(axis=None)
     assert measured.loc[left, ["lower", "upper"]].isna().all(axis=None)
     assert measured.loc[left, "note"].str.contains("no interval: other weights").all()
-    assert (measured["p"].dropna() == 0).all()
+    assert (measured["probability"].dropna() == 0).all()
     assert set(measured["verdict"]) == {"", "unchanged"}
     assert found.debiased.name == "demo (after)"
     told = found.summary()
@@ -544,7 +544,7 @@ def gap(before: float, after: float, half: float, verdict: str) -> dict[str, obj
     change = after - before
     closed = -change / before
     return {
-        "before": before, "after": after, "change": change, "verdict": verdict, "p": 0.6,
+        "before": before, "after": after, "change": change, "verdict": verdict, "probability": 0.6,
         "lower": change - half, "upper": change + half, "closed": closed,
         "closed_lower": closed - half / abs(before), "closed_upper": closed + half / abs(before),
     }  # fmt: skip
@@ -608,7 +608,7 @@ def test_relatedness_is_said_as_the_verdict_has_it(
 ) -> None:
     change = after - before
     row = {
-        "before": before, "after": after, "change": change, "p": 0.5, "verdict": verdict,
+        "before": before, "after": after, "change": change, "probability": 0.5, "verdict": verdict,
         "lower": change - 0.03, "upper": change + 0.03,
     }  # fmt: skip
     assert told in related_sentence(row)
