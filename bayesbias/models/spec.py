@@ -393,8 +393,8 @@ class ModelSpec:
             # A column may have any name, a parameter one of letters, digits and underscores.
             name = re.sub(r"\W", "_", f"slope_{column}")
             # A slope for all embeddings would leave differences between them as they are.
-            by = ("embedding",) if "embedding" in self.factors else ()
-            slope = Parameter(name, by, _SLOPE, covariate=str(column))
+            levels = ("embedding",) if "embedding" in self.factors else ()
+            slope = Parameter(name, levels, _SLOPE, covariate=str(column))
             spec = replace(
                 spec, parameters=(*spec.parameters, slope), mean=(*spec.mean, slope.name)
             )
