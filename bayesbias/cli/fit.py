@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -144,6 +144,13 @@ def fitting_options(command: F) -> F:
     help="Differences of distances smaller than this do not matter.",
 )
 @prob_option
+@click.option(
+    "--kind",
+    type=click.Choice(["hdi", "eti"], case_sensitive=False),
+    default="hdi",
+    show_default=True,
+    help="Highest-density or equal-tailed intervals; eti for the overviews of the thesis.",
+)
 @click.option("-o", "--out", metavar="FILE", help="Write the fit: a .nc file.")
 @force_option
 @fitting_options
@@ -161,6 +168,7 @@ def fit(
     covariates: tuple[str, ...],
     rope: float | None,
     prob: float,
+    kind: Literal["hdi", "eti"],
     out: str | None,
     force: bool,
     output: str,
@@ -197,15 +205,15 @@ def fit(
         say(f"written to {out}", quiet)
     frame: pd.DataFrame
     if show == "contrasts":
-        frame = result.contrasts(contrast, by=by, rope=rope, prob=prob)
+        frame = result.contrasts(contrast, by=by, rope=rope, prob=prob, kind=kind)
     elif show == "means":
-        frame = result.means(prob=prob)
+        frame = result.means(prob=prob, kind=kind)
     elif show == "coefficients":
-        frame = result.coefficients(prob=prob)
+        frame = result.coefficients(prob=prob, kind=kind)
     elif show == "overview":
-        frame = _overview(result, rope, prob)
+        frame = _overview(result, rope, prob, kind)
     else:
-        frame = result.parameters(prob=prob).rename_axis("parameter").reset_index()
+        frame = result.parameters(prob=prob, kind=kind).rename_axis("parameter").reset_index()
     caption = f"Model {result.spec.name}: {show}, with {prob:.0%} intervals."
     print_frame(frame, output, caption=caption)
     say(str(result.diagnostics()), quiet)
@@ -390,8 +398,10 @@ def _priors(texts: tuple[str, ...]) -> dict[str, str]:
     return {name.strip(): prior.strip() for name, _, prior in pairs}
 
 
-def _overview(result: Fit, rope: float | None, prob: float) -> pd.DataFrame:
+def _overview(
+    result: Fit, rope: float | None, prob: float, kind: Literal["hdi", "eti"]
+) -> pd.DataFrame:
     from bayesbias.models import overview
 
-    answers = overview(result, prob=prob, rope=0.05 if rope is None else rope)
+    answers = overview(result, prob=prob, kind=kind, rope=0.05 if rope is None else rope)
     return answers.formatted().rename_axis("question").reset_index()

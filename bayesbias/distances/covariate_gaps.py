@@ -228,7 +228,7 @@ def _slope(words: pd.DataFrame) -> _Slope | None:
     y_within, x_within = (v - (np.bincount(codes, v) / sizes)[codes] for v in (y, x))
     squares = float(x_within @ x_within)
     df = len(y) - len(names) - 1
-    if len(y) < _FEWEST or df < 1 or squares <= 1e-12 * max(float(x @ x), 1.0):
+    if len(y) < _FEWEST or df < 1 or squares <= 1e-24 * float(x @ x):
         return None
     value = float(x_within @ y_within) / squares
     rest = y_within - value * x_within

@@ -133,7 +133,7 @@ def covariate_values(table: pd.DataFrame, name: str) -> npt.NDArray[np.float64]:
     if names.count(name) > 1:
         raise DataError(f"the table has the column {name!r} more than once; remove one.")
     column = table[name]
-    if not pd.api.types.is_numeric_dtype(column):
+    if not pd.api.types.is_numeric_dtype(column) or column.dtype.kind == "c":
         raise DataError(f"the covariate {name!r} is of the type {column.dtype}; expected numbers.")
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     bad = np.flatnonzero(~np.isfinite(values))

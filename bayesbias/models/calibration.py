@@ -318,8 +318,8 @@ def calibrate(
         Where the true parameters are drawn from.
     truth_model : str, path-like or ModelSpec, optional
         The model that the truth is drawn from; by default the one that is fitted. With another
-        one only contrasts are compared, each as its own model defines it: for the whole table a
-        model that pools protected words speaks of new ones, and one that does not of those listed.
+        one only contrasts are compared. They are about the listed protected words, as those of
+        `Fit.contrasts` are.
     simulations : int, default 200
         The number of simulated tables.
     engine : {"exact", "nuts"}, default "exact"
@@ -455,7 +455,7 @@ def _check_contrasts(
         if contrasts or source.name != spec.name:
             lacks = spec if "connection" not in spec.factors else source
             raise SpecError(
-                f"model {lacks.name!r} does not tell connections apart, so it has no contrasts to "
+                f"model {lacks.name!r} does not distinguish connections, so it has no contrasts to "
                 "compare; choose a model that does, such as 'crossed'."
             )
         return ()

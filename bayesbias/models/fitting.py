@@ -109,7 +109,8 @@ def fit(
         Other priors, by the name of the parameter: ``{"co": "Normal(0, 1)"}``.
     covariates : iterable of str, default ()
         Columns of numbers to add a slope for, such as ``log_frequency`` of `distance_table`. The
-        contrasts then hold at equal covariates as well as at those observed.
+        contrasts then hold at equal covariates as well as at those observed. A model of several
+        embeddings has a slope in each.
     duplicates : {"drop", "keep"}, default "drop"
         What to do with duplicated rows: leave them out, or keep them and count each.
     sampler : {"nutpie", "pymc", "numpyro", "blackjax"}, default "nutpie"

@@ -15,7 +15,7 @@ import xarray as xr
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import quoted
-from bayesbias.distances import check_table
+from bayesbias.distances import check_table, covariate_values
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.spec import ATTRIBUTE_KIND, KIND_OF_CONNECTION, ModelSpec
 
@@ -26,6 +26,8 @@ REPLICATE = "replicate"
 _PAIR = ["embedding", "protected_word", "word_to_compare"]
 # Differences between embeddings below this share of the spread of distances are rounding.
 _SAME = 1e-4
+# So are differences within a covariate below this share of its largest value.
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,7 @@ def model_data(spec: ModelSpec, table: pd.DataFrame, *, observed: bool = True) -
         pair = words.ngroup().to_numpy().astype(np.intp)
     data = ModelData(levels, codes, y, _errors(table), covariates, pair)
     _check_embeddings(spec, table)
+    _check_lists(spec, table)
     if observed:
         _check_varies(spec, data)
         _check_differs(spec, data)
@@ -155,27 +158,20 @@ def model_data(spec: ModelSpec, table: pd.DataFrame, *, observed: bool = True) -
 
 
 def _covariate(spec: ModelSpec, table: pd.DataFrame, name: str) -> Array:
-    """Return a column of numbers, or say what is wrong with it."""
+    """Return a column of numbers in standard deviations from its mean, so that one prior does."""
     if name not in table.columns:
         raise DataError(
             f"model {spec.name!r} has a slope for the covariate {name!r}; the table has "
             f"{quoted([str(c) for c in table.columns], 12)}. Build it with "
             f"distance_table(..., covariates=[{name!r}]), or add such a column."
         )
-    try:
-        values = table[name].to_numpy(dtype=np.float64)
-    except (TypeError, ValueError) as err:
-        raise DataError(f"the covariate {name!r} is not a column of numbers: {err}.") from err
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        raise DataError(
-            f"the covariate {name!r} is {values[bad[0]]} in row {bad[0]} and missing or not finite "
-            f"in {bad.size} of {len(values)} rows; fill in or remove such rows."
-        )
-    if not np.ptp(values):
+    values = covariate_values(table, name)
+    # Squares of very large or small numbers would be infinite, or zero; a power of two divides
+    # without rounding.
+    scaled: Array = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
+    if not np.ptp(scaled) > _ROUNDING:
         raise DataError(f"the covariate {name!r} is {values[0]:g} in every row; leave it out.")
-    # In standard deviations from the mean, so that one prior of slopes does for all.
-    standardised: Array = (values - values.mean()) / values.std()
+    standardised: Array = (scaled - scaled.mean()) / scaled.std()
     return standardised
 
 
@@ -226,6 +222,28 @@ def _check_embeddings(spec: ModelSpec, table: pd.DataFrame) -> None:
         raise DataError(
             f"model {spec.name!r} compares embeddings and the table holds only {names[0]!r}; "
             "use model='interaction'."
+        )
+
+
+def _check_lists(spec: ModelSpec, table: pd.DataFrame) -> None:
+    """Refuse several connections of a list to a group, where a model has one effect of the two."""
+    pair = {"protected_group", "word_class"}
+    if not any(
+        pair <= set(p.by) and "connection" not in p.by
+        for p in spec.parameters
+        if any("connection" in spec[parent].by for parent in p.prior.parents)
+    ):
+        return
+    kinds = table[[*sorted(pair), "connection"]].drop_duplicates().astype("str")
+    several = kinds[kinds.duplicated(sorted(pair), keep=False)]
+    if len(several):
+        group, words = several[["protected_group", "word_class"]].iloc[0]
+        same = several[(several["protected_group"] == group) & (several["word_class"] == words)]
+        raise DataError(
+            f"the words of group {group!r} have the connections {quoted(same['connection'])} to "
+            f"the attributes of class {words!r}; model {spec.name!r} needs one connection of a "
+            "class to a group. Is 'protected_group' right? Without this column groups are named "
+            "after the classes of associated attributes."
         )
 
 

@@ -7,6 +7,7 @@ from os import PathLike
 from textwrap import fill
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from bayesbias._core.array_types import Array
@@ -36,12 +37,12 @@ class Overview:
         Differences between connections for the whole data set, with intervals and probabilities.
         Read these first: they are determined by the data, which the coefficients are not.
     table : DataFrame
-        One row per question of the thesis. ``answer`` is per cent of the protected words, or yes,
-        slightly not, no, by the thesis's rule. ``probability`` is of the event that the rule is
-        about: the expected share of words in per cent, or the posterior probability of yes; it is
-        missing where the rule has no such form. Overlapping intervals are a weak sign that two
-        distances are close, so that an answer may be far above its probability. ``meaning`` says
-        for each row what the two are.
+        One row per question of the thesis. ``answer`` is per cent of the protected words that have
+        attributes of both kinds, or yes, slightly not, no, by the thesis's rule. ``probability`` is
+        of the event that the rule is about: the expected share of words in per cent, or the
+        posterior probability of yes; it is missing where the rule has no such form. Overlapping
+        intervals are a weak sign that two distances are close, so that an answer may be far above
+        its probability. ``meaning`` says for each row what the two are.
 
     Examples
     --------
@@ -220,16 +221,28 @@ def _words(fit: Fit, rope: float, prob: float, kind: Kind) -> dict[str, tuple[ob
     of = dict(zip(fit.data.levels["connection"], range(draws.shape[1]), strict=True))
     low, high = interval(draws, prob, kind)
     mean = draws.mean(axis=0)
+    counts = fit.data.counts(("connection", "protected_word"))
     rows: dict[str, tuple[object, float, str]] = {}
 
+    def places(a: str, b: str) -> tuple[int, int, npt.NDArray[np.bool_]] | None:
+        """Return where the two kinds of attributes are, and which words have distances from both.
+
+        What a model says of the others, of a group without stereotypes, is mostly its prior.
+        """
+        if _LETTERS[a] not in of or _LETTERS[b] not in of:
+            return None
+        i, j = of[_LETTERS[a]], of[_LETTERS[b]]
+        both = (counts[i] > 0) & (counts[j] > 0)
+        return (i, j, both) if both.any() else None
+
     def close(name: str, a: str, b: str) -> None:
-        if _LETTERS[a] in of and _LETTERS[b] in of:
-            i, j = of[_LETTERS[a]], of[_LETTERS[b]]
+        if found := places(a, b):
+            i, j, words = found
             overlap = (low[i] <= high[j]) & (low[j] <= high[i])
             near = np.abs(draws[:, i] - draws[:, j]) < rope
             rows[name] = (
-                100 * float(overlap.mean()),
-                100 * float(near.mean()),
+                100 * float(overlap[words].mean()),
+                100 * float(near[:, words].mean()),
                 f"answer: words whose {prob:.0%} intervals of the distances from {_LETTERS[a]} and "
                 f"{_LETTERS[b]} attributes overlap, the thesis's sign that the distances are "
                 f"close; probability: the expected share of words whose two distances differ by "
@@ -237,11 +250,11 @@ def _words(fit: Fit, rope: float, prob: float, kind: Kind) -> dict[str, tuple[ob
             )
 
     def closer(name: str, a: str, b: str) -> None:
-        if _LETTERS[a] in of and _LETTERS[b] in of:
-            i, j = of[_LETTERS[a]], of[_LETTERS[b]]
+        if found := places(a, b):
+            i, j, words = found
             rows[name] = (
-                100 * float((mean[i] < mean[j]).mean()),
-                100 * float((draws[:, i] < draws[:, j]).mean()),
+                100 * float((mean[i] < mean[j])[words].mean()),
+                100 * float((draws[:, i] < draws[:, j])[:, words].mean()),
                 f"answer: words whose mean distance from {_LETTERS[a]} attributes is below that "
                 f"from {_LETTERS[b]} ones; probability: the expected share of such words",
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
@@ -17,6 +18,7 @@ from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed
 from bayesbias._core.validation import at_least, one_of
 from bayesbias._core.wording import quoted
+from bayesbias.distances import Duplicates
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.contrasts import flat, tidy_draws
 from bayesbias.models.fitted_model import Fit
@@ -224,7 +226,9 @@ class PairedFit:
         rest = [dim for dim in cells.dims if dim != "embedding"]
         return tidy_draws(cells.transpose(*rest[:2], "embedding", *rest[2:]), prob, kind)
 
-    def change_draws(self, contrast: str, *, by: str | None = None) -> xr.DataArray:
+    def change_draws(
+        self, contrast: str, *, by: str | None = None, observed: bool = False
+    ) -> xr.DataArray:
         """Return the draws of the change in a contrast, after minus before.
 
         Parameters
@@ -233,13 +237,15 @@ class PairedFit:
             A linear expression of connections, as in `Fit.contrasts`.
         by : {None, "protected_word", "protected_group", "attribute_group"}, default None
             What to have one change for.
+        observed : bool, default False
+            Of a model with covariates: the covariates as they are, instead of equal for all.
 
         Returns
         -------
         xarray.DataArray
             With dims ``chain``, ``draw`` and, if given, `by`.
         """
-        return self._change(self._gap(contrast, by))
+        return self._change(self._gap(contrast, by, observed))
 
     def changes(
         self,
@@ -266,14 +272,19 @@ class PairedFit:
         -------
         DataFrame
             ``contrast``, the level of `by`, ``mean``, ``sd``, ``lower``, ``upper`` and
-            ``prob_negative`` of the change.
+            ``prob_negative`` of the change. Of a model with covariates also ``covariates``, as in
+            `Fit.contrasts`.
         """
         check_interval(prob, kind)
-        array = self.change_draws(contrast, by=by)
-        result = tidy_draws(array, prob, kind)
-        result["prob_negative"] = np.atleast_1d((flat(array) < 0).mean(axis=0))
-        result.insert(0, "contrast", contrast)
-        return result
+
+        def table(observed: bool) -> pd.DataFrame:
+            array = self.change_draws(contrast, by=by, observed=observed)
+            result = tidy_draws(array, prob, kind)
+            result["prob_negative"] = np.atleast_1d((flat(array) < 0).mean(axis=0))
+            result.insert(0, "contrast", contrast)
+            return result
+
+        return self._at_covariates(table)
 
     def gap_closed(
         self,
@@ -303,9 +314,17 @@ class PairedFit:
             ``change_upper``; ``closed``, the share of the gap that is gone (median), with
             ``closed_lower`` and ``closed_upper`` (equal tails: a ratio has no mean where the gap
             may be zero), and ``prob_narrower``, the probability that the gap is smaller in size.
+            Of a model with covariates also ``covariates``, as in `Fit.contrasts`.
         """
         check_interval(prob, kind)
-        draws = self._gap(contrast, by)
+        return self._at_covariates(
+            lambda observed: self._closed(contrast, by, prob, kind, observed=observed)
+        )
+
+    def _closed(
+        self, contrast: str, by: By | None, prob: float, kind: Kind, *, observed: bool
+    ) -> pd.DataFrame:
+        draws = self._gap(contrast, by, observed)
         b, a = self._before_and_after(draws)
         change = a - b
         closed = -change / b
@@ -365,9 +384,19 @@ class PairedFit:
             name="width of the interval of a change / of two separate fits",
         )
 
-    def _gap(self, contrast: str, by: str | None) -> xr.DataArray:
+    def _at_covariates(self, table: Callable[[bool], pd.DataFrame]) -> pd.DataFrame:
+        """Return a table at equal covariates, and below it the one at those observed."""
+        if not self.joint.spec.covariates:
+            return table(False)
+        parts = [table(observed) for observed in (False, True)]
+        for part, name in zip(parts, ("equal", "as observed"), strict=True):
+            part.insert(1, "covariates", name)
+        return pd.concat(parts, ignore_index=True)
+
+    def _gap(self, contrast: str, by: str | None, observed: bool = False) -> xr.DataArray:
         """Return the draws of a contrast before and after."""
-        return self.joint.contrast_draws(contrast, by="embedding" if by is None else by)
+        by = "embedding" if by is None else by
+        return self.joint.contrast_draws(contrast, by=by, observed=observed)
 
     def _cells(self, by: By | None) -> xr.DataArray:
         """Return the draws of the means of each connection before and after."""
@@ -404,7 +433,8 @@ def fit_paired(
     draws: int = 2000,
     chains: int = 4,
     seed: Seed = 0,
-    duplicates: Literal["drop", "keep"] = "drop",
+    covariates: Iterable[str] = (),
+    duplicates: Duplicates = "drop",
     sampler: str = "nutpie",
     progress: bool = True,
 ) -> PairedFit:
@@ -427,6 +457,8 @@ def fit_paired(
         Number of chains.
     seed : int, Generator or None, default 0
         The same seed gives the same draws; a NumPy generator draws one.
+    covariates : iterable of str, default ()
+        Columns of numbers to add a slope for, as in `fit`; one in each embedding.
     duplicates : {"drop", "keep"}, default "drop"
         What to do with duplicated rows. Kept ones are matched by their order.
     sampler : str, default "nutpie"
@@ -461,14 +493,15 @@ def fit_paired(
     one_of("engine", engine, ENGINES)
     at_least("draws", draws, 1)
     at_least("chains", chains, 1)
-    spec = load_model(model)
+    spec = load_model(model).vary(covariates=covariates)
     if "embedding" not in spec.factors:
         raise SpecError(
             f"model {spec.name!r} does not distinguish embeddings; fit_paired needs one that does, "
             "such as 'embeddings'."
         )
-    tables = _match(*(prepare_table(table, duplicates=duplicates) for table in (before, after)))
-    names = tuple(str(table["embedding"].iloc[0]) for table in (before, after))
+    given = [prepare_table(table, duplicates=duplicates) for table in (before, after)]
+    tables = _match(given[0], given[1])
+    names = tuple(str(table["embedding"].iloc[0]) for table in given)
     joint = fit_rows(
         spec,
         pd.concat(tables, ignore_index=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -369,7 +370,7 @@ class ModelSpec:
             One residual scale, or one for each connection.
         covariates : iterable of str, default ()
             Columns of numbers to add a slope for, with the prior Normal(0, 0.1) per standard
-            deviation: ``log_frequency``.
+            deviation: ``log_frequency``. A model of several embeddings has a slope in each.
 
         Returns
         -------
@@ -389,7 +390,11 @@ class ModelSpec:
         for column in covariates:
             if column in spec.covariates:
                 continue
-            slope = Parameter(f"slope_{column}", (), _SLOPE, covariate=str(column))
+            # A column may have any name, a parameter one of letters, digits and underscores.
+            name = re.sub(r"\W", "_", f"slope_{column}")
+            # A slope for all embeddings would leave differences between them as they are.
+            levels = ("embedding",) if "embedding" in self.factors else ()
+            slope = Parameter(name, levels, _SLOPE, covariate=str(column))
             spec = replace(
                 spec, parameters=(*spec.parameters, slope), mean=(*spec.mean, slope.name)
             )

@@ -111,6 +111,11 @@ def t_contrasts(
         {**({} if by is None else {by: unit.label}), **unit.interval(layout, prob)}
         for unit in layout.units({n: w for n, w in weights.items() if w}, by)
     ]
+    if not rows and by == "attribute_group":
+        raise DataError(
+            f"the stereotypes of {quoted(layout.groups)} are not compared with another group, so "
+            "there is no contrast of the same attributes; use by='protected_group'."
+        )
     if not rows:
         raise DataError(
             f"no {by} of the table has all connections of {contrast!r}; ask for a "

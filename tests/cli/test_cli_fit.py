@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from simulated import simulated_table
 
@@ -65,6 +68,17 @@ def test_what_can_be_shown(
 ) -> None:
     main(["fit", table, *FAST, "--model", "separate", "--show", show, "--format", "csv"])
     assert capsys.readouterr().out.startswith(expected)
+
+
+def test_the_kind_of_interval_can_be_chosen(
+    table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "fit.nc")
+    main(["fit", table, *FAST, "--kind", "eti", "--out", path, "--format", "csv", "--quiet"])
+    row = pd.read_csv(io.StringIO(capsys.readouterr().out)).iloc[0]
+    draws = bb.load_fit(path).contrast_draws("associated - none")
+    expected = np.quantile(draws, [0.055, 0.945])
+    np.testing.assert_allclose(row[["lower", "upper"]].to_numpy(float), expected, atol=2e-3)
 
 
 def test_models_priors_and_rows_can_be_chosen(

@@ -254,7 +254,7 @@ def test_bad_input(table: pd.DataFrame) -> None:
         ({"n_jobs": 0}, "'n_jobs' is 0"),
         ({"contrasts": "associated - none"}, "expected a list"),
         ({"contrasts": ["associated - nothing"]}, "there is no 'nothing' here"),
-        ({"truth_model": "baseline"}, "'baseline' does not tell connections apart"),
+        ({"truth_model": "baseline"}, "'baseline' does not distinguish connections"),
         ({"truth_model": "krossed"}, "'model' is 'krossed'"),
     ):
         with pytest.raises(SpecError, match=message):

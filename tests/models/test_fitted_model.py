@@ -525,15 +525,51 @@ def test_replicates_become_means_and_errors(rng: np.random.Generator) -> None:
     ("change", "message"),
     [
         ({}, "slope for the covariate 'x'; the table has .*covariates=..x"),
-        ({"x": "many"}, "the covariate 'x' is not a column of numbers"),
-        ({"x": np.nan}, "the covariate 'x' is nan in row 0 and missing or not finite in all"),
+        ({"x": "many"}, "the covariate 'x' is of the type .*; expected numbers"),
+        ({"x": "3.5"}, "the covariate 'x' is of the type .*; expected numbers"),
+        ({"x": 1j}, "the covariate 'x' is of the type complex128; expected numbers"),
+        ({"x": np.nan}, r"'x' is nan in row 0 \('.*', '.*'\), and not a finite number in all rows"),
         ({"x": 3.0}, "the covariate 'x' is 3 in every row"),
+        ({"x": 0.0}, "the covariate 'x' is 0 in every row"),
     ],
 )
 def test_bad_covariates(table: pd.DataFrame, change: dict[str, object], message: str) -> None:
     spec = bb.load_model("crossed").vary(covariates=["x"])
     with pytest.raises(DataError, match=message.replace("all", f"{len(table)} of {len(table)}")):
         model_data(spec, table.assign(**change))
+
+
+def test_the_unit_of_a_covariate_does_not_matter(
+    table: pd.DataFrame, rng: np.random.Generator
+) -> None:
+    """Not even one in which squares are infinite or zero: a power of two loses no digit."""
+    table = prepare_table(table)
+    x = rng.normal(-8, 2, len(table))
+    spec = bb.load_model("crossed").vary(covariates=["x"])
+    expected = (x - x.mean()) / x.std()
+    for unit in (1.0, 2.0**1000, 2.0**-1000):
+        found = model_data(spec, table.assign(x=unit * x)).covariates["x"]
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+    with pytest.raises(SpecError, match="no covariate 'cosine_similarity'; .* columns are none"):
+        model_data(bb.load_model("crossed").vary(covariates=["cosine_similarity"]), table)
+
+
+def test_a_covariate_may_have_any_name(table: pd.DataFrame, rng: np.random.Generator) -> None:
+    named = table.assign(**{"per million (é)": rng.normal(size=len(table))})
+    fit = bb.fit(named, "crossed", draws=50, covariates=["per million (é)"])
+    plain = bb.fit(
+        named.rename(columns={"per million (é)": "x"}), "crossed", draws=50, covariates=["x"]
+    )
+    np.testing.assert_array_equal(fit.draws("slope_per_million__é_"), plain.draws("slope_x"))
+
+
+def test_a_list_has_one_connection_to_a_group(table: pd.DataFrame) -> None:
+    """As in a table whose groups are all called the same."""
+    with pytest.raises(
+        DataError, match="group 'all' have the connections 'associated', 'different'"
+    ):
+        bb.fit(table.assign(protected_group="all"), draws=50)
+    bb.fit(table.assign(protected_group="all"), "crossed", draws=50)  # has no groups
 
 
 def test_bad_factors_and_errors(table: pd.DataFrame) -> None:

@@ -152,6 +152,23 @@ def test_without_some_connections(fit: bb.models.Fit) -> None:
     assert list(table.index) == ["A close to N", "General HPDI outside of 0"]
 
 
+@pytest.mark.filterwarnings("ignore:.*cells have no row")
+def test_words_without_stereotypes_do_not_count(fit: bb.models.Fit) -> None:
+    """The shares are those of the other group alone: `separate` does not pool words."""
+    table = fit.table
+    lacking = table[table["word_class"] != "g1_stereotype"]
+    both = bb.fit(lacking, "separate", draws=250)
+    found = bb.overview(both, kind="eti").table.iloc[:3]
+    # By hand, from the means of the words that have stereotypes.
+    means = both.means().pivot_table(index="protected_word", columns="connection", values="mean")
+    own = means.loc[["p00", "p01"]]
+    share = 100 * float((own["human"] < own["associated"]).mean())
+    assert found.loc["H closer than A", "answer"] == share
+    draws = both.expected(["word_to_compare"]).sel(protected_word=["p00", "p01"])
+    near = abs(draws.sel(connection="associated") - draws.sel(connection="none")) < 0.05
+    assert found.loc["A close to N", "probability"] == pytest.approx(100 * float(near.mean()))
+
+
 def test_fits_that_have_no_overview(fit: bb.models.Fit) -> None:
     def exact(table: pd.DataFrame, model: str) -> bb.models.Fit:
         return bb.fit(table, model, engine="exact", draws=50)

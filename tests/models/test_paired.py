@@ -217,7 +217,29 @@ def test_after_has_its_own_standard_errors_and_covariates(rng: np.random.Generat
         np.testing.assert_allclose(own["cosine_similarity"], similarity, atol=1e-12)
     assert joint.data.error is not None
     np.testing.assert_array_equal(joint.data.error, joint.table["standard_error"])
-    assert joint.posterior["slope_log_norm"].sizes.keys() == {"chain", "draw"}
+    assert joint.posterior["slope_log_norm"].sizes.keys() == {"chain", "draw", "embedding"}
+
+
+def test_each_embedding_has_its_own_slope(rng: np.random.Generator) -> None:
+    """What a covariate does to the change of a contrast, with slopes that are known."""
+    before = simulated_table(3)
+    words = before["word_to_compare"].unique()
+    neutral = pd.Series(words, words).str.startswith("neutral")
+    x = pd.Series(rng.normal(size=len(words)), words) - 1.0 * neutral
+    before["x"] = before["word_to_compare"].map(x)
+    # The second embedding differs by the effect of the covariate alone, and noise.
+    shift = 0.05 * before["x"] + rng.normal(0, 0.005, len(before))
+    after = before.assign(cosine_distance=before["cosine_distance"] + shift, embedding="after")
+    paired = bb.fit_paired(before, after, plain_model(), covariates=["x"], draws=500, seed=1)
+    slopes = paired.draws("slope_x") / before["x"].std(ddof=0)
+    assert (slopes[:, 1] - slopes[:, 0]).mean() == pytest.approx(0.05, abs=0.005)
+    for table in (paired.changes("associated - none"), paired.gap_closed("associated - none")):
+        assert list(table["covariates"]) == ["equal", "as observed"]
+    mean = paired.changes("associated - none")["mean"]
+    rows = before.assign(shift=shift).groupby("connection")["shift"].mean()
+    assert mean[0] == pytest.approx(0, abs=0.01)
+    assert mean[1] == pytest.approx(rows["associated"] - rows["none"], abs=0.01)
+    assert "covariates" not in bb.fit_paired(before, after, plain_model(), draws=50).changes()
 
 
 def test_tables_that_do_not_go_together(rng: np.random.Generator) -> None:
@@ -249,6 +271,13 @@ def test_tables_that_are_the_same_are_refused(moved: float, rng: np.random.Gener
     distance = after["cosine_distance"].where(~human, same["cosine_distance"])
     with pytest.raises(DataError, match="the 36 distances of 'human' are the same in 'before' and"):
         bb.fit_paired(before, after.assign(cosine_distance=distance))
+
+
+def test_tables_need_not_name_their_embeddings(rng: np.random.Generator) -> None:
+    before = simulated_table(3)
+    tables = [table.drop(columns="embedding") for table in (before, after_of(before, rng))]
+    paired = bb.fit_paired(tables[0], tables[1], plain_model(), draws=50)
+    assert paired.names == ("embedding", "embedding")
 
 
 def test_a_model_of_the_user(rng: np.random.Generator) -> None:

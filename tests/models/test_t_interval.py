@@ -167,6 +167,9 @@ def test_what_cannot_be_done() -> None:
         bb.t_contrasts(ok, "associated - nothing")
     with pytest.raises(SpecError, match="'prob' is 89"):
         bb.t_contrasts(ok, prob=89)
+    alone = ok[ok["protected_group"] == "g0"]
+    with pytest.raises(DataError, match="stereotypes of 'g0' are not compared with another group"):
+        bb.t_contrasts(alone, "associated - different", by="attribute_group")
     two = pd.concat([table, table.assign(embedding="other")])
     with pytest.raises(DataError, match="holds 2 embeddings .* give one at a time"):
         bb.t_contrasts(two)
