@@ -252,10 +252,12 @@ def _with_more_points(
 
     With few points a proposal is rough; more of them still cost less than chains.
     """
-    arms = _with_arms(target, modes)
+    proposal: _Grid | _Mixture = _with_arms(target, modes)
     results = results.copy()
     for times, rounds, worst in _MORE_POINTS:
-        tried = _adapted(target, arms, rng, times * pilot, draws, rounds)
+        assert isinstance(proposal, _Mixture)  # as are all that are adapted
+        tried = _adapted(target, proposal, rng, times * pilot, draws, rounds)
+        proposal = tried.proposal
         results.append(_reject(target, tried, draws, pilot, rng, worst))
         fair = [result for result in results if result.good(draws, worst)]
         if fair:
