@@ -20,12 +20,12 @@ import pandas as pd
 import bayesbias as bb
 
 
-def measured(embeddings: list[bb.Embedding], table: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return scores by words, scores by all of an embedding, and a calibration."""
+def measured(embeddings: list[bb.Embedding]) -> list[pd.DataFrame]:
+    """Return scores by words, scores by all of an embedding, and silhouettes."""
     return [
         bb.run_queries("weat_es", "weat_7", embeddings, seed=1),
         bb.run_queries("semaxis", "weat_7", embeddings, subqueries=True, seed=1),
-        bb.calibrate("connection", table, simulations=12, draws=100, seed=3, progress=False).table,
+        bb.silhouettes("weat_es", "weat_7", embeddings[0], runs=40, chance=19, seed=1).table,
     ]
 
 
@@ -55,8 +55,7 @@ def main() -> None:
     warnings.simplefilter("ignore", bb.errors.BayesBiasWarning)
     scheduler, folder, *commands = sys.argv[1:]
     common = [bb.load_embedding(path) for path in sorted(Path(folder).glob("*.npy"))]
-    table = bb.distance_table("demo", "weat_7")
-    expected = measured(common, table)
+    expected = measured(common)
     found: dict[str, Any] = {}
     while not Path(scheduler).exists() or not Path(scheduler).stat().st_size:
         time.sleep(0.1)
@@ -71,7 +70,7 @@ def main() -> None:
         try:
             # A host may have had nothing to do the first time.
             while not got or thread.is_alive():
-                got.append(measured(common, table))
+                got.append(measured(common))
         finally:
             stop.set()
             thread.join()
