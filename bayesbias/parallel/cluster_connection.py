@@ -40,6 +40,7 @@ _BATCH = 0.5
 _MOST_TASKS = 1000
 # What has a host has a port; inproc:// and others of Dask are left to it.
 _ADDRESS = re.compile(r"((tcp|tls)://)?[^/\s]+:\d{1,5}|(?!tcp:|tls:)\w+://\S+")
+_LOOPBACK = re.compile(r"(\w+://)?(127\.|localhost:|\[::1\])")
 # Seconds after which a person is told that no worker is there.
 _PATIENCE = 30.0
 
@@ -294,10 +295,14 @@ def _connect(address: object, timeout: float) -> Client:
     try:
         return Client(place, timeout=timeout, set_as_default=False, security=secure)
     except Exception as err:  # another program may answer anything
-        raise ClusterError(
-            f"no Dask scheduler at {place} ({_first_line(err)}); start one (dask scheduler), or "
-            "give its address as it prints it."
-        ) from err
+        advice = "start one (dask scheduler), or give its address as it prints it."
+        if _LOOPBACK.match(place):
+            # Dask falls back to this address on a machine without a default route.
+            advice += (
+                " Only programs on the machine of the scheduler reach this address; for other "
+                "machines, start it with --interface (such as eth0) or --host."
+            )
+        raise ClusterError(f"no Dask scheduler at {place} ({_first_line(err)}); {advice}") from err
 
 
 def _address_in(path: Path) -> str:
