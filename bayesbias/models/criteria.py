@@ -540,15 +540,22 @@ def compare(
                 f"the fits {first!r} and {name!r} are of different tables; only fits of the same "
                 "rows can be compared."
             )
-    criteria = {
-        name: fit.waic() if criterion == "waic" else fit.loo(by=by) for name, fit in by_name.items()
-    }
+    return compare_criteria(
+        {
+            name: fit.waic() if criterion == "waic" else fit.loo(by=by)
+            for name, fit in by_name.items()
+        }
+    )
+
+
+def compare_criteria(criteria: Mapping[str, Elpd]) -> Comparison:
+    """Compare criteria of one kind, of fits of the same table, as `compare` does."""
     doubtful = {name: elpd for name, elpd in criteria.items() if elpd.unreliable}
     if doubtful:
         counts = [f"{elpd.unreliable:,} ({name})" for name, elpd in doubtful.items()]
         one = next(iter(doubtful.values()))
         warn(_not_to_trust(one, f"in some of the {_units(one)}: {enumerated(counts)}"))
-    label = criterion.upper()
+    label = next(iter(criteria.values())).kind
     order = sorted(criteria, key=lambda name: criteria[name].deviance)
     best = criteria[order[0]]
     rows = []
