@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pandas as pd
@@ -437,6 +437,10 @@ class Part:
             words = shown_words(self._read(artifacts.CONTRASTS))
             return plots.plot_means(fitted, study=self.study, prob=prob, words=words)
 
+        @cache  # each figure is drawn twice
+        def predicted() -> plots.PredictedDensities:
+            return plots.predicted_densities(self.fitted(lead), prob=prob)
+
         figures: dict[str, tuple[str, Draw]] = {
             artifacts.DISTANCES_FIGURE: (
                 self.key(artifacts.TABLE_STEP),
@@ -450,7 +454,10 @@ class Part:
             artifacts.GROUPS_FIGURE: of_fit(
                 lead, partial(plots.plot_means, study=self.study, by="protected_group")
             ),
-            artifacts.PREDICTIVE_FIGURE: of_fit(lead, plots.plot_predictive_check),
+            artifacts.PREDICTIVE_FIGURE: (
+                self.fit_key(lead),
+                lambda: plots.draw_predicted(predicted()),
+            ),
         }
         if audit_figures.has_coefficients(self._spec(lead)):
             figures[artifacts.COEFFICIENTS_FIGURE] = of_fit(lead, plots.plot_coefficients)
