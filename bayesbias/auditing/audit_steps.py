@@ -37,7 +37,7 @@ from bayesbias.models import (
     Elpd,
     Fit,
     ModelSpec,
-    compare_criteria,
+    compare,
     fit,
     overview,
     seconds_to_fit,
@@ -241,8 +241,8 @@ class Part:
             names = [spec.name for spec in self.options.models]
             waic, loo, diagnostics = zip(*map(self._criteria, names), strict=True)
             return {
-                artifacts.COMPARISON: compare_criteria(dict(zip(names, waic, strict=True))),
-                artifacts.COMPARISON_LOO: compare_criteria(dict(zip(names, loo, strict=True))),
+                artifacts.COMPARISON: compare(dict(zip(names, waic, strict=True)), "waic"),
+                artifacts.COMPARISON_LOO: compare(dict(zip(names, loo, strict=True)), "loo"),
                 artifacts.DIAGNOSTICS: diagnostics_table(diagnostics),
             }
 

@@ -8,7 +8,6 @@ from bayesbias.models.contrasts import contrast_weights as contrast_weights
 from bayesbias.models.contrasts import tidy_draws as tidy_draws
 from bayesbias.models.criteria import Comparison, Elpd, compare
 from bayesbias.models.criteria import check_levels as check_levels
-from bayesbias.models.criteria import compare_criteria as compare_criteria
 from bayesbias.models.diagnostics import ESS_MIN as ESS_MIN
 from bayesbias.models.diagnostics import R_HAT_MAX as R_HAT_MAX
 from bayesbias.models.diagnostics import Diagnostics
