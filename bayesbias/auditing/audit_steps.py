@@ -293,8 +293,9 @@ class Part:
         shown = list(dict.fromkeys([self.lead, *(n for n in self._order if n == "connection")]))
 
         def make() -> Contents:
+            spec = self.fitted(self.lead).spec
             self.loaded_fits.clear()  # another fit needs room
-            equal = self._at_equal_frequency()
+            equal = self._at_equal_frequency(spec)
             lead = self.fitted(self.lead)
             fits = {name: self.fitted(name) for name in shown}
             return {
@@ -307,13 +308,13 @@ class Part:
         inputs = {"fits": [self.fit_key(name) for name in shown], "prob": prob, "rope": rope}
         self._step(artifacts.EFFECTS_STEP, inputs, make)
 
-    def _at_equal_frequency(self) -> Fit | None:
+    def _at_equal_frequency(self, spec: ModelSpec) -> Fit | None:
         """Fit the leading model once more with a slope for the frequency of attributes."""
         if FREQUENCY not in self.table.columns:
             return None
         fitted = fit(
             self.table,
-            self._spec(self.lead),
+            spec,
             covariates=[FREQUENCY],
             progress=self.options.progress,
             **self._settings,
