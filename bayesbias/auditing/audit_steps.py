@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pandas as pd
@@ -20,6 +20,7 @@ from bayesbias.auditing.audit_options import Options, leading
 from bayesbias.auditing.effect_tables import (
     coefficients_table,
     contrasts_table,
+    diagnostics_row,
     diagnostics_table,
     shown_words,
 )
@@ -33,6 +34,7 @@ from bayesbias.embeddings import Embedding
 from bayesbias.errors import BayesBiasError, BayesBiasWarning, DataError
 from bayesbias.metrics import Metric, WEATEffectSize
 from bayesbias.models import (
+    Elpd,
     Fit,
     ModelSpec,
     compare,
@@ -199,7 +201,6 @@ class Part:
         def make() -> Contents:
             fitted = fit(self.table, spec, progress=self.options.progress, **self._settings)
             stop_if_interrupted(fitted)
-            self.loaded_fits[spec.name] = fitted
             return {artifacts.FIT: fitted}
 
         inputs = {
@@ -220,8 +221,12 @@ class Part:
         return slugs([spec.name for spec in self.options.models])
 
     def fitted(self, name: str) -> Fit:
-        """Return a fit, from its file if it was not made just now."""
+        """Return a fit from its file, and keep it until another one is asked for.
+
+        Together, the fits of a long table need many times the memory of one.
+        """
         if name not in self.loaded_fits:
+            self.loaded_fits.clear()
             self.loaded_fits[name] = self._read(artifacts.FIT, self._fit_files[name])
         return self.loaded_fits[name]
 
@@ -233,15 +238,21 @@ class Part:
         """Compare the models, by WAIC and by leaving out whole attributes."""
 
         def make() -> Contents:
-            fits = {spec.name: self.fitted(spec.name) for spec in self.options.models}
+            names = [spec.name for spec in self.options.models]
+            waic, loo, diagnostics = zip(*map(self._criteria, names), strict=True)
             return {
-                artifacts.COMPARISON: compare(fits, "waic"),
-                artifacts.COMPARISON_LOO: compare(fits, "loo", by="word_to_compare"),
-                artifacts.DIAGNOSTICS: diagnostics_table(fits),
+                artifacts.COMPARISON: compare(dict(zip(names, waic, strict=True)), "waic"),
+                artifacts.COMPARISON_LOO: compare(dict(zip(names, loo, strict=True)), "loo"),
+                artifacts.DIAGNOSTICS: diagnostics_table(diagnostics),
             }
 
         inputs = {"fits": [self.fit_key(spec.name) for spec in self.options.models]}
         self._step(artifacts.COMPARISON_STEP, inputs, make)
+
+    def _criteria(self, name: str) -> tuple[Elpd, Elpd, dict[str, Any]]:
+        """Return WAIC, leave-one-out by attribute and the diagnostics of a fit, then let it go."""
+        fitted = self.fitted(name)
+        return fitted.waic(), fitted.loo(by="word_to_compare"), diagnostics_row(name, fitted)
 
     @cached_property
     def _order(self) -> list[str]:
@@ -282,8 +293,10 @@ class Part:
         shown = list(dict.fromkeys([self.lead, *(n for n in self._order if n == "connection")]))
 
         def make() -> Contents:
+            spec = self.fitted(self.lead).spec
+            self.loaded_fits.clear()  # another fit needs room
+            equal = self._at_equal_frequency(spec)
             lead = self.fitted(self.lead)
-            equal = self._at_equal_frequency(lead)
             fits = {name: self.fitted(name) for name in shown}
             return {
                 artifacts.CONTRASTS: contrasts_table(lead, equal=equal, prob=prob, rope=rope),
@@ -295,13 +308,13 @@ class Part:
         inputs = {"fits": [self.fit_key(name) for name in shown], "prob": prob, "rope": rope}
         self._step(artifacts.EFFECTS_STEP, inputs, make)
 
-    def _at_equal_frequency(self, lead: Fit) -> Fit | None:
+    def _at_equal_frequency(self, spec: ModelSpec) -> Fit | None:
         """Fit the leading model once more with a slope for the frequency of attributes."""
         if FREQUENCY not in self.table.columns:
             return None
         fitted = fit(
             self.table,
-            lead.spec,
+            spec,
             covariates=[FREQUENCY],
             progress=self.options.progress,
             **self._settings,
@@ -425,6 +438,10 @@ class Part:
             words = shown_words(self._read(artifacts.CONTRASTS))
             return plots.plot_means(fitted, study=self.study, prob=prob, words=words)
 
+        @cache  # each figure is drawn twice
+        def predicted() -> plots.PredictedDensities:
+            return plots.predicted_densities(self.fitted(lead), prob=prob)
+
         figures: dict[str, tuple[str, Draw]] = {
             artifacts.DISTANCES_FIGURE: (
                 self.key(artifacts.TABLE_STEP),
@@ -438,7 +455,10 @@ class Part:
             artifacts.GROUPS_FIGURE: of_fit(
                 lead, partial(plots.plot_means, study=self.study, by="protected_group")
             ),
-            artifacts.PREDICTIVE_FIGURE: of_fit(lead, plots.plot_predictive_check),
+            artifacts.PREDICTIVE_FIGURE: (
+                self.fit_key(lead),
+                lambda: plots.draw_predicted(predicted()),
+            ),
         }
         if audit_figures.has_coefficients(self._spec(lead)):
             figures[artifacts.COEFFICIENTS_FIGURE] = of_fit(lead, plots.plot_coefficients)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -130,17 +130,21 @@ def coefficients_table(fits: Mapping[str, Fit], prob: float) -> pd.DataFrame:
     return table[["model", *table.columns.drop("model")]]
 
 
-def diagnostics_table(fits: Mapping[str, Fit]) -> pd.DataFrame:
+def diagnostics_row(name: str, fit: Fit) -> dict[str, Any]:
+    """Return what speaks for and against a fit."""
+    checks = fit.diagnostics()
+    return {
+        "model": name,
+        "engine": fit.provenance["engine"],
+        "scale_sampler": str(fit.provenance.get("scale_sampler", "")),
+        "draws": fit.posterior.sizes["chain"] * fit.posterior.sizes["draw"],
+        "ok": checks.ok,
+        "found": checks.description,
+        "problems": "; ".join(checks.problems),
+        "notes": "; ".join(checks.notes),
+    }
+
+
+def diagnostics_table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Return what speaks for and against each fit, one row each."""
-    rows = []
-    for name, fit in fits.items():
-        checks = fit.diagnostics()
-        row: dict[str, Any] = {"model": name, "engine": fit.provenance["engine"]}
-        row["scale_sampler"] = str(fit.provenance.get("scale_sampler", ""))
-        row["draws"] = fit.posterior.sizes["chain"] * fit.posterior.sizes["draw"]
-        row["ok"] = checks.ok
-        row["found"] = checks.description
-        row["problems"] = "; ".join(checks.problems)
-        row["notes"] = "; ".join(checks.notes)
-        rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(list(rows))

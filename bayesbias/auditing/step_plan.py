@@ -37,7 +37,8 @@ class StepPlan:
 
     def begin(self, name: str, estimate: Callable[[], float | None] | None = None) -> None:
         """Log that a step begins; `estimate` is asked for seconds if nothing better is known."""
-        if name not in self._doing:
+        # An estimate may take a while, and is for those who read it.
+        if name not in self._doing or not _log.isEnabledFor(logging.INFO):
             return
         seconds = self._earlier.get(name, self._alike.get(_without_embedding(name)))
         if seconds is None and estimate is not None:

@@ -81,9 +81,13 @@ class Layers:
         # A word's frequency, or its norm, is that in each embedding.
         by = ["protected_word", "word_class", *({"embedding"} & set(data.levels))]
         for name, values in data.covariates.items():
-            frame = table[by].astype("str").assign(value=values)
-            mean = frame.groupby(by, sort=False)["value"].mean().to_xarray()
-            means[name] = mean.sel(protected_word=group_of["protected_word"]).fillna(0.0)
+            frame = table[by].assign(value=values)
+            rows = frame.groupby(by, sort=False, observed=True)["value"].mean().reset_index()
+            mean = rows.astype(dict.fromkeys(by, "str")).set_index(by)["value"].to_xarray()
+            order = {of: rows[of].unique().astype("str") for of in by} | {
+                "protected_word": group_of["protected_word"]
+            }
+            means[name] = mean.sel(order).fillna(0.0)
         return cls(share, means, group_of)
 
 

@@ -474,7 +474,7 @@ class Comparison(pd.DataFrame):
 
 
 def compare(
-    fits: Mapping[str, Fit | Model] | Iterable[Fit | Model],
+    fits: Mapping[str, Fit | Model | Elpd] | Iterable[Fit | Model],
     criterion: Literal["waic", "loo"] = "waic",
     *,
     by: str | None = None,
@@ -484,9 +484,11 @@ def compare(
 
     Parameters
     ----------
-    fits : mapping of str to Fit, or list of Fit or models
+    fits : mapping of str to Fit, model or Elpd, or list of Fit or models
         The fits, by a name for each; in a list, fits have the names of their models. Models, such
-        as ``["crossed", "interaction"]``, are fitted to `table`.
+        as ``["crossed", "interaction"]``, are fitted to `table`. The criteria of all fits, as
+        `Fit.waic` and `Fit.loo` return them, do as well: fits of a long table need not be in
+        memory together.
     criterion : {"waic", "loo"}, default "waic"
         Widely applicable information criterion, or leave-one-out cross-validation.
     by : str, optional
@@ -531,6 +533,8 @@ def compare(
         raise SpecError("'by' is for criterion='loo'; WAIC is of rows.")
     if by is not None and by not in COLUMNS and table is not None:
         check_levels(table, by)  # before any model is fitted
+    if isinstance(fits, Mapping) and any(isinstance(value, Elpd) for value in fits.values()):
+        return _compared(_checked_criteria(fits, criterion.upper()))
     by_name = _named_fits(fits, table)
     hashes = {name: fit.provenance["table_sha256"] for name, fit in by_name.items()}
     first = next(iter(hashes))
@@ -540,15 +544,43 @@ def compare(
                 f"the fits {first!r} and {name!r} are of different tables; only fits of the same "
                 "rows can be compared."
             )
-    criteria = {
-        name: fit.waic() if criterion == "waic" else fit.loo(by=by) for name, fit in by_name.items()
-    }
+    return _compared(
+        {
+            name: fit.waic() if criterion == "waic" else fit.loo(by=by)
+            for name, fit in by_name.items()
+        }
+    )
+
+
+def _checked_criteria(given: Mapping[str, object], kind: str) -> dict[str, Elpd]:
+    """Return criteria by name; refuse those of another kind, or of other rows."""
+    criteria: dict[str, Elpd] = {}
+    for name, value in given.items():
+        if not isinstance(value, Elpd) or value.kind != kind:
+            what = value.kind if isinstance(value, Elpd) else type(value).__name__
+            raise SpecError(
+                f"'fits' has criteria, and {name!r} is a {what}; expected {kind} of each fit, as "
+                f"fit.{kind.lower()}() returns it."
+            )
+        criteria[str(name)] = value
+    first = next(iter(criteria.values()))
+    for name, value in criteria.items():
+        if len(value.pointwise) != len(first.pointwise) or value.labels != first.labels:
+            raise DataError(
+                f"the criteria {next(iter(criteria))!r} and {name!r} are of different tables; only "
+                "fits of the same rows can be compared."
+            )
+    return criteria
+
+
+def _compared(criteria: Mapping[str, Elpd]) -> Comparison:
+    """Return the criteria of fits in one table, the best first."""
     doubtful = {name: elpd for name, elpd in criteria.items() if elpd.unreliable}
     if doubtful:
         counts = [f"{elpd.unreliable:,} ({name})" for name, elpd in doubtful.items()]
         one = next(iter(doubtful.values()))
         warn(_not_to_trust(one, f"in some of the {_units(one)}: {enumerated(counts)}"))
-    label = criterion.upper()
+    label = next(iter(criteria.values())).kind
     order = sorted(criteria, key=lambda name: criteria[name].deviance)
     best = criteria[order[0]]
     rows = []

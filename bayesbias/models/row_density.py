@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -122,13 +124,22 @@ class RowDensity:
         step = max(1, _BUDGET // self.means[0][0].shape[1])
         scale = self.scale[1][rows]
         # Of the terms with several rows for each value, that with most values.
-        shared = [index for values, index, _ in self.means if len(rows) >= _FEW * len(values)]
-        leading = max(shared, key=lambda index: int(index.max()), default=self.scale[1])[rows]
+        shared = [
+            (last, index)
+            for last, (values, index, _) in zip(self._last, self.means, strict=True)
+            if len(rows) >= _FEW * len(values)
+        ]
+        leading = max(shared, key=itemgetter(0))[1][rows] if shared else scale
         order = np.lexsort((leading, scale))
         new = (np.diff(scale[order]) != 0) | (np.diff(leading[order]) != 0)
         for group in np.split(rows[order], np.flatnonzero(new) + 1):
             for start in range(0, len(group), step):
                 yield group[start : start + step]
+
+    @cached_property
+    def _last(self) -> list[int]:
+        """The last value of each term that occurs: a look at all rows, once for all parts."""
+        return [int(index.max()) for _, index, _ in self.means]
 
     def large_cells(self, fewest: int) -> Iterator[Codes]:
         """Yield the rows that share mean and scale, where there are at least so many."""

@@ -183,24 +183,24 @@ class _Layout:
 
     @classmethod
     def of_table(cls, table: pd.DataFrame) -> _Layout:
-        embeddings = table["embedding"].astype("str").unique()
+        embeddings = table["embedding"].unique().astype("str")
         if len(embeddings) > 1:
             raise DataError(
                 f"the table holds {len(embeddings)} embeddings ({quoted(embeddings)}); give one at "
                 f"a time: table[table.embedding == {embeddings[0]!r}]."
             )
-        names = ["protected_word", "word_to_compare", "protected_group", "connection", "word_class"]
-        plain = table[names].astype("str").assign(distance=table["cosine_distance"].to_numpy())
+        # Words become texts only where there are few of them: a table may have millions of rows.
+        triple = ["word_to_compare", "protected_group", "connection"]
+        kinds = table[[*triple, "word_class"]].drop_duplicates(triple).astype("str")
         # The order of the table, for words as for groups.
-        words = tuple(plain["protected_word"].unique())
-        attributes = plain["word_to_compare"].unique()
-        square = plain.pivot_table(
-            index="protected_word", columns="word_to_compare", values="distance", sort=False
-        ).reindex(index=words, columns=attributes)
-        group = plain.drop_duplicates("protected_word").set_index("protected_word")
-        list_of = _lists(plain).reindex(attributes)
+        group = table[["protected_word", "protected_group"]].drop_duplicates("protected_word")
+        word, words = pd.factorize(table["protected_word"])
+        attribute, attributes = pd.factorize(table["word_to_compare"])
+        distances = np.full((len(words), len(attributes)), np.nan)
+        distances[word, attribute] = table["cosine_distance"]
+        list_of = _lists(kinds).reindex(attributes.astype("str"))
         connection: dict[tuple[str, str], str] = {}
-        pairs = plain.assign(list=plain["word_to_compare"].map(list_of))
+        pairs = kinds.assign(list=kinds["word_to_compare"].map(list_of))
         pairs = pairs[["protected_group", "list", "connection"]].drop_duplicates()
         for of_group, of_list, kind in pairs.itertuples(index=False):
             before = connection.setdefault((of_group, of_list), kind)
@@ -210,9 +210,9 @@ class _Layout:
                     f"to the {of_list}; a list has one connection to a group."
                 )
         return cls(
-            square.to_numpy(dtype=np.float64),
-            words,
-            group["protected_group"].reindex(words).to_numpy(dtype=np.str_),
+            distances,
+            tuple(map(str, words)),
+            group["protected_group"].to_numpy(dtype=np.str_),
             list_of.to_numpy(dtype=np.str_),
             connection,
             set(),
@@ -347,9 +347,11 @@ class _Layout:
             )
 
 
-def _lists(table: pd.DataFrame) -> pd.Series[str]:
-    """Return the list of each attribute: a control, or the groups whose stereotype it is."""
-    of_word = table.drop_duplicates(["word_to_compare", "connection", "protected_group"])
+def _lists(of_word: pd.DataFrame) -> pd.Series[str]:
+    """Return the list of each attribute: a control, or the groups whose stereotype it is.
+
+    `of_word` has a row for each attribute, connection and group that occur together.
+    """
     by_word = of_word.groupby("word_to_compare", sort=False)
     kinds = by_word["connection"].agg(frozenset)
     controls = frozenset(_CONTROLS)

@@ -17,7 +17,10 @@ from bayesbias.plots.influence_plot import plot_influence
 from bayesbias.plots.means_plot import plot_means
 from bayesbias.plots.model_plot import plot_model
 from bayesbias.plots.null_plot import plot_null_distribution
+from bayesbias.plots.predictive_plot import PredictedDensities as PredictedDensities
+from bayesbias.plots.predictive_plot import draw_predicted as draw_predicted
 from bayesbias.plots.predictive_plot import plot_predictive_check
+from bayesbias.plots.predictive_plot import predicted_densities as predicted_densities
 from bayesbias.plots.priors_plot import plot_priors
 from bayesbias.plots.projections_plot import plot_projections
 from bayesbias.plots.ranking_plot import plot_ranking

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ from bayesbias.plots.style import (
 )
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
@@ -92,6 +94,34 @@ def plot_predictive_check(
     >>> [label.get_text().split()[0] for label in ax.get_yticklabels()]
     ['jew', 'christian', 'muslim']
     """
+    return draw_predicted(predicted_densities(fit, by=by, draws=draws, prob=prob, seed=seed), ax)
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedDensities:
+    """What `plot_predictive_check` shows, with one row of the figure per name."""
+
+    by: str | None
+    prob: float
+    names: list[str]
+    counts: Codes  # the distances of each name
+    grid: Array
+    observed: Array  # names × grid
+    lower: Array
+    upper: Array
+    tables: int  # that were replicated
+    coverage: pd.DataFrame
+
+
+def predicted_densities(
+    fit: Fit,
+    *,
+    by: str | None = "connection",
+    draws: int = 200,
+    prob: float = 0.89,
+    seed: Seed = 0,
+) -> PredictedDensities:
+    """Compute what `plot_predictive_check` draws; of a long table, this takes minutes."""
     check_fit(fit)
     check_interval(prob, "eti")
     at_least("draws", draws, 2)
@@ -99,6 +129,26 @@ def plot_predictive_check(
     codes, names = _levels(fit, by)
     grid, observed, replicated = _densities(fit, codes, len(names), draws, seed)
     lower, upper = np.quantile(replicated, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
+    return PredictedDensities(
+        by=by,
+        prob=prob,
+        names=names,
+        counts=np.bincount(codes, minlength=len(names)),
+        grid=grid,
+        observed=observed,
+        lower=lower,
+        upper=upper,
+        tables=len(replicated),
+        coverage=fit.predictive_coverage(by=by, probs=dict.fromkeys([0.5, prob])),
+    )
+
+
+def draw_predicted(predicted: PredictedDensities, ax: Axes | None = None) -> Axes:
+    """Draw the densities, a row per name."""
+    by, names = predicted.by, predicted.names
+    grid, observed, lower, upper = (
+        predicted.grid, predicted.observed, predicted.lower, predicted.upper
+    )  # fmt: skip
     has_many_rows = len(names) >= _MANY
     row_height, size = (0.3, 8) if has_many_rows else (0.62, 9)
     ax = new_axes(7.2, row_height * len(names) + 1.2) if ax is None else ax
@@ -115,16 +165,16 @@ def plot_predictive_check(
         )
         ax.fill_between(grid[part], low, high, color=color, alpha=0.35, linewidth=0)
         ax.plot(grid[part], line, color=INK, linewidth=1.2)
-    labels = _labels(names, codes, by, lines=not has_many_rows)
+    labels = _labels(predicted, lines=not has_many_rows)
     ax.set_yticks(np.arange(len(names))[::-1], labels, fontsize=size, va="bottom")
     ax.set_ylim(-0.08, len(names))
     tidy(ax)
     ax.grid(axis="y", color=GRID, linewidth=0.6)
-    _write_coverage(ax, fit, by, prob, size)
+    _write_coverage(ax, predicted, size)
     settle(ax)
     label_below(ax, DISTANCE)
     # A legend that is wider than the axes is above the headings of the columns beside them.
-    legend_above(ax, _handles(len(replicated), prob), columns=2, space_if_wider=2.9)
+    legend_above(ax, _handles(predicted.tables, predicted.prob), columns=2, space_if_wider=2.9)
     return ax
 
 
@@ -187,10 +237,10 @@ def _replicated(fit: Fit, draws: int, seed: int) -> Iterator[Array]:
         yield outcome_draws(fit.spec, fit.data, part, len(block), rng)
 
 
-def _write_coverage(ax: Axes, fit: Fit, by: str | None, prob: float, size: int) -> None:
+def _write_coverage(ax: Axes, predicted: PredictedDensities, size: int) -> None:
     """Write beside the rows how many distances lie in their 50% and wider intervals."""
-    probs = list(dict.fromkeys([0.5, prob]))
-    shares = fit.predictive_coverage(by=by, probs=probs)
+    probs = list(dict.fromkeys([0.5, predicted.prob]))
+    shares = predicted.coverage
     rows = len(shares) // len(probs)
     table = shares["share"].to_numpy().reshape(rows, len(probs))
     cells = [[f"{value:.0%}" for value in row] for row in table]
@@ -217,13 +267,15 @@ def _write_coverage(ax: Axes, fit: Fit, by: str | None, prob: float, size: int) 
             )
 
 
-def _labels(names: list[str], codes: Codes, by: str | None, *, lines: bool) -> list[str]:
+def _labels(predicted: PredictedDensities, *, lines: bool) -> list[str]:
     """Return what to write beside the rows: names, and where there is room how many distances."""
-    shown = [row_label(CONNECTION_STYLES[n].label) if by == "connection" else n for n in names]
+    shown = [
+        row_label(CONNECTION_STYLES[name].label) if predicted.by == "connection" else name
+        for name in predicted.names
+    ]
     if not lines:
         return shown
-    counts = np.bincount(codes, minlength=len(names))
-    return [f"{name}\nn = {n:,}" for name, n in zip(shown, counts, strict=True)]
+    return [f"{name}\nn = {n:,}" for name, n in zip(shown, predicted.counts, strict=True)]
 
 
 def _handles(draws: int, prob: float) -> list[Artist]:

@@ -6,6 +6,7 @@ import gc
 import hashlib
 import json
 import warnings
+import weakref
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,42 @@ def test_numbers_are_those_of_the_functions(
     assert found.silhouettes is None
     assert found.confirmation is None
     assert found.before_after == {}
+
+
+def test_one_fit_in_memory_at_a_time(
+    wood: bb.Embedding, trees: bb.Study, sketched: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Together, the fits of ten million distances would need many times the memory of one."""
+    compared: list[weakref.ref[bb.models.Fit]] = []
+    real = audit_steps.Part._criteria
+
+    def criteria(self: audit_steps.Part, name: str) -> Any:
+        found = real(self, name)
+        compared.append(weakref.ref(self.fitted(name)))
+        gc.collect()
+        assert [fit() is not None for fit in compared] == [False] * (len(compared) - 1) + [True]
+        return found
+
+    monkeypatch.setattr(audit_steps.Part, "_criteria", criteria)
+    bb.audit(wood, trees, **QUICK)
+    assert len(compared) == len(QUICK["models"])
+
+
+@pytest.mark.slow
+def test_tables_are_replicated_once(
+    wood: bb.Embedding, trees: bb.Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The figure is drawn twice, but what it shows of a long table takes minutes to compute."""
+    real, calls = audit_steps.plots.predicted_densities, []
+
+    def densities(*args: Any, **options: Any) -> Any:
+        calls.append(options)
+        return real(*args, **options)
+
+    monkeypatch.setattr(audit_steps.plots, "predicted_densities", densities)
+    found = bb.audit(wood, trees, **FAST)
+    assert calls == [{"prob": 0.89}]
+    assert found.parts[wood.name, trees.name].figure("predictive").narrow.is_file()
 
 
 def test_another_seed_has_other_draws(

@@ -47,6 +47,11 @@ def test_times_come_from_what_is_known(messages: pytest.LogCaptureFixture) -> No
     ]
 
 
+def test_nothing_is_estimated_for_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, logger="bayesbias.auditing.step_plan")
+    StepPlan(DOING, {}).begin("report", lambda: pytest.fail("nobody reads this"))
+
+
 def test_steps_that_nobody_announced_are_not_told(messages: pytest.LogCaptureFixture) -> None:
     plan = StepPlan({}, {})
     plan.begin("report")

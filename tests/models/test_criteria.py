@@ -501,6 +501,23 @@ def fits() -> dict[str, bb.models.Fit]:
     return {name: make_fit(bb.load_model(name), table) for name in ("baseline", "separate")}
 
 
+def test_criteria_that_were_computed_before(fits: dict[str, bb.models.Fit]) -> None:
+    """Fits of a long table need not be in memory together."""
+    waic = {name: fit.waic() for name, fit in fits.items()}
+    pd.testing.assert_frame_equal(bb.compare(waic), bb.compare(fits))
+    by_word = {name: fit.loo(by="word_to_compare") for name, fit in fits.items()}
+    expected = bb.compare(fits, "loo", by="word_to_compare")
+    pd.testing.assert_frame_equal(bb.compare(by_word, "loo"), expected)
+    first, second = fits
+    with pytest.raises(SpecError, match=f"{second!r} is a LOO; expected WAIC of each fit"):
+        bb.compare({first: waic[first], second: by_word[second]})
+    with pytest.raises(SpecError, match=f"{second!r} is a Fit; expected WAIC of each fit"):
+        bb.compare({first: waic[first], second: fits[second]})
+    fewer = replace(waic[second], pointwise=waic[second].pointwise[1:])
+    with pytest.raises(DataError, match="are of different tables"):
+        bb.compare({first: waic[first], second: fewer})
+
+
 @pytest.mark.parametrize(
     ("criterion", "by"), [("waic", None), ("loo", None), ("loo", "word_to_compare")]
 )

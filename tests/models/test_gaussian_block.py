@@ -451,6 +451,47 @@ def test_in_small_batches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["interaction", "several effects of attributes"])
+@pytest.mark.parametrize("keep", ["balanced", "unbalanced"])
+def test_rows_in_small_blocks(name: str, keep: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long table is summed, and its levels are left out, some rows at a time."""
+    case = Case(name, keep)
+    level = case.table["word_to_compare"].cat.codes.to_numpy(dtype=np.intp)
+
+    def left_out() -> np.ndarray:
+        compiled = compile_model(case.spec, case.data)
+        return log_density_left_out(compiled, case.data, case.log_scales, level, level.max() + 1)
+
+    at_once = left_out()
+    monkeypatch.setenv("BAYESBIAS_MEMORY", "0.0001")
+    np.testing.assert_array_equal(left_out(), at_once)
+
+
+def test_rows_by_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    level = np.array([2, 0, 1, 0, 2, 2, 0, 3])
+    monkeypatch.setenv("BAYESBIAS_MEMORY", str(3 * 4 * 8 / 1e6))  # four rows of one term
+    found = [part.tolist() for part in leave_out._rows_by_level(level, 1)]
+    assert found == [[1, 3, 6, 2], [0, 4, 5, 7]]
+    monkeypatch.setenv("BAYESBIAS_MEMORY", "1e-9")  # a level is never split
+    found = [part.tolist() for part in leave_out._rows_by_level(level, 1)]
+    assert found == [[1, 3, 6], [2], [0, 4, 5], [7]]
+
+
+def test_sums_of_few_coefficients() -> None:
+    """Coefficients with the weight 0 may be given or left out."""
+    case = Case("interaction", "balanced")
+    rng = np.random.default_rng(2)
+    for block in case.compiled.blocks:
+        solved = block.solve(case.log_scales[:, block.scales])
+        size = len(block.coefficients)
+        columns = rng.permutation(size)[: size // 3]
+        weights = np.zeros((3, size))
+        weights[:, columns] = rng.integers(1, 4, (3, len(columns)))
+        few = block.predict(solved, weights[:, columns], columns)
+        for one, other in zip(few, block.predict(solved, weights, np.arange(size)), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("scale", ["tau", "tau_word"])
 @pytest.mark.parametrize("log_value", [-9.0, -7.0, 4.0])
 def test_extreme_scales(scale: str, log_value: float) -> None:

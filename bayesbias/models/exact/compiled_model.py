@@ -234,7 +234,8 @@ def compile_model(spec: ModelSpec, data: ModelData) -> Compiled:
         value = data.times(spec, name)
         if value is not None and name not in spec.slopes:
             term, value = np.where(value > 0, term, -1), None
-        terms.append(term)
+        # A long table has millions of each.
+        terms.append(term.astype(np.int32))
         values.append(value)
     design = Design(terms, list(parts.values()), values)
     columns = np.zeros((len(y), n_columns))
@@ -245,11 +246,12 @@ def compile_model(spec: ModelSpec, data: ModelData) -> Compiled:
             np.add.at(columns, (np.arange(len(y)), place), times * value)
     plain = [i for i, value in enumerate(values) if value is None]
 
-    drafts = [
-        *_data_records(spec, data, where, design, plain, columns),
-        *_prior_records(spec, data, where, slopes, shift, n_columns),
-    ]
-    groups, records = _number_classes(drafts)
+    groups, records = _number_classes(
+        [
+            *_data_records(spec, data, where, design, plain, columns),
+            *_prior_records(spec, data, where, slopes, shift, n_columns),
+        ]
+    )
     n_entries = sum(len(g) * g.width**2 for g in groups.values())
     counts = _class_counts(groups, records)
     scatter = Scatter(n_entries, n_columns)

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.blocks import blocks
 
 _Hash = npt.NDArray[np.uint64]
 _Term = tuple[Codes, Codes, Array]  # row and column of a sparse matrix, and the value to add
@@ -171,11 +172,7 @@ def merge(
     signature = np.zeros(n_units, dtype=np.uint64)
     owners, hashes = [], []
     for part in parts:
-        local = (part.terms >= 0) & (unit[part.terms] >= 0)
-        owner = np.where(local, unit[part.terms], -1).max(axis=(1, 2), initial=-1)
-        code = np.where(local, -2 - slot[part.terms], part.terms)
-        shape = [part.class_, part.weight.view(np.int64)]
-        record_hash = _mixed([*shape, *code.reshape(len(part), -1).T])
+        owner, record_hash = _owners(part, unit, slot)
         has = owner >= 0
         np.add.at(signature, owner[has], record_hash[has])
         owners.append(owner)
@@ -204,6 +201,20 @@ def merge(
     return [_joined(some) for some in kept], patterns
 
 
+def _owners(part: Records, unit: Codes, slot: Codes) -> tuple[Codes, _Hash]:
+    """Return the unit of each record, -1 for none, and a hash of all else that it is about."""
+    owner = np.empty(len(part), dtype=np.intp)
+    record_hash = np.empty(len(part), dtype=np.uint64)
+    for rows in blocks(len(part), 4 * part.width * part.terms.shape[2]):
+        terms = part.terms[rows]
+        local = (terms >= 0) & (unit[terms] >= 0)
+        owner[rows] = np.where(local, unit[terms], -1).max(axis=(1, 2), initial=-1)
+        code = np.where(local, -2 - slot[terms], terms)
+        shape = [part.class_[rows], part.weight[rows].view(np.int64)]
+        record_hash[rows] = _mixed([*shape, *code.reshape(len(terms), -1).T])
+    return owner, record_hash
+
+
 def _joined(some: list[Records]) -> Records:
     first = some[0]
     if len(some) == 1:
@@ -229,7 +240,7 @@ def _coefficients_by_slot(
         for r, i, t in np.argwhere(local):
             code = int(slot[terms[r, i, t]])
             if code not in ids:
-                ids[code] = part.terms[grid[:, r], i, t]
+                ids[code] = part.terms[grid[:, r], i, t].astype(np.intp)
     return ids
 
 

@@ -683,7 +683,7 @@ class Block:
             total -= (n - 1) * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
         return noise, total - 0.5 * (noise**2).sum(axis=1)
 
-    def predict(self, at: Solution, weights: Array) -> tuple[Array, Array]:
+    def predict(self, at: Solution, weights: Array, columns: Codes) -> tuple[Array, Array]:
         """Return mean and covariance of weighted sums of the coefficients.
 
         Parameters
@@ -691,7 +691,9 @@ class Block:
         at : Solution
             For each draw of the unknowns.
         weights : array
-            Sums × the block's coefficients.
+            Sums × the coefficients that occur in them.
+        columns : array of int
+            Which of the block's coefficients these are; each once.
 
         Returns
         -------
@@ -701,38 +703,39 @@ class Block:
             Draws × sums × sums.
         """
         draws, d, n_sums = len(at.mean), len(self.dense), len(weights)
-        left = weights.copy()
+        left = _Weights.of(weights, columns, self)
         # On the dense coordinates, and last the constant.
         on_dense = np.zeros((draws, n_sums, d + 1))
         covariance = np.zeros((draws, n_sums, n_sums))
         self._add_deviations(at, left, on_dense, covariance)
         self._add_clusters(at, left, on_dense, covariance)
-        on_dense[:, :, :d] += left[:, self.dense]
+        on_dense[:, :, :d] += left[self.dense]
         onto = on_dense[:, :, :d].transpose(0, 2, 1)
         half = at.inverse_root @ onto
         covariance += half.transpose(0, 2, 1) @ half
-        mean = on_dense[:, :, d] + (at.mean[:, None] @ onto)[:, 0] + weights @ self.shift
+        shift = weights @ self.shift[columns]
+        mean = on_dense[:, :, d] + (at.mean[:, None] @ onto)[:, 0] + shift
         return mean, covariance
 
     def _add_deviations(
-        self, at: Solution, left: Array, on_dense: Array, covariance: Array
+        self, at: Solution, left: _Weights, on_dense: Array, covariance: Array
     ) -> None:
         """Add the part of the deviations to what `predict` makes; only their mean is left."""
         draws, n_sums = covariance.shape[:2]
         order = list(zip(self.deviations, at.deviation_roots, strict=True))
         for deviation, root in reversed(order):
             n, k, _ = deviation.shape
-            of_units = left[:, deviation.coefficients.ravel()].reshape(n_sums, n, k)
-            if not of_units.any():
+            some, of_units = left.of_units(deviation.coefficients)
+            if not len(some):
                 continue
             total = of_units.sum(axis=1)
-            left[:, deviation.coefficients.ravel()] = 0
-            left[:, deviation.coefficients[0]] = total
-            some = np.flatnonzero(of_units.any(axis=(0, 2)))
+            left[deviation.coefficients[some]] = 0
+            left[deviation.coefficients[0]] = total
             upper = root.transpose(0, 2, 1)
             of_mean = total @ upper
-            unit = _only_units(of_units)
-            if unit is not None:
+            place = _only_units(of_units)
+            if place is not None:
+                unit = some[place]
                 products = of_mean @ of_mean.transpose(0, 2, 1)
                 covariance += products * (unit[:, None] == unit)
                 covariance -= products / n
@@ -741,7 +744,7 @@ class Block:
                     (of_mean[:, :, None, :] @ each)[:, :, 0]
                 )
                 continue
-            flat = (of_units[:, some].reshape(-1, k) @ upper).reshape(draws, n_sums, -1)
+            flat = (of_units.reshape(-1, k) @ upper).reshape(draws, n_sums, -1)
             # Deviations from the mean of all units, most of which do not occur here.
             covariance += flat @ flat.transpose(0, 2, 1)
             covariance -= of_mean @ of_mean.transpose(0, 2, 1) / n
@@ -752,25 +755,26 @@ class Block:
                 flat @ by_unit.reshape(draws, len(some) * k, -1)
             )
 
-    def _add_clusters(self, at: Solution, left: Array, on_dense: Array, covariance: Array) -> None:
+    def _add_clusters(
+        self, at: Solution, left: _Weights, on_dense: Array, covariance: Array
+    ) -> None:
         """Add the part of the clusters to what `predict` makes."""
         draws, n_sums = covariance.shape[:2]
         for cluster, root, half in zip(self.clusters, at.roots, at.halves, strict=True):
-            n, k, _ = cluster.shape
-            of_units = left[:, cluster.coordinates.ravel()].reshape(n_sums, n, k)
-            some = np.flatnonzero(of_units.any(axis=(0, 2)))
+            some, of_units = left.of_units(cluster.coordinates)
             if not len(some):
                 continue
-            unit = _only_units(of_units)
-            if unit is not None:
-                weight = of_units[np.arange(n_sums), unit]
+            place = _only_units(of_units)
+            if place is not None:
+                unit = some[place]
+                weight = of_units[np.arange(n_sums), place]
                 one = (root[:, unit] @ weight[None, :, :, None])[..., 0]
                 covariance += one @ one.transpose(0, 2, 1) * (unit[:, None] == unit)
                 by_sum = (one[:, :, None, :] @ half[:, unit])[:, :, 0]
                 on_dense[:, :, cluster.support] += _signed(by_sum)[:, :, cluster.column]
                 continue
             # draws × units × sums × size
-            scaled = of_units[:, some].transpose(1, 0, 2) @ root[:, some].transpose(0, 1, 3, 2)
+            scaled = of_units.transpose(1, 0, 2) @ root[:, some].transpose(0, 1, 3, 2)
             flat = scaled.transpose(0, 2, 1, 3).reshape(draws, n_sums, -1)
             covariance += flat @ flat.transpose(0, 2, 1)
             tied = half[:, some].reshape(draws, -1, half.shape[3])
@@ -779,10 +783,48 @@ class Block:
     def variance(self, at: Array, weights: Array) -> Array:
         """Return the variance of a weighted sum of the coefficients, for each row of unknowns."""
         result = np.empty(len(at))
+        columns = np.flatnonzero(weights)
         for start in range(0, len(at), self.batch):
             part = slice(start, start + self.batch)
-            result[part] = self.predict(self.solve(at[part]), weights[None])[1][:, 0, 0]
+            solved = self.solve(at[part])
+            result[part] = self.predict(solved, weights[None, columns], columns)[1][:, 0, 0]
         return result
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """The weights of coefficients in sums, without the many coefficients that occur in none.
+
+    An array of all coefficients would have rows times attributes numbers.
+    """
+
+    values: Array  # sums × coefficients that may occur; the last is 0, for all others
+    place: Codes  # of each of the block's coefficients among them; -1 for others
+
+    @classmethod
+    def of(cls, weights: Array, columns: Codes, block: Block) -> _Weights:
+        """Take the weights of some coefficients; the means of merged units may occur later."""
+        means = [deviation.coefficients[0] for deviation in block.deviations]
+        occurring = np.unique(np.concatenate([columns, *means]))
+        place = np.full(len(block.coefficients), -1)
+        place[occurring] = np.arange(len(occurring))
+        values = np.zeros((len(weights), len(occurring) + 1))
+        values[:, place[columns]] = weights
+        return cls(values, place)
+
+    def __getitem__(self, coefficients: Codes) -> Array:
+        return np.asarray(self.values[:, self.place[coefficients]])
+
+    def __setitem__(self, coefficients: Codes, values: Array | float) -> None:
+        """Set the weights of coefficients that may occur."""
+        self.values[:, self.place[coefficients]] = values
+
+    def of_units(self, coefficients: Codes) -> tuple[Codes, Array]:
+        """Return the units that occur, and sums × these units × size."""
+        units = np.flatnonzero((self.place[coefficients] >= 0).any(axis=1))
+        values = self[coefficients[units]]
+        some = values.any(axis=(0, 2))
+        return units[some], values[:, some]
 
 
 def _only_units(of_units: Array) -> Codes | None:

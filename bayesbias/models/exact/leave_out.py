@@ -10,12 +10,15 @@ so that nothing needs to be fitted again.
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.blocks import block_numbers
 from bayesbias._core.threads import in_threads, single_threaded_algebra
 from bayesbias.models.exact.compiled_model import Compiled, Residuals
 from bayesbias.models.exact.gaussian_block import Block, Solution
@@ -57,8 +60,10 @@ def _add_blocks(
     for block in compiled.blocks:
         local = np.full(n_coefficients + 1, -1)  # the last for a term that a row does not have
         local[block.coefficients] = np.arange(len(block.coefficients))
-        of_rows = np.max([local[term] for term in compiled.rows.terms], axis=0)
-        rows = np.flatnonzero(of_rows >= 0)
+        has = np.zeros(len(y), dtype=bool)
+        for term in compiled.rows.terms:
+            has |= local[term] >= 0
+        rows = np.flatnonzero(has)
         if not len(rows):
             continue
         groups = _equal_levels(block, compiled, rows, level[rows], local)
@@ -78,7 +83,8 @@ class _EqualLevels:
 
     levels: Codes
     rows: Codes  # levels × rows of a level, places in the table
-    weights: Array  # rows of the first level × the block's coefficients
+    weights: Array  # rows of the first level × the coefficients that occur in them
+    columns: Codes  # which of the block's coefficients these are
     merged: list[tuple[int, Codes, Array]]
     # for deviations: which, the units (levels × rows), rows × size: how often each counts
 
@@ -102,46 +108,64 @@ def _equal_levels(
             members, size = deviation.coefficients.shape
             unit[deviation.coefficients] = np.arange(members)[:, None]
             slot[deviation.coefficients] = np.arange(size)
-    terms = np.column_stack([local[term[rows]] for term in design.terms])
-    keys = np.column_stack([compiled.residuals.label[rows], stands[terms]])
-    # Rows of one cell have a part in common, so cells must be in the same places, too.
-    cell = compiled.residuals.cell[rows]
-    order = np.lexsort((cell, *keys.T[::-1], level))
-    starts = np.flatnonzero(np.diff(level[order], prepend=-1))
     by_pattern: dict[bytes, list[Codes]] = {}
-    for level_rows in np.split(order, starts[1:]):
-        # Units that differ within a level must do so in the same places.
-        pattern = which[terms[level_rows]]
-        same = np.unique(np.where(pattern >= 0, unit[terms[level_rows]], -1), return_inverse=True)[
-            1
-        ]
-        distinct = np.unique(same, return_index=True)[1].argsort().argsort()[same]
-        cells = np.unique(cell[level_rows], return_inverse=True)[1]
-        key = b"".join(part.tobytes() for part in (keys[level_rows], distinct, cells))
-        if len(block.slopes):
-            key = str(len(by_pattern)).encode()
-        by_pattern.setdefault(key, []).append(level_rows)
+    for some in _rows_by_level(level, len(design.terms)):
+        terms = np.column_stack([local[term[rows[some]]] for term in design.terms])
+        keys = np.column_stack([compiled.residuals.label[rows[some]], stands[terms]])
+        # Rows of one cell have a part in common, so cells must be in the same places, too.
+        cell = compiled.residuals.cell[rows[some]]
+        order = np.lexsort((cell, *keys.T[::-1], level[some]))
+        starts = np.flatnonzero(np.diff(level[some[order]], prepend=-1))
+        for level_rows in np.split(order, starts[1:]):
+            # Units that differ within a level must do so in the same places.
+            pattern = which[terms[level_rows]]
+            units = np.where(pattern >= 0, unit[terms[level_rows]], -1)
+            same = np.unique(units, return_inverse=True)[1]
+            distinct = np.unique(same, return_index=True)[1].argsort().argsort()[same]
+            cells = np.unique(cell[level_rows], return_inverse=True)[1]
+            key = b"".join(part.tobytes() for part in (keys[level_rows], distinct, cells))
+            if len(block.slopes):
+                key = str(len(by_pattern)).encode()
+            by_pattern.setdefault(hashlib.sha256(key).digest(), []).append(some[level_rows])
     result = []
     for members in by_pattern.values():
         grid = np.stack(members)
-        weights = np.zeros((grid.shape[1], n))
-        dense = design.matrix(rows[grid[0]], len(local) - 1).tocoo()
-        np.add.at(weights, (dense.row, local[dense.col]), dense.data)
+        members.clear()  # a copy of all rows
+        terms = np.column_stack([local[term[rows[grid[0]]]] for term in design.terms])
+        matrix = design.matrix(rows[grid[0]], len(local) - 1).tocoo()
+        columns, place = np.unique(local[matrix.col], return_inverse=True)
+        weights = np.zeros((grid.shape[1], len(columns)))
+        np.add.at(weights, (matrix.row, place), matrix.data)
         merged = []
-        for number in np.unique(which[terms[grid[0]]]).tolist():
+        for number in np.unique(which[terms]).tolist():
             if number < 0:
                 continue
             deviation = block.deviations[number]
-            here = which[terms[grid[0]]] == number
+            here = which[terms] == number
             counts = np.zeros((grid.shape[1], deviation.shape[1]))
             of_rows = np.zeros(grid.shape, dtype=np.intp)
-            for t, times in enumerate(design.times):
+            for t, (term, times) in enumerate(zip(design.terms, design.times, strict=True)):
                 some = np.flatnonzero(here[:, t])
-                np.add.at(counts, (some, slot[terms[grid[0][some], t]]), times)
-                of_rows[:, some] = unit[terms[grid[:, some], t]]
+                np.add.at(counts, (some, slot[terms[some, t]]), times)
+                of_rows[:, some] = unit[local[term[rows[grid[:, some]]]]]
             merged.append((number, of_rows, counts))
-        result.append(_EqualLevels(level[grid[:, 0]], rows[grid], weights, merged))
+        levels = level[grid[:, 0]]
+        result.append(_EqualLevels(levels, rows[grid], weights, columns, merged))
     return result
+
+
+def _rows_by_level(level: Codes, terms: int) -> Iterator[Codes]:
+    """Yield the rows of some levels at a time, so that tables of their terms stay small."""
+    order = np.argsort(level, kind="stable")
+    ends = np.flatnonzero(np.diff(level[order], append=-1)) + 1
+    start = 0
+    # A row has as many numbers in each of three tables: of terms, of keys and in their order.
+    most = block_numbers() // (3 * terms)
+    while start < len(order):
+        within = ends[(ends > start) & (ends <= start + most)]
+        end = int(within[-1] if len(within) else ends[np.searchsorted(ends, start, "right")])
+        yield order[start:end]
+        start = end
 
 
 def _draws_at_once(block: Block, equal: _EqualLevels) -> int:
@@ -160,9 +184,9 @@ def _density(
 ) -> Array:
     """Return draws × levels."""
     residual = residuals.covariance(unknowns, equal.rows[0])
-    mean, covariance = block.predict(at, equal.weights)
+    mean, covariance = block.predict(at, equal.weights, equal.columns)
     # The outcomes are centred, and so is what they are expected to be.
-    mean -= equal.weights @ block.shift
+    mean -= equal.weights @ block.shift[equal.columns]
     expected = np.repeat(mean[:, None, :], len(equal.rows), axis=1)
     if len(equal.rows) > 1:
         for number, units, counts in equal.merged:
