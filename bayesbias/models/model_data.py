@@ -265,7 +265,10 @@ def _check_varies(spec: ModelSpec, data: ModelData) -> None:
 
 
 def _check_differs(spec: ModelSpec, data: ModelData) -> None:
-    """Refuse outcomes that are the same in two embeddings: no scale of what differs could be."""
+    """Refuse embeddings that share no pairs, or whose outcomes are the same.
+
+    Nothing could be in common, or no scale of what differs could be estimated.
+    """
     if spec.common is None or data.pair is None:
         return
     over = spec.over(spec.common)
@@ -273,6 +276,11 @@ def _check_differs(spec: ModelSpec, data: ModelData) -> None:
     by = spec[spec.common].by
     y = np.full((len(names), int(data.pair.max(initial=-1)) + 1), np.nan)
     y[data.codes[over], data.pair] = data.y
+    if (np.isfinite(y).sum(axis=0) < 2).all():
+        raise DataError(
+            f"no pair of a protected word and an attribute is in two of {quoted(names)}, so model "
+            f"{spec.name!r} has nothing to compare; fit each with model='interaction'."
+        )
     level = np.zeros(y.shape[1], dtype=np.intp)
     level[data.pair] = data.index(by)
     for i, j in combinations(range(len(names)), 2):

@@ -273,6 +273,14 @@ def test_tables_that_are_the_same_are_refused(moved: float, rng: np.random.Gener
         bb.fit_paired(before, after.assign(cosine_distance=distance))
 
 
+def test_embeddings_without_a_common_pair() -> None:
+    before = simulated_table(1)
+    after = before.assign(embedding="after", word_to_compare="other " + before["word_to_compare"])
+    message = "no pair of a protected word and an attribute is in two of 'simulated', 'after'"
+    with pytest.raises(DataError, match=message):
+        bb.fit(pd.concat([before, after]), "embeddings")
+
+
 def test_tables_need_not_name_their_embeddings(rng: np.random.Generator) -> None:
     before = simulated_table(3)
     tables = [table.drop(columns="embedding") for table in (before, after_of(before, rng))]
