@@ -199,7 +199,7 @@ def test_rows_of_different_measures_are_rounded_each_by_its_own_interval() -> No
             "change": [-1.2345, 0.012345, 0.5],
             "lower": [-3.0, 0.0101, np.nan],
             "upper": [2.0, 0.0152, np.nan],
-            "p": [0.5, 0.9999, np.nan],
+            "probability": [0.5, 0.9999, np.nan],
         }
     )
     assert rounded_table(frame, by_row=True).columns == (
