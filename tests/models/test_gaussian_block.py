@@ -385,15 +385,18 @@ def test_residuals_with_a_common_part_are_matched_by_their_words() -> None:
 
 
 def test_rows_that_are_alone_have_both_variances() -> None:
-    """Without any pair in common only the sum of the two variances matters."""
+    """Where a pair is in one embedding, only the sum of the two variances matters."""
     spec = OWN["residuals with a common part"]
     table = make_table(3, embeddings=2)
     other = table["word_to_compare"].isin(["xa", "yb", "hc", "na", "nb"])
-    alone = bb.check_table(table[other == (table["embedding"] == "e1")])
-    case = Case.of(spec, alone)
+    alone = other == (table["embedding"] == "e1")
+    pair = ["protected_word", "word_to_compare"]
+    shared = (table[pair] == table.loc[alone, pair].iloc[0]).all(axis=1)
+    assert shared.sum() == 2  # embeddings that share no pair are refused
+    case = Case.of(spec, bb.check_table(table[alone | shared]))
     case.check_density()
     case.check_gradient()
-    rows = np.arange(len(alone))
+    rows = np.flatnonzero(~shared[alone | shared])
     covariance = case.compiled.residuals.covariance(case.log_scales, rows)
     total = np.exp(2 * case.log_scales).sum(axis=1)
     np.testing.assert_allclose(covariance, total[:, None, None] * np.eye(len(rows)), rtol=1e-12)
