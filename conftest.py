@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 
 import pytest
+
+from bayesbias._core.arviz_versions import import_arviz
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Before a test does: several processes at once are too much for ArviZ's first import of a day.
+    import_arviz()
 
 #: Examples of docstrings that take more than a few seconds.
 SLOW_EXAMPLES = frozenset(

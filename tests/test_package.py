@@ -208,6 +208,25 @@ def test_the_first_import_of_the_day_is_silent(
     run(f"{strict}\nimport bayesbias.models.nuts.pymc_model")
 
 
+def test_processes_may_import_arviz_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process takes the file that ArviZ 0.23 has just written; the next attempt works."""
+    for name in ("XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(tmp_path))
+    taken_once = (
+        "from pathlib import Path\n"
+        "replace = Path.replace\n"
+        "def taken(self, target):\n"
+        "    replace(self, target)\n"
+        "    if self.name != 'daily_warning.tmp': return\n"
+        "    Path.replace = replace\n"
+        "    raise FileNotFoundError(self)\n"
+        "Path.replace = taken"
+    )
+    run(f"{taken_once}\nimport bayesbias.models.nuts.pymc_model")
+
+
 def test_loading_needs_no_inference_and_no_gensim() -> None:
     code = "import sys, bayesbias as bb; bb.load_embedding('demo'); bb.load_study('religion'); "
     loaded = run(code + LOADED).split()

@@ -93,10 +93,10 @@ def test_intervals_of_both_kinds(rng: np.random.Generator) -> None:
 
 
 def test_hdi_is_that_of_arviz(rng: np.random.Generator) -> None:
-    from bayesbias._core.arviz_versions import ARVIZ_MAJOR, _arviz
+    from bayesbias._core.arviz_versions import ARVIZ_MAJOR, import_arviz
 
     draws = rng.gamma(3.0, size=(1, 2000))
-    az = _arviz()
+    az = import_arviz()
     expected = az.hdi(draws[0], hdi_prob=0.89) if ARVIZ_MAJOR == 0 else az.hdi(draws[0], prob=0.89)
     low, high = interval(draws[0], 0.89)
     np.testing.assert_allclose([low, high], np.ravel(expected), rtol=1e-9)
