@@ -23,6 +23,7 @@ SLOW_EXAMPLES = frozenset(
         "bayesbias.debias_effects.before_after.before_after",
         "bayesbias.models.calibration.Calibration",
         "bayesbias.models.calibration.calibrate",
+        "bayesbias.models.paired.PairedFit",
         "bayesbias.models.paired.fit_paired",
         "bayesbias.plots.calibration_plot.plot_calibration",
     }

@@ -99,6 +99,7 @@ def test_the_truth_is_that_of_the_pools(small: ModuleType) -> None:
     assert counts.to_dict() == {"associated": 10, "different": 10, "human": 8, "none": 40}
 
 
+@pytest.mark.slow
 def test_changes_are_those_between_the_pools(
     small: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -198,6 +198,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert run(code + LOADED) == ""
 
 
+@pytest.mark.slow
 def test_the_first_import_of_the_day_is_silent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,6 +209,7 @@ def test_the_first_import_of_the_day_is_silent(
     run(f"{strict}\nimport bayesbias.models.nuts.pymc_model")
 
 
+@pytest.mark.slow
 def test_processes_may_import_arviz_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -108,6 +108,7 @@ def test_numbers_are_those_of_the_functions(
     assert found.before_after == {}
 
 
+@pytest.mark.slow
 def test_one_fit_in_memory_at_a_time(
     wood: bb.Embedding, trees: bb.Study, sketched: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,6 +239,7 @@ def test_lost_words_are_told(trees: bb.Study, wood: bb.Embedding, sketched: None
     assert any("lacks words of the study 'trees'" in text for text in part.warnings)
 
 
+@pytest.mark.slow
 def test_what_is_not_exact_is_sampled(
     wood: bb.Embedding, trees: bb.Study, monkeypatch: pytest.MonkeyPatch, sketched: None
 ) -> None:

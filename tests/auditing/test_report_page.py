@@ -125,6 +125,7 @@ def test_of_very_many_words_the_largest_differences_are_shown(
     assert "The 4 protected words with the largest differences by the three comparisons" in page
 
 
+@pytest.mark.slow
 def test_a_figure_of_very_many_words_has_those_of_the_table(
     wood: bb.Embedding, trees: bb.Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,6 +99,7 @@ def test_force_does_all_again_with_the_same_numbers(
             assert new[name] == old[name], name
 
 
+@pytest.mark.slow
 def test_an_interrupted_audit_goes_on(
     tmp_path: Path,
     wood: bb.Embedding,

@@ -270,6 +270,7 @@ def test_failed_checks_are_not_hidden() -> None:
     assert "hat is 1.3" in notices[1].text
 
 
+@pytest.mark.slow
 def test_stronger_bias_is_told_in_order() -> None:
     means = [contrasts(3, strength)["mean"].iloc[0] for strength in (0.0, 0.5, 1.0)]
     assert all(second < first for first, second in pairwise(means))

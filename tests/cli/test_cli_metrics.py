@@ -67,6 +67,7 @@ def test_metrics_writes_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert len(text) == 5
 
 
+@pytest.mark.slow
 def test_metrics_of_a_set_in_several_processes(capsys: pytest.CaptureFixture[str]) -> None:
     printed = []
     for jobs in ("1", "2"):

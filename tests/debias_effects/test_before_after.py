@@ -184,6 +184,7 @@ def test_tests_of_what_is_left(result: bb.debias_effects.BeforeAfter, demo: bb.E
     assert set(result.residual["neutral"]) == {0.5, 0.0}
 
 
+@pytest.mark.slow
 def test_groups_of_what_is_left(demo: bb.Embedding, small: bb.Study) -> None:
     found = bb.before_after(
         demo, bb.debias.HardDebias().fit(demo), small, draws=20, metrics="mac",
@@ -318,6 +319,7 @@ def test_planted_bias_that_is_only_hidden(rng: np.random.Generator) -> None:
     assert "lies above 0 for 1 of 1 pair of groups" in neighbours.summary()
 
 
+@pytest.mark.slow
 def test_connections_that_did_not_move(demo: bb.Embedding, small: bb.Study) -> None:
     """Only some stereotypes are debiased; the controls and the protected words stay."""
     debiaser = bb.debias.HardDebias().fit(demo)
@@ -428,6 +430,7 @@ def test_tests_that_do_not_apply_are_skipped(rng: np.random.Generator) -> None:
     assert "Neighbourhood test: embedding" in found.summary()
 
 
+@pytest.mark.slow
 def test_files_of_ones_own(demo: bb.Embedding, small: bb.Study, tmp_path: Path) -> None:
     pairs = tmp_path / "mine.csv"
     words = demo.words[500:540]
@@ -470,6 +473,7 @@ def test_words(result: bb.debias_effects.BeforeAfter) -> None:
     assert "<table" in page
 
 
+@pytest.mark.slow
 def test_words_that_are_not_known_are_not_counted(demo: bb.Embedding, small: bb.Study) -> None:
     lost = list(small.protected_words)[:2]
     few = demo.subset([word for word in demo.words if word not in lost])

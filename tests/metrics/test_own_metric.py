@@ -67,6 +67,7 @@ def test_rankings_by_name(demo: bb.Embedding, query: bb.Query) -> None:
     assert (scores["metric"] == "nearest_gap").sum() == 2
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::bayesbias.errors.BayesBiasWarning")
 def test_audit_by_name(wood: bb.Embedding, trees: bb.Study, tmp_path: Path, sketched: None) -> None:
     result = bb.audit(wood, trees, out=tmp_path, **(FAST | {"metrics": "nearest_gap"}))

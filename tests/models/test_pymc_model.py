@@ -208,6 +208,7 @@ def assert_density(spec: bb.models.ModelSpec, table: pd.DataFrame) -> None:
     assert sum(float(np.sum(part)) for part in parts) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "embeddings"), [("interaction", 1), ("embeddings", 2)])
 def test_the_density_by_brute_force_where_words_lack_a_list(name: str, embeddings: int) -> None:
     # Word x0 has neutral attributes only, and y0 no stereotypes in one of two embeddings.
@@ -262,6 +263,7 @@ COMMON = bb.models.ModelSpec.from_dict(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("errors", ["none", "many"])
 @pytest.mark.parametrize("embeddings", [2, 3])
 def test_the_density_of_common_parts_by_brute_force(embeddings: int, errors: str) -> None:
@@ -271,6 +273,7 @@ def test_the_density_of_common_parts_by_brute_force(embeddings: int, errors: str
     assert_density(COMMON, table.assign(length=length))
 
 
+@pytest.mark.slow
 def test_the_density_of_a_common_part_beside_known_own_ones() -> None:
     """A prior that names no other parameter may have a common part as well."""
     data = COMMON.to_dict()

@@ -176,6 +176,7 @@ def test_arms_at_a_right_angle(n: int) -> None:
         assert stats.kstest(some, lambda x: np.interp(x, edges, cumulative)).pvalue > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 5])
 @pytest.mark.parametrize(
     "distribution",

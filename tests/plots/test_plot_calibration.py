@@ -18,6 +18,7 @@ def curves(ax: Axes) -> list[Line2D]:
     return [line for line in ax.lines if len(np.asarray(line.get_xdata())) > 2]
 
 
+@pytest.mark.slow
 def test_panels_and_lines() -> None:
     axes = bb.plot_calibration(ranked())
     titles = [ax.get_title(loc="left") for ax in axes]

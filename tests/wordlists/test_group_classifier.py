@@ -425,6 +425,7 @@ def test_given_lemmas_keep_words_together() -> None:
         bb.wordlists.GroupClassifier().fit(data.embedding, data.labelled, lemmas={"a": 1})
 
 
+@pytest.mark.slow
 def test_too_few_words(demo: bb.Embedding) -> None:
     words = ["she", "her", "woman", "girl", "queen"]
     five = {**bb.load_labelled("gender"), "female": words}
@@ -647,6 +648,7 @@ def test_em_finds_the_shares(shares: tuple[float, ...]) -> None:
         assert np.log(equal * 3 @ (near / near.sum())).sum() <= best + 1e-6
 
 
+@pytest.mark.slow
 def test_probabilities_know_how_rare_the_groups_are() -> None:
     data = Vocabulary(2)
     fit = {"labelled": data.labelled, "lemmas": data.lemmas}
