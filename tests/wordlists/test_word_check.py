@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from scipy.spatial.distance import cityblock
 
 import bayesbias as bb
 from bayesbias.embeddings import Matching
-from bayesbias.errors import DataError, SpecError, VocabularyError
+from bayesbias.errors import DataError, NotFoundError, SpecError, VocabularyError
 from bayesbias.wordlists.check import recommendations
 
 
@@ -85,6 +87,29 @@ class TestLists:
         assert measured.notna().tolist() == [True, False, False]
         assert warned(found, "'gone' lacks 2 of 2 words")
         assert not warned(found, "'gone' has only")
+
+    @pytest.mark.parametrize(
+        ("name", "lists"),
+        [
+            ("gender", bb.load_study("gender")),
+            ("weat_7", bb.load_study("weat_7")),
+            ("query:weat_7", bb.load_query("weat_7")),
+        ],
+    )
+    def test_a_study_or_query_by_name(
+        self, demo: bb.Embedding, name: str, lists: bb.Study | bb.Query
+    ) -> None:
+        by_name = bb.check_words(name, demo, samples=5)
+        pd.testing.assert_frame_equal(by_name.lists, bb.check_words(lists, demo, samples=5).lists)
+
+    def test_a_file(self, demo: bb.Embedding, tmp_path: Path) -> None:
+        file = tmp_path / "own.toml"
+        file.write_text(
+            '[target_sets]\na = ["he"]\nb = ["she"]\n'
+            '[attribute_sets]\nc = ["math"]\nd = ["poetry"]\n',
+            "utf-8",
+        )
+        assert len(bb.check_words(file, demo, samples=5).lists) == 4
 
     def test_lists_one_at_a_time_get_the_same_numbers(self, planted: bb.Embedding) -> None:
         both = bb.check_words({"w": words("w"), "a": words("a")}, planted).lists
@@ -390,6 +415,7 @@ class TestErrors:
         [
             ({"a": []}, {}, SpecError, "'a' is empty"),
             ({}, {}, SpecError, "'lists' is empty; give at least one list"),
+            ("gendre", {}, NotFoundError, "no study or query 'gendre'.*Did you mean 'gender'"),
             (
                 bb.WordSet("a", ["he"]),
                 {},

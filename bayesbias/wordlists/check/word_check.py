@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from bayesbias._core.latex import frame_to_latex
@@ -15,6 +16,7 @@ from bayesbias._core.validation import at_least, word_list
 from bayesbias._core.wording import counted, kind_of
 from bayesbias.embeddings import EmbeddingLike, Matching, as_embeddings, as_matching
 from bayesbias.errors import SpecError
+from bayesbias.wordlists.catalogue import load_lists
 from bayesbias.wordlists.check.check_tables import (
     MatchedList,
     list_row,
@@ -231,7 +233,7 @@ class WordCheck:
 
 
 def check_words(
-    lists: Study | Query | Mapping[str, Iterable[str]],
+    lists: Study | Query | Mapping[str, Iterable[str]] | str | PathLike[str],
     embeddings: EmbeddingLike | Iterable[EmbeddingLike],
     *,
     frequencies: pd.DataFrame | Mapping[str, float] | HasCounts | None = None,
@@ -248,8 +250,9 @@ def check_words(
 
     Parameters
     ----------
-    lists : Study, Query or mapping of str to iterable of str
-        The lists to look at.
+    lists : Study, Query, mapping of str to iterable of str, str or path-like
+        The lists to look at, or the name or file of a study or query; where both have one name,
+        ``query:weat_7`` is the query.
     embeddings : Embedding, str, or iterable of them
         Where to look for the words; the whole vocabulary, not only the words of the lists, as
         these are compared with it. Of several (other corpora, or other seeds) the spread is
@@ -278,6 +281,8 @@ def check_words(
     ------
     SpecError
         If an argument is not what it should be, or a list is empty.
+    NotFoundError
+        If there is no study or query of the name.
     DataError
         If a table lacks a column or holds impossible counts, or a vector is zero, NaN or infinite.
     VocabularyError
@@ -315,7 +320,7 @@ def check_words(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> found = bb.check_words(bb.load_query("weat_7"), bb.load_embedding("demo"), samples=50)
+    >>> found = bb.check_words("query:weat_7", "demo", samples=50)
     >>> found.lists[["word_set", "n_words", "coverage", "cohesion", "fits_least"]].round(2)
                       word_set  n_words  coverage  cohesion fits_least
     0             target: Math        8       1.0      0.48    numbers
@@ -393,6 +398,8 @@ def _as_sets(
     lists: object,
 ) -> tuple[dict[str, WordSet], dict[str, str], dict[str, list[str]]]:
     """Return the lists by label, the side that each is on, and words that it was given twice."""
+    if isinstance(lists, str | PathLike):
+        lists = load_lists(fspath(lists))
     if isinstance(lists, Study | Query):
         sets = lists.word_sets()
         return (
@@ -402,7 +409,8 @@ def _as_sets(
         )
     if not isinstance(lists, Mapping):
         raise SpecError(
-            f"'lists' is {kind_of(lists)}; expected a Study, a Query or a dictionary of lists."
+            f"'lists' is {kind_of(lists)}; expected a Study, a Query, the name or file of one, or "
+            "a dictionary of lists."
         )
     if not lists:
         raise SpecError("'lists' is empty; give at least one list of words.")
