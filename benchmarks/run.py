@@ -38,6 +38,7 @@ MODULES = (
     "exact_engine",
     "large_tables",
     "large_audits",
+    "large_vocabularies",
     "pareto_k",
     "debias",
     "learning",

@@ -39,6 +39,7 @@ def measuring(folder: Path) -> ModuleType:
     [
         "build_table",
         pytest.param("large_audits", marks=pytest.mark.slow),
+        pytest.param("large_vocabularies", marks=pytest.mark.slow),
         "learning",
         "pareto_k",
         "read_corpus",
