@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +14,8 @@ from bayesbias._core.array_types import Array, Codes
 
 #: Arrays of a saved classifier by their names.
 Arrays = dict[str, npt.NDArray[Any]]
+#: Name, gamma, degree, coef0.
+_Kernel = tuple[str, float, float, float]
 
 
 class Scores(Protocol):
@@ -69,26 +72,44 @@ class KernelScores:
         )
 
     def scores(self, vectors: Array) -> Array:
-        """Return what `decision_function` does, about three times as fast.
+        """Return what `decision_function` does, many times as fast.
 
-        That one sums up kernels one by one; these are products of matrices.
+        That one sums up kernels one by one, for each machine. These are products of matrices, and
+        a vector that supports several machines is in one product.
         """
         from sklearn.metrics.pairwise import pairwise_kernels
 
-        columns = []
-        parts = zip(self.kernels, self.settings, self.support, self.weights, strict=True)
-        for kernel, (gamma, degree, coef0, intercept), support, weights in parts:
+        result = np.empty((len(vectors), len(self.kernels)))
+        for (kernel, gamma, degree, coef0), machines, support, weights in self._by_kernel:
             products = pairwise_kernels(
                 vectors,
                 support,
                 metric=kernel,
                 filter_params=True,
-                gamma=float(gamma),
+                gamma=gamma,
                 degree=int(degree),
-                coef0=float(coef0),
+                coef0=coef0,
             )
-            columns.append(products @ weights + intercept)
-        return np.column_stack(columns)
+            result[:, machines] = products @ weights
+        return result + self.settings[:, 3]
+
+    @cached_property
+    def _by_kernel(self) -> list[tuple[_Kernel, list[int], Array, Array]]:
+        """For each kernel its machines, all that supports them, and their weights beside it."""
+        by_kernel: dict[_Kernel, list[int]] = {}
+        for machine, kernel in enumerate(self.kernels):
+            gamma, degree, coef0, _ = self.settings[machine].tolist()
+            by_kernel.setdefault((kernel, gamma, degree, coef0), []).append(machine)
+        result: list[tuple[_Kernel, list[int], Array, Array]] = []
+        for kernel_options, machines in by_kernel.items():
+            own = [self.support[machine] for machine in machines]
+            support, row = np.unique(np.concatenate(own), axis=0, return_inverse=True)
+            weights = np.zeros((len(support), len(machines)))
+            column = np.repeat(np.arange(len(machines)), [len(vectors) for vectors in own])
+            values = np.concatenate([self.weights[machine] for machine in machines])
+            np.add.at(weights, (row.ravel(), column), values)
+            result.append((kernel_options, machines, support, weights))
+        return result
 
     def arrays(self) -> Arrays:
         """Return the machines one after the other."""
