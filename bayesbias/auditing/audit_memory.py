@@ -12,11 +12,11 @@ from bayesbias.errors import DataError
 from bayesbias.models import ModelSpec
 from bayesbias.parallel import current_cluster
 
-# Measured with 48,000 and 1,000,000 distances: the draws of the largest model are held in the
+# Measured with 48,000 to 10,000,000 distances: the draws of the largest model are held in the
 # posterior, in the file that is written and by rows for the criteria; each distance takes so many
-# bytes in the tables of all fits. The rest is that of the packages.
+# bytes in the tables. The rest is that of the packages.
 _COPIES_OF_DRAWS = 3.5
-_BYTES_PER_ROW = 600
+_BYTES_PER_ROW = 250
 _PACKAGES = 0.4e9
 # What a factor that is not a column of the table, such as the kind of attribute, has at most.
 _DERIVED_LEVELS = 3

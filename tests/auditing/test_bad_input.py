@@ -222,9 +222,10 @@ def test_an_audit_beyond_the_memory_is_refused_before_any_work(
 
 
 def test_memory_that_large_audits_took() -> None:
-    """Measured: 60 and 200 protected words, 4,000 draws, all models."""
+    """Measured: 60 to 1,000 protected words, all models."""
     specs = [bb.load_model(name) for name in ("crossed", "interaction")]
-    for words, attributes, peak in ((60, 800, 1.1e9), (200, 5_000, 4e9)):
+    measured = ((60, 800, 4_000, 1.1e9), (200, 5_000, 4_000, 4e9), (1_000, 10_000, 2_000, 6.5e9))
+    for words, attributes, draws, peak in measured:
         names = {"protected_word": words, "word_to_compare": attributes, "protected_group": 5,
                  "word_class": 7, "connection": 4}  # fmt: skip
         columns = {
@@ -233,7 +234,7 @@ def test_memory_that_large_audits_took() -> None:
             )
             for name, n in names.items()
         }
-        needed = audit_memory.memory_needed(pd.DataFrame(columns), specs, 4_000)
+        needed = audit_memory.memory_needed(pd.DataFrame(columns), specs, draws)
         assert needed == pytest.approx(peak, rel=0.3)
 
 
