@@ -86,8 +86,8 @@ def calibrated(
     folder: Path,
     jobs: int,
     table: pd.DataFrame,
-) -> str:
-    """Return what simulation-based calibration says of each model."""
+) -> pd.DataFrame:
+    """Return what simulation-based calibration says of each model, one row each."""
     rows = []
     for model in models:
         found = bb.calibrate(
@@ -117,7 +117,7 @@ def calibrated(
         )
         if (model, engine) == (LEAD, "exact"):
             draw(found)
-    return markdown(pd.DataFrame(rows))
+    return pd.DataFrame(rows)
 
 
 def span(values: pd.Series[float]) -> str:
@@ -278,12 +278,14 @@ def main() -> None:
     out, jobs = given.out, given.jobs
     table = layout("religion", neutral=40)
     if "sbc" in given.only:
-        fill("sbc", calibrated(models, "exact", simulations, out, jobs, table))
+        fill("sbc", markdown(calibrated(models, "exact", simulations, out, jobs, table)))
     if "embeddings" in given.only:
-        joint = min(simulations, 200)
-        fill("embeddings", calibrated([JOINT], "exact", joint, out, jobs, two_embeddings()))
+        joint = calibrated([JOINT], "exact", min(simulations, 200), out, jobs, two_embeddings())
+        fill("embeddings", markdown(joint))
     if "nuts" in given.only:
-        fill("nuts", calibrated(models, "nuts", nuts, out, jobs, table))
+        single = calibrated(models, "nuts", nuts, out, jobs, table)
+        joint = calibrated([JOINT], "nuts", nuts, out, jobs, two_embeddings())
+        fill("nuts", markdown(pd.concat([single, joint])))
     if "wrong" in given.only:
         fill("wrong", misspecified(with_contrasts, min(simulations, 200), out, jobs))
     if "design" in given.only:
