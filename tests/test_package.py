@@ -198,24 +198,24 @@ def test_help_imports_nothing_heavy() -> None:
     assert run(code + LOADED) == ""
 
 
-@pytest.mark.slow
-def test_the_first_import_of_the_day_is_silent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """ArviZ 0.23 announces 1.0 once a day, and PyMC imports it; its cache holds the date."""
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let ArviZ 0.23, which PyMC imports, announce 1.0: its cache has the day it last did."""
     for name in ("XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"):
         monkeypatch.setenv(name, str(tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("empty_cache")
+def test_the_first_import_of_the_day_is_silent() -> None:
     strict = "import warnings; warnings.simplefilter('error', FutureWarning)"
     run(f"{strict}\nimport bayesbias.models.nuts.pymc_model")
 
 
 @pytest.mark.slow
-def test_processes_may_import_arviz_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another process takes the file that ArviZ 0.23 has just written; the next attempt works."""
-    for name in ("XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"):
-        monkeypatch.setenv(name, str(tmp_path))
+@pytest.mark.usefixtures("empty_cache")
+def test_processes_may_import_arviz_at_once() -> None:
+    """Another process takes the file that ArviZ has just written; the next attempt works."""
     taken_once = (
         "from pathlib import Path\n"
         "replace = Path.replace\n"
