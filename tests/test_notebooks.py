@@ -26,9 +26,6 @@ NAMES = [path.stem for path in NOTEBOOKS]
 NUMBER = re.compile(r"(?<![\w.])[-−]?\d[\d,]*\.?\d*(?:e[-+]\d+)?")
 # The share of ten simulated studies moves by a tenth when one width is rounded differently.
 SHARE_OF_FEW = re.compile(r"\d+(?=% were narrow enough)")
-# So do the least and the largest of ten widths: the truths of these studies are single draws, which
-# are others on another kind of processor.
-TEN_STUDIES = re.compile(r"^plan\.simulated", re.M)
 # The places where this one and other people's machines keep files.
 PLACES = re.compile(
     "|".join(
@@ -118,10 +115,7 @@ def test_runs_and_says_what_is_stored(path: Path, tables: bool) -> None:
         known = [said(output) for output in before.get("outputs", [])]
         assert len(told) == len(known), f"{path.name} is stale: `make notebooks`\n{after.source}"
         for one, other in zip(told, known, strict=True):
-            if TEN_STUDIES.search(after.source):
-                assert skeleton(one) == skeleton(other)
-            else:
-                assert_says_the_same(one, other)
+            assert_says_the_same(one, other)
     if not tables and any(runner.lacks_tables(cell) for cell in stored.cells):
         pytest.skip("all but one cell ran: the original authors' tables are not here")
 

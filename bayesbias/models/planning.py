@@ -409,12 +409,14 @@ def _simulate(
 ) -> pd.DataFrame:
     """Draw studies from the fit's posterior, fit them, and look at their intervals."""
     spec = fit.spec
-    rng = np.random.default_rng(seed)
     n_draws = fit.posterior.sizes["chain"] * fit.posterior.sizes["draw"]
     rows = []
+    # How many random numbers a fit takes may depend on the last digit, which is not the same on all
+    # processors: one stream for all studies would make them other studies there.
+    studies = np.random.default_rng(seed).spawn(simulations)
     with progress_bar("simulating", total=simulations, show=progress, unit="steps") as advance:
-        for draw in rng.integers(n_draws, size=simulations):
-            truth = _new_study(fit, data, int(draw), rng)
+        for rng in studies:
+            truth = _new_study(fit, data, int(rng.integers(n_draws)), rng)
             y = np.zeros(len(data.y))
             for name in spec.mean:
                 part = np.ravel(truth[name])[data.index(spec[name].by)]
