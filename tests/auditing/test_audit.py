@@ -206,6 +206,7 @@ def test_the_folder_stays(
         bb.audit(wood, trees, out=None, **FAST)
 
 
+@pytest.mark.slow
 def test_of_a_file_only_what_is_needed_is_read(
     tmp_path: Path,
     wood: bb.Embedding,

@@ -60,6 +60,7 @@ def test_bad_input(
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.slow
 def test_bad_folders(
     tmp_path: Path, wood: bb.Embedding, trees: bb.Study, folder: Path, sketched: None
 ) -> None:
@@ -195,6 +196,7 @@ def test_another_audit_of_the_folder_is_refused_before_work(
     assert files(folder) == before
 
 
+@pytest.mark.slow
 def test_of_two_audits_that_begin_at_once_one_is_done(
     tmp_path: Path, trees: bb.Study, sketched: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -273,6 +273,7 @@ TESTS = [
 ]
 
 
+@pytest.mark.slow
 def test_planted_bias_that_is_removed(rng: np.random.Generator) -> None:
     before, after, study = planted(rng, hidden=0)
     found = bb.before_after(
@@ -397,6 +398,7 @@ def test_more_queries_and_metrics_of_pairs(demo: bb.Embedding, small: bb.Study) 
     assert without.skipped["ripa"].startswith("it takes pairs of words")
 
 
+@pytest.mark.slow
 def test_a_group_without_stereotypes(demo: bb.Embedding) -> None:
     study = bb.load_study("religion")
     part = bb.Study(

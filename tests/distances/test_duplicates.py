@@ -82,6 +82,7 @@ def test_an_unknown_way_is_refused(race: pd.DataFrame) -> None:
         bb.plot_distances(race, duplicates="merge")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(times=st.integers(2, 4), seed=st.integers(0, 5))
 def test_repeated_rows_narrow_the_intervals_by_the_root(times: int, seed: int) -> None:

@@ -417,6 +417,7 @@ def test_more_rows_than_promised(tmp_path: Path) -> None:
         assert bb.load_embedding(path).words == ("he", "she")
 
 
+@pytest.mark.slow
 def test_a_fault_far_into_a_large_file(tmp_path: Path) -> None:
     lines = [f"w{i} {i} 0.5 1.5" for i in range(900_000)]
     lines[812_344] = "w812344 1 2"

@@ -314,6 +314,7 @@ def test_effective_parameters_of_large_tables_by_some_draws(
     assert some.p == pytest.approx(all_draws.p, rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hierarchical", "crossed", "interaction"])
 @pytest.mark.parametrize("keep", [1.0, 0.9])
 @pytest.mark.parametrize("by", ["word_to_compare", "protected_word"])

@@ -108,6 +108,7 @@ def test_bad_input(fit: bb.models.Fit) -> None:
         bb.plan_sample_size(of_controls, width=0.1, contrast="human - none")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["separate", "interaction"])
 def test_studies_are_simulated_of_other_models(model: str) -> None:
     table = simulated_table(3, words=3, stereotypes=5, controls=12)

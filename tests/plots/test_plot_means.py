@@ -138,6 +138,7 @@ def test_what_it_cannot_draw(fit: bb.models.Fit) -> None:
     assert plt.get_fignums() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("groups", "words"), [(1, 3), (3, 5), (2, 15), (2, 100)])
 def test_labels_do_not_overlap(groups: int, words: int) -> None:
     ax = bb.plot_means(handmade(simulated_table(3, groups=groups, words=words), draws=10))

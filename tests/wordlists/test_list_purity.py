@@ -106,6 +106,7 @@ def test_purity_by_hand() -> None:
     assert expected_purity(classifier(1500, 2000, 0.9), "a", 10, 10_000, 0.8).share == 0
 
 
+@pytest.mark.slow
 def test_words_are_judged_by_classifiers_that_have_not_seen_them(demo: bb.Embedding) -> None:
     labelled = bb.load_labelled("gender")
     two = {name: labelled[name] for name in ("female", "male")}
