@@ -237,7 +237,8 @@ def test_chains_follow_a_density_that_the_proposal_does_not(
         ([0.6, 0.65, 0.9, 0.9], 1),
         ([0.65, 0.9, 0.9, 0.9], 0),
         ([0.9, 0.9, 0.9, 0.8, 0.6], 4),
-        ([0.9, 0.9, 0.9, 0.8, 0.9], None),
+        ([0.9, 0.9, 0.9, 0.8, 0.9, 0.6], 5),
+        ([0.9, 0.9, 0.9, 0.8, 0.9, 0.8], None),
     ],
 )
 def test_chains_are_the_last_resort(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from threading import Lock
 
 import numpy as np
@@ -56,8 +56,9 @@ _LAST_K_MAX = 0.7  # above, weighted points cannot be relied on (Vehtari et al. 
 #: Attempts before chains: times as many points, rounds, and the largest Pareto k.
 _MORE_POINTS = (
     (1, _ROUNDS + 2, _PARETO_K_MAX),
-    (3, _ROUNDS, _LAST_K_MAX),
-    (9, _ROUNDS, _LAST_K_MAX),
+    (2, _ROUNDS + 1, _LAST_K_MAX),
+    (4, _ROUNDS + 1, _LAST_K_MAX),
+    (8, _ROUNDS + 1, _LAST_K_MAX),
 )
 _SCAN = 64  # points of the coarse scan
 _STARTS = 2  # of them to search from
@@ -250,13 +251,15 @@ def _with_more_points(
 ) -> tuple[ScaleDraws, _Grid | _Mixture]:
     """Return the draws of a proposal with arms, adapted to more and more points, and the proposal.
 
-    With few points a proposal is rough; more of them still cost less than chains.
+    With few points a proposal is rough; more of them still cost less than chains. All points are
+    kept to adapt to.
     """
     proposal: _Grid | _Mixture = _with_arms(target, modes)
     results = results.copy()
+    seen = _Seen.nothing(len(target.start))
     for times, rounds, worst in _MORE_POINTS:
         assert isinstance(proposal, _Mixture)  # as are all that are adapted
-        tried = _adapted(target, proposal, rng, times * pilot, draws, rounds)
+        tried = _adapted(target, proposal, rng, times * pilot, draws, rounds, seen)
         proposal = tried.proposal
         results.append(_reject(target, tried, draws, pilot, rng, worst))
         fair = [result for result in results if result.good(draws, worst)]
@@ -714,7 +717,7 @@ class _LogGamma:
     def quantiles(self) -> Array:
         """The function of each coordinate, at the nodes: coordinates × nodes."""
         pairs = zip(self.mode, self.spread, self.skew, strict=True)
-        return np.stack([mode + spread * _standard_quantiles(skew) for mode, spread, skew in pairs])
+        return np.stack([mode + spread * _quantiles_at_nodes(skew) for mode, spread, skew in pairs])
 
     def draw(self, rng: np.random.Generator, size: int) -> Array:
         z = rng.standard_t(_DEGREES, (size, len(self.mode))) @ self.axes.T
@@ -742,10 +745,18 @@ class _LogGamma:
         return result
 
 
+@lru_cache(maxsize=512)
+def _quantiles_at_nodes(skew: float) -> Array:
+    """Return the quantiles of a log-gamma distribution at the nodes; read only."""
+    quantiles = _standard_quantiles(skew)
+    quantiles.flags.writeable = False
+    return quantiles
+
+
 def _standard_quantiles(skew: float, nodes: Array = _NODES) -> Array:
     """Return the quantiles of a log-gamma distribution at those of a normal one."""
     if abs(skew) < _NO_SKEW:
-        return nodes
+        return nodes.copy()
     shape = skew**-2
     # The smaller of the two tails has all its digits.
     below, tail = (nodes if skew > 0 else -nodes) < 0, special.ndtr(-np.abs(nodes))
@@ -816,6 +827,43 @@ class _Mixture:
         return result
 
 
+@dataclass
+class _Seen:
+    """All points so far, their log density, and that of each proposal they were drawn from."""
+
+    points: Array
+    values: Array
+    tried: list[_Mixture] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    log_tried: list[Array] = field(default_factory=list)  # of each proposal, at all points
+
+    @classmethod
+    def nothing(cls, n: int) -> _Seen:
+        return cls(np.zeros((0, n)), np.zeros(0))
+
+    def add(self, x: Array, values: Array, proposal: _Mixture, by_part: Array) -> Array:
+        """Add points drawn from a proposal; return the density of each of its parts at all points.
+
+        `by_part` has the parts' densities at the new points.
+        """
+        before = proposal.by_part(self.points)
+        log_tried = zip(self.tried, self.log_tried, strict=True)
+        self.log_tried = [np.append(known, each.log_density(x)) for each, known in log_tried]
+        all_parts = np.concatenate([before, by_part], axis=1)
+        self.log_tried.append(np.logaddexp.reduce(all_parts, axis=0))
+        self.points = np.concatenate([self.points, x])
+        self.values = np.append(self.values, values)
+        self.tried.append(proposal)
+        self.sizes.append(len(x))
+        return all_parts
+
+    def log_weight(self) -> Array:
+        """Return the weights of all points, as if drawn from the mixture of all proposals."""
+        mixture = np.logaddexp.reduce(np.stack(self.log_tried) + np.log(self.sizes)[:, None])
+        result: Array = self.values - mixture
+        return result
+
+
 def _adapted(
     target: Density,
     proposal: _Mixture,
@@ -823,42 +871,40 @@ def _adapted(
     pilot: int,
     draws: int,
     rounds: int = _ROUNDS,
+    seen: _Seen | None = None,
 ) -> _Tried:
     """Return a proposal with roughly the quantiles and the correlations of the density.
 
     The points of all rounds count, as if they came from the mixture of all proposals so far
-    (adaptive multiple importance sampling; Cornuet et al. 2012). A proposal that fits the points
-    drawn from it is not adapted to them: so they remain draws from it that can be used.
+    (adaptive multiple importance sampling; Cornuet et al. 2012), and those that were seen before.
+    A proposal that fits the points drawn from it is not adapted to them: so they remain draws from
+    it that can be used.
     """
-    points, values = np.zeros((0, len(proposal.parts[0].mode))), np.zeros(0)
-    tried: list[_Mixture] = []
+    n = len(proposal.parts[0].mode)
+    seen = _Seen.nothing(n) if seen is None else seen
     # Points that a proposal is adapted to are lost as draws: that must save more than it costs.
     close = max(_CLOSE, 1 / (1 / _HOPED + _ACCEPTED * pilot / draws))
     for _ in range(rounds):
         x = proposal.draw(rng, pilot)
-        new = target(x)
-        log_weight = new - proposal.log_density(x)
+        values = target(x)
+        by_part = proposal.by_part(x)
+        log_weight = values - np.logaddexp.reduce(by_part, axis=0)
         if _effective(log_weight) > close * pilot and pareto_k(log_weight) < _LIGHT:
-            return _Tried(proposal, x, new)
-        points, values = np.concatenate([points, x]), np.concatenate([values, new])
-        tried.append(proposal)
-        log_proposal = np.logaddexp.reduce([p.log_density(points) for p in tried], axis=0)
-        log_weight = values - log_proposal
-        weight = np.exp(log_weight - log_weight.max())
+            return _Tried(proposal, x, values)
+        by_part = seen.add(x, values, proposal, by_part)
+        log_weight = seen.log_weight()
         # Tempered while the proposal is still far off, so that many draws count.
-        while weight.sum() ** 2 / (weight**2).sum() < pilot / 20:
+        while _effective(log_weight) < pilot / 20:
             log_weight = log_weight / 2
-            weight = np.exp(log_weight - log_weight.max())
-        weight /= weight.sum()
-        by_part = proposal.by_part(points)
-        of_part = np.exp(by_part - np.logaddexp.reduce(by_part, axis=0)) * weight
+        weight = special.softmax(log_weight)
+        of_part = special.softmax(by_part, axis=0) * weight
         share = 0.9 * of_part.sum(axis=1) + 0.1 / len(of_part)
         parts = [
-            _moved(part, points, part_weight)
+            _moved(part, seen.points, part_weight)
             for part, part_weight in zip(proposal.parts, of_part, strict=True)
         ]
         proposal = _Mixture(parts, share / share.sum())
-    return _Tried(proposal, np.zeros((0, points.shape[1])), np.zeros(0))
+    return _Tried(proposal, np.zeros((0, n)), np.zeros(0))
 
 
 def _effective(log_weight: Array) -> float:

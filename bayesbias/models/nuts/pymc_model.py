@@ -201,6 +201,9 @@ class _Standardised(Transform):  # type: ignore[misc]
 
     def _middle_and_width(self, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
         mean, sd = inputs[-2:]
+        if not self.guess.precision.any():
+            # PyTensor would take minutes to find out that many products with zero are zero.
+            return mean, sd
         ratio = self.guess.precision * sd**2
         middle = mean + ratio / (1 + ratio) * (self.guess.value - mean)
         return middle, sd / pm.math.sqrt(1 + ratio)
