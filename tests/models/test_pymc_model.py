@@ -18,7 +18,7 @@ import bayesbias as bb
 from bayesbias.models.exact.compiled_model import compile_model
 from bayesbias.models.model_data import model_data, prepare_table
 from bayesbias.models.nuts.initial_values import Guess, guess_pooled
-from bayesbias.models.nuts.pymc_model import build_pymc_model
+from bayesbias.models.nuts.pymc_model import _Standardised, build_pymc_model
 
 #: Pooled in two steps, with an effect of attributes.
 TWO_STEPS = bb.models.ModelSpec.from_dict(
@@ -99,6 +99,30 @@ def test_with_one_row_a_cell_nothing_is_known_about_the_spread() -> None:
     assert not guesses(table, "hierarchical")["theta"].precision.any()
 
 
+def test_precisions_are_right_in_size_with_more_means_than_rows() -> None:
+    """Then many means say the same, and the rest is still known, roughly."""
+    precisions = []
+    for seed in range(20):
+        table = simulated_table(seed, groups=2, words=2, stereotypes=3, controls=5, s=0.1)
+        found = guesses(table, "interaction")
+        assert sum(guess.value.size for guess in found.values()) > len(table)
+        precisions.append(np.median(found["u"].precision[found["u"].precision > 0] / 4))
+    # 1 / 0.1², each attribute has four rows.
+    assert 100 / 4 < np.median(precisions) < 100 * 4
+
+
+def test_of_values_that_nothing_is_known_about_only_deviations_are_sampled() -> None:
+    """No product with a precision of zero is left to PyTensor."""
+    mean, sd = np.array([1.0, 2.0, 3.0]), np.array(0.5)
+    without = _Standardised.about(Guess(np.zeros(3), np.zeros(3)))
+    assert without.guess is None
+    np.testing.assert_array_equal(without.forward(mean + 1, mean, sd), [2, 2, 2])
+    np.testing.assert_array_equal(without.backward(np.ones(3), mean, sd), mean + 0.5)
+    some = _Standardised.about(Guess(np.zeros(3), np.array([0.0, 0.0, 4.0])))
+    middle = some.backward(np.zeros(3), mean, sd)
+    np.testing.assert_allclose(middle.eval(), [1, 2, 1.5])
+
+
 def test_the_order_of_the_terms_does_not_move_the_level() -> None:
     crossed = bb.load_model("crossed")
     turned = bb.models.ModelSpec.from_dict({**crossed.to_dict(), "mean": ["u", "theta"]})
@@ -112,8 +136,6 @@ def transform() -> Callable[..., list[np.ndarray]]:
     """From a coordinate z: the value, its logarithmic derivative, and z from the value."""
     import pytensor
     import pytensor.tensor as pt
-
-    from bayesbias.models.nuts.pymc_model import _Standardised
 
     z, mean, sd, guess, precision = (pt.dscalar(n) for n in ("z", "mean", "sd", "guess", "p"))
     standardised = _Standardised(Guess(guess, precision))  # type: ignore[arg-type]

@@ -14,6 +14,10 @@ from bayesbias.models.spec import ModelSpec
 
 #: A spread is guessed as if there were this many further outcomes of average spread.
 _FEW = 4
+#: Of so many outcomes at least, as a share, it is taken that no mean explains them.
+_FREE = 0.25
+#: With no more than this share of the outcomes' variance, what is left is rounding error.
+_NOTHING = 1e-12
 
 
 class Guess(NamedTuple):
@@ -74,7 +78,7 @@ def _explain(
         means[name] = np.where(n > 0, mean, location[name])
         left = left - means[name][index] * times[name]
     used = sum(int(np.count_nonzero(n)) for n in counts.values())
-    precision = _precision(left, scale, used)
+    precision = _precision(outcomes, left, scale, used)
     for name, index in terms.items():
         prior = spec[name].prior
         if not spec[name].is_pooled:
@@ -104,12 +108,13 @@ def _explain(
         )
 
 
-def _precision(left: Array, scale: Codes, used: int) -> Array:
+def _precision(outcomes: Array, left: Array, scale: Codes, used: int) -> Array:
     """Return the precision of each outcome, from what `used` means have left of it."""
-    free = len(left) - used
     squares = left**2
-    if free <= 0 or not squares.any():
+    if squares.mean() <= _NOTHING * outcomes.var():
         return np.zeros(len(left))
+    # A small table has fewer outcomes than means, many of which say the same.
+    free = max(len(left) - used, _FREE * len(left))
     # A scale with few outcomes is moved towards the others, so that none is small by chance.
     total = np.bincount(scale, squares) + _FEW * squares.mean()
     variance = total / (np.bincount(scale) + _FEW) * len(left) / free

@@ -102,7 +102,7 @@ def _parameter(
     sd = parent(prior.sd) if prior.sd else prior.arguments[1]
     guess = guesses[name]
     if parameter.common is None:
-        transform = _Standardised(guess)
+        transform = _Standardised.about(guess)
         return pm.Normal(name, mean, sd, dims=dims, transform=transform, initval=guess.value)
     return _tied_levels(spec, data, parameter, parent(parameter.common), mean, sd, guess)
 
@@ -135,7 +135,7 @@ def _tied_levels(
             means[i] + before.mean,
             before.spread(sds[i]),
             dims=rest or None,
-            transform=_Standardised(one),
+            transform=_Standardised.about(one),
             initval=one.value,
         )
         before.add(part - means[i], sds[i])
@@ -190,19 +190,25 @@ class _Standardised(Transform):  # type: ignore[misc]
     below, and ``(theta - middle) / width`` is standard normal. So there is neither the funnel of
     the centred form (``theta`` itself, which this becomes where rows abound) nor the ridge of the
     non-centred one (``(theta - bar) / tau``, which this becomes where there are none). The guess
-    is rough, but that changes only how well the model is sampled.
+    is rough, but that changes only how well the model is sampled. Without any guess it is the
+    non-centred form.
     """
 
     name = "standardised"
     ndim_supp = 0
 
-    def __init__(self, guess: Guess) -> None:
+    def __init__(self, guess: Guess | None) -> None:
         self.guess = guess
+
+    @classmethod
+    def about(cls, guess: Guess) -> _Standardised:
+        """Return the coordinates for a guess, of which perhaps nothing is known."""
+        # PyTensor would take minutes to find out that many products with zero are zero.
+        return cls(guess if guess.precision.any() else None)
 
     def _middle_and_width(self, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
         mean, sd = inputs[-2:]
-        if not self.guess.precision.any():
-            # PyTensor would take minutes to find out that many products with zero are zero.
+        if self.guess is None:
             return mean, sd
         ratio = self.guess.precision * sd**2
         middle = mean + ratio / (1 + ratio) * (self.guess.value - mean)
