@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,3 +36,29 @@ def test_a_budget_that_is_not_a_number_is_refused(
     monkeypatch.setenv("BAYESBIAS_MEMORY", text)
     with pytest.raises(SpecError, match=f"BAYESBIAS_MEMORY is '{text}'.*megabytes"):
         list(blocks(3))
+
+
+#: Prints how many pages were handed out while arrays were made and freed, ten times.
+_COUNT_PAGES = """
+import resource, sys
+import numpy as np
+from bayesbias._core.blocks import keep_freed_memory
+if sys.argv[1] == "keep":
+    keep_freed_memory()
+def work():
+    arrays = [np.ones(300_000) for _ in range(8)]
+work()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(10):
+    work()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has such thresholds")
+def test_freed_memory_is_used_again() -> None:
+    pages = {
+        how: int(subprocess.check_output([sys.executable, "-c", _COUNT_PAGES, how]))
+        for how in ("keep", "give back")
+    }
+    assert pages["keep"] < 1000 < 20_000 < pages["give back"]

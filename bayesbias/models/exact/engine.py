@@ -12,6 +12,7 @@ from threading import Lock
 import numpy as np
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.blocks import keep_freed_memory
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.threads import single_threaded_algebra
 from bayesbias.errors import DataError
@@ -62,6 +63,7 @@ def sample_exactly(
         model, the sampler of the scales, the largest R-hat, and how many draws of the scales there
         are.
     """
+    keep_freed_memory()
     compiled = compile_model(spec, data)
     where = compiled.layout
     places = where.scales | where.coefficients
