@@ -29,18 +29,26 @@ class Layers:
         protected_group × connection × word_class: the share of each list in a connection.
     covariates : dict of DataArray
         For each covariate, its mean by protected word and list, and by embedding if the model
-        distinguishes them.
+        distinguishes them. For a list without a row of the word, what it is expected to be.
     group_of : DataArray
         The group of each protected word.
+    rows : DataArray, optional
+        The number of rows by the same, for a model that does not distinguish lists: its means are
+        those of rows. Otherwise lists count equally.
     """
 
     lists: xr.DataArray
     covariates: Mapping[str, xr.DataArray]
     group_of: xr.DataArray
+    rows: xr.DataArray | None
 
     def covariate(self, name: str) -> xr.DataArray:
-        """Return the mean of a covariate by protected word and connection; lists count equally."""
+        """Return the mean of a covariate by protected word and connection, as the model averages."""
         share = self.lists.sel(protected_group=self.group_of).drop_vars("protected_group")
+        if self.rows is not None:
+            rows = self.rows.where(share > 0, 0.0)
+            total = rows.sum("word_class")
+            share = xr.where(total > 0, rows / total.clip(min=1.0), share)
         result: xr.DataArray = xr.dot(self.covariates[name], share, dim="word_class")
         return result
 
@@ -80,15 +88,44 @@ class Layers:
         )
         # A word's frequency, or its norm, is that in each embedding.
         by = ["protected_word", "word_class", *({"embedding"} & set(data.levels))]
+        counted = None
         for name, values in data.covariates.items():
             frame = table[by].assign(value=values)
-            rows = frame.groupby(by, sort=False, observed=True)["value"].mean().reset_index()
-            mean = rows.astype(dict.fromkeys(by, "str")).set_index(by)["value"].to_xarray()
-            order = {of: rows[of].unique().astype("str") for of in by} | {
+            cells = frame.groupby(by, sort=False, observed=True)["value"].agg(["mean", "size"])
+            cells = cells.reset_index().astype(dict.fromkeys(by, "str"))
+            order = {of: cells[of].unique() for of in by} | {
                 "protected_word": group_of["protected_word"]
             }
-            means[name] = mean.sel(order).fillna(0.0)
-        return cls(share, means, group_of)
+            found = cells.set_index(by).to_xarray().sel(order)
+            means[name] = _completed(found["mean"])
+            counted = found["size"].fillna(0.0)
+        return cls(share, means, group_of, None if "word_class" in data.levels else counted)
+
+
+def _completed(mean: xr.DataArray) -> xr.DataArray:
+    """Return means by protected word and list, where missing as the others add up.
+
+    A sum of effects of words and of lists, by least squares: a list's own mean for a property of
+    attributes, and a word's own value for one of protected words.
+    """
+    if not mean.isnull().any():
+        return mean
+    by = ("protected_word", "word_class")
+    rest = [dim for dim in mean.dims if dim not in by]
+    stacked = mean.transpose(*rest, *by)
+    tables = stacked.to_numpy().reshape(-1, *(mean.sizes[dim] for dim in by)).copy()
+    for table in tables:
+        known = ~np.isnan(table)
+        if not known.any():
+            continue
+        places = np.argwhere(known)
+        effects = np.zeros((len(places), sum(table.shape)))
+        effects[np.arange(len(places)), places[:, 0]] = 1.0
+        effects[np.arange(len(places)), len(table) + places[:, 1]] = 1.0
+        fitted = np.linalg.lstsq(effects, table[known])[0]
+        whole = np.add.outer(fitted[: len(table)], fitted[len(table) :])
+        table[~known] = whole[~known]
+    return stacked.copy(data=tables.reshape(stacked.shape))
 
 
 def expected(
@@ -104,7 +141,8 @@ def expected(
     A parameter that differs by a factor in `over` counts with what it is pooled towards (its value
     for a word drawn from the same population), or, if it is not pooled, with its average. One that
     differs by list is averaged over the lists of each group and connection. Slopes count with the
-    covariates at their overall mean, the same for all; with `observed`, at the mean of the rows.
+    covariates at their overall mean, the same for all; with `observed`, at their means by protected
+    word and connection, in which lists count as they do in the model.
     """
     gone = set(over)
 

@@ -285,6 +285,62 @@ def test_covariates_as_observed_are_those_of_each_embedding(words: str) -> None:
         np.testing.assert_allclose((draws[1] - draws[0]).sel(embedding=name), expected)
 
 
+@pytest.mark.filterwarnings("ignore:.*cells have no row")
+@pytest.mark.parametrize("model", ["interaction", "crossed", "separate"])
+@pytest.mark.parametrize("of_words", [False, True])
+def test_covariates_as_observed_of_a_word_that_lacks_a_list(model: str, of_words: bool) -> None:
+    """The list is expected to have the covariate that it has for other words."""
+    table = frequent_stereotypes()
+    if of_words:
+        numbers = pd.factorize(table["protected_word"])[0]
+        table = table.assign(level=numbers.astype(float) ** 2)
+    lacks = (table["protected_word"] == "A1") & (table["connection"] == "none")
+    fit = bb.fit(table[~lacks], model, covariates=["level"], draws=100, seed=1)
+    for by in ("protected_word", "protected_group", None):
+        equal, observed = (
+            fit.contrast_draws("associated - none", by=by, observed=observed)
+            for observed in (False, True)
+        )
+        change = (observed - equal) / fit.posterior["slope_level"]
+        # Standardised: stereotypes of A are at 5, of B at -1, neutral words at 0; or no difference.
+        sd = table[~lacks]["level"].std(ddof=0)
+        of_group = {"A": 0.0, "B": 0.0} if of_words else {"A": 5 / sd, "B": -1 / sd}
+        if by is None:
+            np.testing.assert_allclose(change, np.mean(list(of_group.values())), atol=1e-9)
+        else:
+            for name in change[by].to_numpy():
+                np.testing.assert_allclose(
+                    change.sel({by: name}), of_group[name[0]], atol=1e-9
+                )
+
+
+@pytest.mark.parametrize("model", ["separate", "hierarchical"])
+def test_rows_count_as_observed_in_models_without_lists(model: str) -> None:
+    """So a contrast as observed is the one of a model without the covariate."""
+    rng = np.random.default_rng(3)
+    sizes = {"A": 3, "B": 20, "C": 6, "neutral": 15}
+    level = {"A": -2.0, "B": 2.0, "C": 0.0, "neutral": 1.0}
+    table = pd.DataFrame(
+        {
+            "protected_word": f"{group}{p}",
+            "word_to_compare": f"{name}{i}",
+            "word_class": name,
+            "cosine_distance": 1 + 0.1 * (level[name] + 0.1 * i) + rng.normal(0, 0.01),
+            "connection": "none" if name == "neutral"
+            else "associated" if name == group else "different",
+            "protected_group": group,
+            "level": level[name] + 0.1 * i,
+        }
+        for group in "ABC" for p in range(3) for name, size in sizes.items() for i in range(size)
+    )  # fmt: skip
+    of_rows = table.groupby(["protected_group", "connection"])["cosine_distance"].mean().unstack()
+    fit = bb.fit(table, model, covariates=["level"], draws=500, seed=1)
+    found = fit.contrasts("associated - different", by="protected_group")
+    observed = found[found["covariates"] == "as observed"].set_index("protected_group")["mean"]
+    expected = of_rows["associated"] - of_rows["different"]
+    np.testing.assert_allclose(observed, expected[observed.index], atol=0.005)
+
+
 def test_what_attribute_groups_are_for() -> None:
     fit = interaction()
     with pytest.raises(SpecError, match="contrast='associated - different', not 'associated"):
