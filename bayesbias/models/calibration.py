@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import warnings
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,6 +50,8 @@ _WORDS = {"protected_word", "word_to_compare"}
 # NUTS draws depend on each other: one of this many is kept.
 _THIN = 4
 _CHAINS = 2
+#: The narrowest interval of fewer draws is visibly too narrow.
+_FEWEST_HDI = 999
 _TRUTH_DRAWS = 2000
 # Adjusted p-values below this say that ranks are not uniform.
 _ALPHA = 0.05
@@ -166,7 +169,7 @@ class Calibration:
                     "prob": self.prob,
                     **_coverage(part),
                     "p_value": min(1.0, float(p_values.min()) * len(p_values)),
-                    "verdict": _shape(part["pit"].to_numpy(), shift=self._is_exact),
+                    "verdict": self._departure(part),
                 }
             )
         result = pd.DataFrame(rows)
@@ -174,6 +177,13 @@ class Calibration:
         departs = holm(tests.to_numpy(dtype=np.float64)) < _ALPHA
         result["verdict"] = result["verdict"].where(departs, "no departure")
         return result
+
+    def _departure(self, part: pd.DataFrame) -> str:
+        """Return in which way a quantity departs from calibration, if it does."""
+        pit = part["pit"].to_numpy()
+        if not self._is_exact:
+            return _shape_of_coverage(pit, _coverage(part)["coverage"] - self.prob)
+        return _shape(pit)
 
     @property
     def _is_exact(self) -> bool:
@@ -326,12 +336,12 @@ def calibrate(
         How to fit. NUTS takes seconds a table, most of it compilation.
     draws : int, default 999
         Posterior draws of each fit. Of NUTS, every fourth is kept, so that they hardly depend on
-        each other.
+        each other. Equal-tailed intervals allow for their number.
     prob : float, default 0.89
         Probability of the intervals.
     kind : {"hdi", "eti"}, default "eti"
-        Kind of interval. The narrowest interval of a few draws is a little too narrow: of 999 it
-        holds 0.883 instead of 0.89.
+        Kind of interval. The narrowest interval of a few draws is a little too narrow: of 999, the
+        fewest that are allowed with it, it contains 0.883 instead of 0.89.
     contrasts : sequence of str, optional
         Contrasts to examine; by default associated minus none, different and human, as far as the
         table has these connections.
@@ -391,7 +401,7 @@ def calibrate(
     one_of("engine", engine, ("exact", "nuts"))
     check_interval(prob, kind)
     at_least("simulations", simulations, 1)
-    at_least("draws", draws, 10)
+    _check_draws(draws, prob, kind)
     seed = as_seed(seed)
     check_jobs(n_jobs)
     spec = load_model(model)
@@ -431,6 +441,21 @@ def calibrate(
     )
     results = _run(study, simulations, n_jobs, folder, progress)
     return _collect(study, results, settings)
+
+
+def _check_draws(draws: int, prob: float, kind: Kind) -> None:
+    """Refuse fewer draws than an interval of this probability and kind can be taken from."""
+    at_least("draws", draws, 10)
+    if kind == "hdi" and draws < _FEWEST_HDI:
+        raise SpecError(
+            f"'draws' is {draws}; the narrowest interval of so few draws covers too little: use "
+            f"draws={_FEWEST_HDI} or more, or kind='eti'."
+        )
+    fewest = math.ceil(2 / (1 - prob)) - 1
+    if draws < fewest:
+        raise SpecError(
+            f"'draws' is {draws}; an interval of probability {prob:g} needs {fewest} or more."
+        )
 
 
 def _check_engine(spec: ModelSpec, engine: str) -> None:
@@ -556,7 +581,7 @@ class _Simulated:
         except DataError as err:
             return str(err)
         drawn, true = draws[:, [fitted.index(name) for name in names]], true[0]
-        lower, upper = interval(drawn, self.prob, self.kind)
+        lower, upper = _interval(drawn, self.prob, self.kind)
         below, equal = (drawn < true).sum(axis=0), (drawn == true).sum(axis=0)
         rank = below + of_ties.integers(0, equal + 1)
         pit = (rank + of_ties.uniform(size=len(true))) / (len(drawn) + 1)
@@ -731,9 +756,34 @@ def _far_from_stated(row: pd.Series[Any]) -> float:
     return float(2 * stats.norm.sf(abs(row["coverage"] - row["prob"]) / error))
 
 
-def _shape(pit: Array, *, shift: bool) -> str:
+def _shape(pit: Array) -> str:
     """Return in which way ranks that are not uniform depart from it."""
     distance = (pit.mean() - 0.5) * np.sqrt(12 * len(pit))
-    if shift and abs(distance) > 3:
-        return "estimates too low" if distance > 0 else "estimates too high"
+    if abs(distance) > 3:
+        return _side(pit)
     return "intervals too narrow" if pit.var() > 1 / 12 else "intervals too wide"
+
+
+def _shape_of_coverage(pit: Array, excess: float) -> str:
+    """Return in which way intervals that do not have the stated coverage depart from it."""
+    if excess > 0:
+        return "intervals too wide"
+    # Truths on both sides of the draws vary more than uniform ranks, those on one side less.
+    return "intervals too narrow" if pit.var() > 1 / 12 else _side(pit)
+
+
+def _side(pit: Array) -> str:
+    return "estimates too low" if pit.mean() > 0.5 else "estimates too high"
+
+
+def _interval(draws: Array, prob: float, kind: Kind) -> tuple[Array, Array]:
+    """Return the interval that holds a further independent draw with the stated probability.
+
+    Between the usual quantiles of few draws lies less: of 99 draws, 0.872 for 0.89.
+    """
+    if kind == "hdi":
+        return interval(draws, prob, kind)
+    lower, upper = np.quantile(
+        draws, [(1 - prob) / 2, (1 + prob) / 2], axis=0, method="weibull"
+    )
+    return lower, upper

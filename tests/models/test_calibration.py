@@ -138,6 +138,50 @@ def test_a_wrong_model_is_found() -> None:
 
 
 @pytest.mark.slow
+def test_estimates_that_are_off_are_not_called_wide() -> None:
+    table = simulated_table(1, groups=2, words=2, stereotypes=4, controls=6)
+    pulled = bb.load_model("hierarchical").vary(
+        priors={"bar": "Normal(1, 0.02)", "tau": "Exponential(100)"}
+    )
+    found = bb.calibrate(
+        pulled, table, truth="posterior", truth_model="separate", simulations=60, draws=299, seed=1
+    )
+    assert (found.table["coverage"] < 0.8).all()
+    assert "intervals too wide" not in set(found.table["verdict"])
+    low = found.table[found.table["quantity"] == "associated - none"]
+    assert (low["coverage"] < 0.1).all()
+    assert set(low["verdict"]) == {"estimates too high"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("draws", [19, 99])
+def test_few_draws_do_not_condemn_a_right_model(draws: int) -> None:
+    table = simulated_table(1)
+    options: dict[str, Any] = {"truth": "posterior", "simulations": 100, "seed": 1}
+    found = bb.calibrate("separate", table, draws=draws, **options)
+    assert set(found.table["verdict"]) == {"no departure"}
+    # Interpolated between draws, so not quite those of the ranks.
+    by_rank = found.coverage([0.89]).set_index(["quantity", "level"])["coverage"]
+    by_interval = found.table.set_index(["quantity", "level"])["coverage"]
+    assert np.abs(by_rank - by_interval).max() < 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"draws": 200, "kind": "hdi"}, "use draws=999 or more, or kind='eti'"),
+        ({"draws": 15}, "an interval of probability 0.89 needs 18 or more"),
+        ({"draws": 5}, "'draws' is 5"),
+    ],
+)
+def test_too_few_draws_are_refused(
+    table: pd.DataFrame, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(SpecError, match=message):
+        bb.calibrate("separate", table, simulations=2, **options)
+
+
+@pytest.mark.slow
 def test_new_attributes_are_drawn_and_protected_words_kept(table: pd.DataFrame) -> None:
     found = bb.calibrate("crossed", table, truth="posterior", simulations=8, draws=50, seed=3)
     fit = bb.fit(table, "crossed", engine="exact", draws=500, seed=3)
