@@ -23,7 +23,7 @@ from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.contrasts import flat, tidy_draws
 from bayesbias.models.fitted_model import Fit
 from bayesbias.models.fitting import ENGINES, Engine, Sampling, fit_rows
-from bayesbias.models.model_data import prepare_table
+from bayesbias.models.model_data import STANDARD_ERROR, prepare_table
 from bayesbias.models.spec import ModelSpec, load_model
 from bayesbias.numerics.intervals import Kind, check_interval, interval
 
@@ -395,7 +395,10 @@ class PairedFit:
 
     def _gap(self, contrast: str, by: str | None, observed: bool = False) -> xr.DataArray:
         """Return the draws of a contrast before and after."""
-        by = "embedding" if by is None else by
+        if by is None:
+            by = "embedding"
+        else:
+            one_of("by", by, ("protected_word", "protected_group", "attribute_group"))
         return self.joint.contrast_draws(contrast, by=by, observed=observed)
 
     def _cells(self, by: By | None) -> xr.DataArray:
@@ -531,13 +534,21 @@ def _match(before: pd.DataFrame, after: pd.DataFrame) -> tuple[pd.DataFrame, pd.
         warn(f"{lost} rows have no counterpart in the other table and are left out")
     first = before.iloc[matched[BEFORE].to_numpy()].reset_index(drop=True)
     other = after.iloc[matched[AFTER].to_numpy()].reset_index(drop=True)
-    connection = other["connection"].astype("str").to_numpy()
-    differs = np.flatnonzero(first["connection"].astype("str").to_numpy() != connection)
-    if differs.size:
-        row = first.iloc[differs[0]]
+    for name in ("connection", "protected_group", "word_class"):
+        values = other[name].astype("str").to_numpy()
+        differs = np.flatnonzero(first[name].astype("str").to_numpy() != values)
+        if differs.size:
+            row = first.iloc[differs[0]]
+            raise DataError(
+                f"the pair ({row['protected_word']!r}, {row['word_to_compare']!r}) has {name!r} "
+                f"{row[name]!r} in one table and {values[differs[0]]!r} in the other."
+            )
+    with_errors = [STANDARD_ERROR in table for table in (before, after)]
+    if len(set(with_errors)) > 1:
+        has, lacks = (BEFORE, AFTER) if with_errors[0] else (AFTER, BEFORE)
         raise DataError(
-            f"the pair ({row['protected_word']!r}, {row['word_to_compare']!r}) is "
-            f"{row['connection']!r} in one table and {connection[differs[0]]!r} in the other."
+            f"the table {has!r} has standard errors and the table {lacks!r} has none; give both "
+            f"the column {STANDARD_ERROR!r} (0 where a distance is known exactly), or neither."
         )
     for name in ("protected_word", "word_to_compare", "word_class"):
         first[name] = first[name].cat.remove_unused_categories()

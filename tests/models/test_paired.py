@@ -242,14 +242,31 @@ def test_each_embedding_has_its_own_slope(rng: np.random.Generator) -> None:
     assert "covariates" not in bb.fit_paired(before, after, plain_model(), draws=50).changes()
 
 
+def test_what_a_change_can_be_asked_for(rng: np.random.Generator) -> None:
+    before = simulated_table(3)
+    paired = bb.fit_paired(before, after_of(before, rng), plain_model(), draws=50)
+    with pytest.raises(SpecError, match="'by' is 'embedding'; expected one of"):
+        paired.changes(by="embedding")
+
+
 def test_tables_that_do_not_go_together(rng: np.random.Generator) -> None:
     before = simulated_table(3)
     after = after_of(before, rng)
     with pytest.raises(DataError, match="no pair of words in common"):
         bb.fit_paired(before, after.assign(word_to_compare="x" + after["word_to_compare"]))
     swapped = after["connection"].replace({"human": "none", "none": "human"})
-    with pytest.raises(DataError, match="is 'human' in one table and 'none' in the other"):
+    with pytest.raises(DataError, match="has 'connection' 'human' in one table and 'none' in"):
         bb.fit_paired(before, after.assign(connection=swapped))
+    for name in ("protected_group", "word_class"):
+        changed = after[name].astype("str") + "_other"
+        with pytest.raises(DataError, match=f"has '{name}' '.*' in one table and '.*_other' in"):
+            bb.fit_paired(before, after.assign(**{name: changed}))
+    for tables in (
+        (before.assign(standard_error=0.05), after),
+        (before, after.assign(standard_error=0.05)),
+    ):
+        with pytest.raises(DataError, match="has standard errors and the table '.*' has none"):
+            bb.fit_paired(*tables)
     with pytest.raises(DataError, match="the table 'after' holds several embeddings"):
         bb.fit_paired(before, pd.concat([after, before]))
     with pytest.raises(SpecError, match="model 'crossed' does not distinguish embeddings"):
