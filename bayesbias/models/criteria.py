@@ -76,6 +76,8 @@ class Elpd:
         or a Pareto k above 0.7 (LOO).
     pareto_k : array or None
         Tail index of each row's importance weights (LOO).
+    table_sha256 : str
+        The hash of the rows that were fitted; empty if not known. `compare` refuses different ones.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class Elpd:
     labels: tuple[str, ...] = ()
     unreliable: int = 0
     pareto_k: Array | None = None
+    table_sha256: str = ""
 
     @property
     def deviance(self) -> float:
@@ -171,7 +174,7 @@ def _not_to_trust(elpd: Elpd, where: str) -> str:
     return f"LOO is unreliable, because Pareto k is above {PARETO_K_MAX} {where}"
 
 
-def _elpd(kind: str, pointwise: Array, lppd: Array, **more: Any) -> Elpd:
+def _elpd(fit: Fit, kind: str, pointwise: Array, lppd: Array, **more: Any) -> Elpd:
     """Sum what each row (or level) contributes."""
     return Elpd(
         kind=kind,
@@ -179,6 +182,7 @@ def _elpd(kind: str, pointwise: Array, lppd: Array, **more: Any) -> Elpd:
         se=float(np.sqrt(len(pointwise) * pointwise.var())),
         p=float((lppd - pointwise).sum()),
         pointwise=pointwise,
+        table_sha256=fit.provenance["table_sha256"],
         **more,
     )
 
@@ -197,7 +201,7 @@ def waic(fit: Fit) -> Elpd:
     _check_independent(fit)
     lppd, variance = _lppd_and_variance(fit)
     unreliable = int((variance > VARIANCE_MAX).sum())
-    return _elpd("WAIC", lppd - variance, lppd, unreliable=unreliable)
+    return _elpd(fit, "WAIC", lppd - variance, lppd, unreliable=unreliable)
 
 
 def _lppd_and_variance(fit: Fit) -> tuple[Array, Array]:
@@ -319,7 +323,7 @@ def _loo_rows(fit: Fit) -> Elpd:
     elpd, lppd, k = np.empty(n), np.empty(n), np.empty(n)
     for rows in density.parts(np.arange(n)):
         elpd[rows], lppd[rows], k[rows] = _smoothed(density.log_density(rows), efficiency)
-    return _elpd("LOO", elpd, lppd, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k)
+    return _elpd(fit, "LOO", elpd, lppd, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k)
 
 
 def _loo_levels_exactly(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
@@ -333,7 +337,7 @@ def _loo_levels_exactly(fit: Fit, level: Codes, names: tuple[str, ...]) -> Elpd:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             lppd = np.array(list(pool.map(partial(_log_mean_total, density), _rows_of(level))))
     return _elpd(
-        "LOO", elpd, lppd, labels=names, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k
+        fit, "LOO", elpd, lppd, labels=names, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k
     )
 
 
@@ -374,7 +378,7 @@ def _loo_levels_by_weights(fit: Fit, level: Codes, names: tuple[str, ...]) -> El
     total = np.concatenate([_total(density, rows) for rows in _rows_of(level)])
     elpd, lppd, k = _smoothed(total, _relative_efficiency(fit))
     return _elpd(
-        "LOO", elpd, lppd, labels=names, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k
+        fit, "LOO", elpd, lppd, labels=names, unreliable=int((k > PARETO_K_MAX).sum()), pareto_k=k
     )
 
 
@@ -536,14 +540,7 @@ def compare(
     if isinstance(fits, Mapping) and any(isinstance(value, Elpd) for value in fits.values()):
         return _compared(_checked_criteria(fits, criterion.upper()))
     by_name = _named_fits(fits, table)
-    hashes = {name: fit.provenance["table_sha256"] for name, fit in by_name.items()}
-    first = next(iter(hashes))
-    for name, value in hashes.items():
-        if value != hashes[first]:
-            raise DataError(
-                f"the fits {first!r} and {name!r} are of different tables; only fits of the same "
-                "rows can be compared."
-            )
+    _check_rows("fits", {n: fit.provenance["table_sha256"] for n, fit in by_name.items()})
     return _compared(
         {
             name: fit.waic() if criterion == "waic" else fit.loo(by=by)
@@ -563,14 +560,22 @@ def _checked_criteria(given: Mapping[str, object], kind: str) -> dict[str, Elpd]
                 f"fit.{kind.lower()}() returns it."
             )
         criteria[str(name)] = value
-    first = next(iter(criteria.values()))
-    for name, value in criteria.items():
-        if len(value.pointwise) != len(first.pointwise) or value.labels != first.labels:
-            raise DataError(
-                f"the criteria {next(iter(criteria))!r} and {name!r} are of different tables; only "
-                "fits of the same rows can be compared."
-            )
+    # Of criteria that were made by hand only the number of rows, or the levels, are known.
+    known = {name: value for name, value in criteria.items() if value.table_sha256}
+    _check_rows("criteria", {name: value.table_sha256 for name, value in known.items()})
+    _check_rows("criteria", {n: (len(c.pointwise), c.labels) for n, c in criteria.items()})
     return criteria
+
+
+def _check_rows(what: str, rows: Mapping[str, object]) -> None:
+    """Refuse fits or criteria of different rows, given by what identifies them."""
+    first = next(iter(rows), "")
+    for name, value in rows.items():
+        if value != rows[first]:
+            raise DataError(
+                f"the {what} {first!r} and {name!r} are of different tables; only fits of the same "
+                "rows can be compared."
+            )
 
 
 def _compared(criteria: Mapping[str, Elpd]) -> Comparison:

@@ -514,6 +514,9 @@ def test_criteria_that_were_computed_before(fits: dict[str, bb.models.Fit]) -> N
         bb.compare({first: waic[first], second: by_word[second]})
     with pytest.raises(SpecError, match=f"{second!r} is a Fit; expected WAIC of each fit"):
         bb.compare({first: waic[first], second: fits[second]})
+    others = replace(waic[second], table_sha256="another")
+    with pytest.raises(DataError, match="the criteria .* are of different tables"):
+        bb.compare({first: waic[first], second: others})
     fewer = replace(waic[second], pointwise=waic[second].pointwise[1:])
     with pytest.raises(DataError, match="are of different tables"):
         bb.compare({first: waic[first], second: fewer})
