@@ -54,7 +54,8 @@ def check_table(table: pd.DataFrame, *, duplicates: Duplicates = "drop") -> pd.D
         At least the columns ``protected_word``, ``word_to_compare``, ``word_class``,
         ``cosine_distance`` and ``connection``. ``neutral`` is read as the connection ``none``.
         Without ``protected_group`` the group of a word is taken from the class of its associated
-        attributes; without ``embedding`` it is one. In the authors' control tables, the words
+        attributes, and a word without any is in the group ``unknown``; without ``embedding`` it is
+        one. In the authors' control tables, the words
         compared are controls themselves, and ``connection`` is their kind: it names their group.
     duplicates : {"drop", "keep"}, default "drop"
         What to do with duplicated rows: leave them out, or keep them and count each.
@@ -73,7 +74,7 @@ def check_table(table: pd.DataFrame, *, duplicates: Duplicates = "drop") -> pd.D
     Warns
     -----
     BayesBiasWarning
-        If duplicated rows are left out.
+        If duplicated rows are left out, or the group of a word is not known.
 
     Examples
     --------
@@ -311,7 +312,14 @@ def _infer_groups(table: pd.DataFrame) -> pd.Series[Any]:
         )
     )
     of_word |= groups.to_dict()
-    return table["protected_word"].astype("str").map(lambda word: of_word.get(word, _UNKNOWN_GROUP))
+    words = table["protected_word"].astype("str")
+    lost = [word for word in words.unique() if word not in of_word]
+    if lost:
+        warn(
+            "the table has no column 'protected_group', so protected words without associated "
+            f"attributes are in the group {_UNKNOWN_GROUP!r}: {quoted(lost)}"
+        )
+    return words.map(lambda word: of_word.get(word, _UNKNOWN_GROUP))
 
 
 def _without_duplicates(table: pd.DataFrame) -> pd.DataFrame:
