@@ -142,7 +142,8 @@ class _Unit:
         from scipy import stats
 
         own = {name: layout.scores(name, w, self.label) for name, w in self.parts.items()}
-        pooled = layout.pooled_variance(self.pool, self.label) if self.pool else (0.0, 0)
+        of_stereotypes = any(name not in _CONTROLS for name in own)
+        pooled = layout.pooled_variance(self.pool, self.label) if of_stereotypes else (0.0, 0)
         mean = 0.0
         errors: dict[str, tuple[float, int]] = {}  # variance of a mean, degrees of freedom
         for name, (scores, size) in own.items():

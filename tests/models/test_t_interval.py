@@ -152,6 +152,15 @@ def test_missing_cells_are_left_out_where_they_matter() -> None:
     pd.testing.assert_series_equal(some.loc["b"], whole.loc["b"])
 
 
+def test_controls_need_no_variance_of_stereotypes() -> None:
+    table = simulated_table(1, stereotypes=1)
+    for by in (None, "protected_group", "protected_word"):
+        found = bb.t_contrasts(table, "human - none", by=by)
+        stereotypes = table["connection"].isin(["associated", "different"])
+        alone = bb.t_contrasts(table[~stereotypes], "human - none", by=by)
+        pd.testing.assert_frame_equal(found, alone)
+
+
 def test_what_cannot_be_done() -> None:
     table = made({"a": 1, "b": 1}, {"none": 10}, {"a": 2, "b": 2})
     with pytest.raises(DataError, match="at least one list needs two words"):
