@@ -783,7 +783,5 @@ def _interval(draws: Array, prob: float, kind: Kind) -> tuple[Array, Array]:
     """
     if kind == "hdi":
         return interval(draws, prob, kind)
-    lower, upper = np.quantile(
-        draws, [(1 - prob) / 2, (1 + prob) / 2], axis=0, method="weibull"
-    )
+    lower, upper = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2], axis=0, method="weibull")
     return lower, upper

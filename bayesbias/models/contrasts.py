@@ -177,8 +177,10 @@ def expected(
         covariate = spec[name].covariate
         if covariate is not None:
             assert layers is not None
-            new_words = "protected_word" in gone
-            of_rows = layers.covariate_of_groups if new_words else layers.covariate
+            of_groups = "protected_word" in gone or (
+                "protected_group" in spec.factors and "protected_word" not in spec.factors
+            )
+            of_rows = layers.covariate_of_groups if of_groups else layers.covariate
             array = array * of_rows(covariate)
         return array
 

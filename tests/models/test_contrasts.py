@@ -244,6 +244,33 @@ def test_new_words_meet_the_covariates_of_their_own_group(model: str) -> None:
     )
 
 
+def test_covariates_as_observed_of_groups_whose_words_do_not_differ() -> None:
+    table = frequent_stereotypes()
+    spec = bb.models.ModelSpec.from_dict(
+        {
+            "name": "groups",
+            "mean": ["theta", "slope"],
+            "scale": "s",
+            "parameters": {
+                "theta": {"by": ["protected_group", "connection"], "prior": "Normal(1, 0.3)"},
+                "slope": {"covariate": "level", "prior": "Normal(0, 0.1)"},
+                "s": {"prior": "Exponential(2)"},
+            },
+        }
+    )
+    fit = bb.fit(table, spec, draws=200, seed=1)
+    rows = table.groupby(["protected_group", "connection"])["cosine_distance"].mean().unstack()
+    gaps = rows["associated"] - rows["none"]
+    for words in ("listed", "population"):
+        found = fit.contrasts(by="protected_group", words=words)
+        assert found.shape[0] == 4
+        observed = found[found["covariates"] == "as observed"].set_index("protected_group")
+        np.testing.assert_allclose(observed["mean"], gaps[observed.index], atol=0.005)
+    assert len(fit.contrasts()) == 2
+    same = fit.contrasts("associated - different", by="attribute_group")
+    np.testing.assert_allclose(same["mean"][:2], same["mean"][2:], atol=1e-12)
+
+
 @pytest.mark.parametrize("words", ["listed", "population"])
 def test_covariates_as_observed_are_those_of_each_embedding(words: str) -> None:
     """In the second embedding the stereotypes are rarer; nothing else differs."""
@@ -309,9 +336,7 @@ def test_covariates_as_observed_of_a_word_that_lacks_a_list(model: str, of_words
             np.testing.assert_allclose(change, np.mean(list(of_group.values())), atol=1e-9)
         else:
             for name in change[by].to_numpy():
-                np.testing.assert_allclose(
-                    change.sel({by: name}), of_group[name[0]], atol=1e-9
-                )
+                np.testing.assert_allclose(change.sel({by: name}), of_group[name[0]], atol=1e-9)
 
 
 @pytest.mark.parametrize("model", ["separate", "hierarchical"])
