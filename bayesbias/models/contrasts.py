@@ -43,12 +43,12 @@ class Layers:
     rows: xr.DataArray | None
 
     def covariate(self, name: str) -> xr.DataArray:
-        """Return the mean of a covariate by protected word and connection, as the model averages."""
+        """Return the mean of a covariate by protected word and connection, as the model has it."""
         share = self.lists.sel(protected_group=self.group_of).drop_vars("protected_group")
         if self.rows is not None:
             rows = self.rows.where(share > 0, 0.0)
             total = rows.sum("word_class")
-            share = xr.where(total > 0, rows / total.clip(min=1.0), share)
+            share = (rows / total.clip(min=1.0)).where(total > 0, share)
         result: xr.DataArray = xr.dot(self.covariates[name], share, dim="word_class")
         return result
 
@@ -108,7 +108,7 @@ def _completed(mean: xr.DataArray) -> xr.DataArray:
     A sum of effects of words and of lists, by least squares: a list's own mean for a property of
     attributes, and a word's own value for one of protected words.
     """
-    if not mean.isnull().any():
+    if not np.isnan(mean.to_numpy()).any():
         return mean
     by = ("protected_word", "word_class")
     rest = [dim for dim in mean.dims if dim not in by]

@@ -793,7 +793,9 @@ def group_means(array: xr.DataArray, groups: xr.DataArray) -> xr.DataArray:
 def _rope(rope: float | tuple[float, float] | None) -> tuple[float, float] | None:
     if rope is None:
         return None
-    given: Any = (-rope, rope) if isinstance(rope, Real) else rope
+    given: Any = rope
+    if isinstance(rope, Real) and not isinstance(rope, bool):
+        given = (-rope, rope)
     ends = tuple(given) if isinstance(given, Iterable) else ()
     is_pair = len(ends) == 2 and all(isinstance(end, Real) for end in ends)
     if not is_pair or not ends[0] < ends[1]:

@@ -259,7 +259,7 @@ def test_covariates_as_observed_of_groups_whose_words_do_not_differ() -> None:
         }
     )
     fit = bb.fit(table, spec, draws=200, seed=1)
-    rows = table.groupby(["protected_group", "connection"])["cosine_distance"].mean().unstack()
+    rows = table.pivot_table("cosine_distance", "protected_group", "connection")
     gaps = rows["associated"] - rows["none"]
     for words in ("listed", "population"):
         found = fit.contrasts(by="protected_group", words=words)
@@ -358,7 +358,7 @@ def test_rows_count_as_observed_in_models_without_lists(model: str) -> None:
         }
         for group in "ABC" for p in range(3) for name, size in sizes.items() for i in range(size)
     )  # fmt: skip
-    of_rows = table.groupby(["protected_group", "connection"])["cosine_distance"].mean().unstack()
+    of_rows = table.pivot_table("cosine_distance", "protected_group", "connection")
     fit = bb.fit(table, model, covariates=["level"], draws=500, seed=1)
     found = fit.contrasts("associated - different", by="protected_group")
     observed = found[found["covariates"] == "as observed"].set_index("protected_group")["mean"]

@@ -176,7 +176,7 @@ def test_weights_of_contrasts(contrast: str, weights: list[float]) -> None:
 def test_bad_options_of_contrasts(crossed: bb.models.Fit, table: pd.DataFrame) -> None:
     with pytest.raises(SpecError, match="'by' is 'word'"):
         crossed.contrasts(by="word")
-    for rope in (-0.1, "0.05", (0.1, -0.1), (0, 1, 2), ("0", "1")):
+    for rope in (-0.1, True, "0.05", (0.1, -0.1), (0, 1, 2), ("0", "1")):
         with pytest.raises(SpecError, match="'rope' is"):
             crossed.contrasts(rope=rope)  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="'contrast' is .*call it once for each"):
