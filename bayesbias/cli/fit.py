@@ -49,9 +49,8 @@ def fitting_options(command: F) -> F:
         click.option(
             "--duplicates",
             type=click.Choice(["drop", "keep"], case_sensitive=False),
-            default="drop",
-            show_default=True,
-            help="Leave duplicated rows out, or count each of them.",
+            help="Leave duplicated rows out, or count each of them; by default as recorded in a "
+            ".parquet file, else drop.",
         ),
         click.option(
             "--where",
@@ -375,7 +374,7 @@ def _fit_table(
 ) -> Fit:
     from bayesbias.models import fit as fit_model
 
-    names = ("engine", "sampler", "draws", "chains", "seed", "duplicates")
+    names = ("engine", "sampler", "draws", "chains", "seed")
     chosen = {name: options[name] for name in names}
     return fit_model(rows, model, progress=not quiet, **chosen, **more)  # type: ignore[arg-type]
 

@@ -136,9 +136,9 @@ def decompose_gaps(
         one_of("by", by, ("protected_group",))
     asked = None if contrasts is None else word_list("contrasts", contrasts)
     pairs = [_parse(contrast) for contrast in (CONTRASTS if asked is None else asked)]
-    # Trainings are averaged like protected words; other rows that repeat a pair count once.
+    # Trainings are averaged like protected words.
     replicates = isinstance(table, pd.DataFrame) and "replicate" in table.columns
-    checked = check_table(table, duplicates="keep" if replicates else "drop")
+    checked = check_table(table, duplicates="keep" if replicates else None)
     present = set(checked["connection"].unique())
     lacking = [name for pair in pairs for name in pair if name not in present]
     if asked is not None and lacking:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bayesbias._core.array_types import Codes
 from bayesbias._core.validation import one_of, word_list
+from bayesbias._core.wording import enumerated
 from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import SpecError
 from bayesbias.wordlists import (
@@ -23,6 +24,7 @@ from bayesbias.wordlists import (
 #: The covariates that a distance table can be built with.
 COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_norm")
 _PROTECTED = "protected_"
+_IN_WORDS = {"log_frequency": "frequency", "norm": "vector norm"}
 
 
 class Side(NamedTuple):
@@ -101,3 +103,21 @@ def vector_norms(embedding: Embedding, rows: Codes) -> npt.NDArray[np.float64]:
 def is_protected(name: str) -> bool:
     """Return whether a built-in covariate belongs to the protected word, not to the attribute."""
     return name.startswith(_PROTECTED)
+
+
+def covariates_in_words(names: Iterable[str]) -> str:
+    """Return covariates as they are named in a sentence, columns of the user's own in quotes.
+
+    >>> covariates_in_words(["log_frequency", "protected_norm"])
+    'frequency and vector norm of the protected words'
+    >>> covariates_in_words(["concreteness"])
+    "'concreteness'"
+    """
+    words = []
+    for name in names:
+        if name not in COVARIATES:
+            words.append(repr(name))
+        else:
+            of = " of the protected words" if is_protected(name) else ""
+            words.append(_IN_WORDS[name.removeprefix(_PROTECTED)] + of)
+    return enumerated(words)

@@ -41,11 +41,14 @@ _TOLERANCE = 1e-6
 #: A number as spreadsheets write it in many languages.
 _DECIMAL_COMMA = r"-?\d+,\d+"
 
+# Where a table records that its duplicated rows are kept.
+_RECORD = "duplicates"
+
 #: What to do with duplicated rows.
 Duplicates: TypeAlias = Literal["drop", "keep"]
 
 
-def check_table(table: pd.DataFrame, *, duplicates: Duplicates = "drop") -> pd.DataFrame:
+def check_table(table: pd.DataFrame, *, duplicates: Duplicates | None = None) -> pd.DataFrame:
     """Return a table with the columns, types and categories that everything else relies on.
 
     Parameters
@@ -57,8 +60,10 @@ def check_table(table: pd.DataFrame, *, duplicates: Duplicates = "drop") -> pd.D
         attributes, and a word without any is in the group ``unknown``; without ``embedding`` it is
         one. In the authors' control tables, the words
         compared are controls themselves, and ``connection`` is their kind: it names their group.
-    duplicates : {"drop", "keep"}, default "drop"
-        What to do with duplicated rows: leave them out, or keep them and count each.
+    duplicates : {"drop", "keep"}, optional
+        What to do with duplicated rows: leave them out, or keep them and count each. By default as
+        recorded with the table, else ``"drop"``. ``"keep"`` is recorded in
+        ``attrs["duplicates"]`` of the table returned, and all functions that take it follow.
 
     Returns
     -------
@@ -88,8 +93,14 @@ def check_table(table: pd.DataFrame, *, duplicates: Duplicates = "drop") -> pd.D
     bayesbias.errors.DataError: 'cosine_distance' is 2.4 in row 0 ('he', 'nurse'); expected a
     number from 0 to 2. Is it a similarity, or not cosine at all?
     """
-    one_of("duplicates", duplicates, ["drop", "keep"])
+    if duplicates is not None:
+        one_of("duplicates", duplicates, ["drop", "keep"])
     check_columns(table)
+    attrs = dict(table.attrs)
+    recorded = attrs.pop(_RECORD, "drop")
+    if duplicates is None:
+        one_of(f"attrs[{_RECORD!r}]", recorded, ["drop", "keep"])
+        duplicates = recorded
     result = table.reset_index(drop=True)
     for name in [n for n in COLUMNS if n in result.columns]:
         _no_gaps(result, name)
@@ -109,7 +120,7 @@ def check_table(table: pd.DataFrame, *, duplicates: Duplicates = "drop") -> pd.D
     if duplicates == "drop":
         result = _without_duplicates(result)
     result = result[[*COLUMNS, *(name for name in result.columns if name not in COLUMNS)]]
-    result.attrs = dict(table.attrs)
+    result.attrs = attrs | ({_RECORD: duplicates} if duplicates == "keep" else {})
     return result
 
 
@@ -339,7 +350,7 @@ def _without_duplicates(table: pd.DataFrame) -> pd.DataFrame:
             "pair has one class and one connection."
         )
     warn(
-        f"{int(same.sum())} of {len(table)} rows are duplicates and left out "
-        "(duplicates='keep' keeps them)"
+        f"{int(same.sum())} of {len(table)} rows are duplicates and left out; to keep them, read "
+        "the table with duplicates='keep' (read_table, check_table)"
     )
     return table[~same].reset_index(drop=True)

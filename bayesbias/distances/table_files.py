@@ -35,7 +35,7 @@ _LONGEST_HEADER = 1 << 16
 _READ_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 
 
-def read_table(path: str | PathLike[str], *, duplicates: Duplicates = "drop") -> pd.DataFrame:
+def read_table(path: str | PathLike[str], *, duplicates: Duplicates | None = None) -> pd.DataFrame:
     """Read a distance table, ours or one of the original study.
 
     Parameters
@@ -47,9 +47,11 @@ def read_table(path: str | PathLike[str], *, duplicates: Duplicates = "drop") ->
         −100 for a missing word are left out and named in ``table.attrs["missing"]``, camelCase
         column names are accepted, and ``neutral`` stands for the connection ``none``, as in their
         control tables.
-    duplicates : {"drop", "keep"}, default "drop"
+    duplicates : {"drop", "keep"}, optional
         What to do with duplicated rows, as in the authors' race tables: leave them out, or keep
-        them and count each. What reads the table afterwards takes the same option.
+        them and count each. ``"keep"`` is recorded in ``table.attrs["duplicates"]``, so that
+        models, metrics and figures of this table, and of rows chosen from it, keep them as well. By
+        default as recorded in a ``.parquet`` file, else ``"drop"``.
 
     Returns
     -------
@@ -96,7 +98,7 @@ def read_table(path: str | PathLike[str], *, duplicates: Duplicates = "drop") ->
 
 
 def load_table(
-    name: str, *, duplicates: Duplicates = "drop", progress: bool = True
+    name: str, *, duplicates: Duplicates | None = None, progress: bool = True
 ) -> pd.DataFrame:
     """Load a table of the original authors by its name; it is downloaded when it is first used.
 
@@ -107,7 +109,7 @@ def load_table(
         ``-reddit-debiased``, such as ``"religion-reddit"``; ``control-reddit`` and
         ``control-google``, whose words are controls; of the follow-up ``religion-reddit-2024``,
         ``-google-2024`` and ``-glove-2024``, and those that end with ``-reddit-debiased-2024``.
-    duplicates : {"drop", "keep"}, default "drop"
+    duplicates : {"drop", "keep"}, optional
         What to do with duplicated rows, as in `read_table`.
     progress : bool, default True
         Show a progress bar while it is downloaded.
@@ -185,6 +187,8 @@ def write_table(
     if true_or_false("spreadsheet_safe", spreadsheet_safe) and suffix == ".parquet":
         raise SpecError(f"{target}: 'spreadsheet_safe' is for .csv files; leave it out.")
     checked = check_table(table, duplicates="keep")
+    # All rows are written; only the caller decides whether duplicates are kept when they are read.
+    checked.attrs = dict(table.attrs)
     with atomic(target) as (temporary,):
         if suffix == ".parquet":
             checked.to_parquet(temporary, index=False)

@@ -585,7 +585,7 @@ class Metric:
         Warns
         -----
         BayesBiasWarning
-            If duplicated rows are left out: each pair of words counts once.
+            If duplicated rows are left out. Kept ones change no score: sets count each word once.
 
         Examples
         --------

@@ -20,7 +20,7 @@ from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import did_you_mean, enumerated
-from bayesbias.distances import COLUMNS
+from bayesbias.distances import COLUMNS, Duplicates
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.exact.compiled_model import compile_model
 from bayesbias.models.exact.leave_out import log_density_left_out
@@ -382,7 +382,9 @@ def _loo_levels_by_weights(fit: Fit, level: Codes, names: tuple[str, ...]) -> El
     )
 
 
-def _named_fits(fits: object, table: pd.DataFrame | None) -> dict[str, Fit]:
+def _named_fits(
+    fits: object, table: pd.DataFrame | None, duplicates: Duplicates | None
+) -> dict[str, Fit]:
     """Return fits by name; models among them are fitted to the table."""
     from bayesbias.models.fitted_model import Fit
     from bayesbias.models.fitting import as_fit
@@ -406,7 +408,7 @@ def _named_fits(fits: object, table: pd.DataFrame | None) -> dict[str, Fit]:
             named[name] = value
     if not named:
         raise SpecError(f"'fits' is empty; {example}.")
-    return {name: as_fit(value, table) for name, value in named.items()}
+    return {name: as_fit(value, table, duplicates=duplicates) for name, value in named.items()}
 
 
 class Comparison(pd.DataFrame):
@@ -483,6 +485,7 @@ def compare(
     *,
     by: str | None = None,
     table: pd.DataFrame | None = None,
+    duplicates: Duplicates | None = None,
 ) -> Comparison:
     """Compare fits of the same table by their expected accuracy on new data.
 
@@ -500,6 +503,8 @@ def compare(
         ``loo``.
     table : DataFrame, optional
         The distance table, if there are models to fit.
+    duplicates : {"drop", "keep"}, optional
+        What to do with duplicated rows of `table`, as in `fit`.
 
     Returns
     -------
@@ -514,7 +519,8 @@ def compare(
     DataError
         If the fits are of different tables.
     SpecError
-        If two fits in a list are of one model; give them names.
+        If two fits in a list are of one model; give them names. If `duplicates` is given without
+        `table`.
 
     Warns
     -----
@@ -535,11 +541,13 @@ def compare(
     one_of("criterion", criterion, ("waic", "loo"))
     if by is not None and criterion == "waic":
         raise SpecError("'by' is for criterion='loo'; WAIC is of rows.")
+    if duplicates is not None and table is None:
+        raise SpecError("'duplicates' is about the rows of 'table'; give it, too.")
     if by is not None and by not in COLUMNS and table is not None:
         check_levels(table, by)  # before any model is fitted
     if isinstance(fits, Mapping) and any(isinstance(value, Elpd) for value in fits.values()):
         return _compared(_checked_criteria(fits, criterion.upper()))
-    by_name = _named_fits(fits, table)
+    by_name = _named_fits(fits, table, duplicates)
     _check_rows("fits", {n: fit.provenance["table_sha256"] for n, fit in by_name.items()})
     return _compared(
         {

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 #: Of the file; raised when older versions could not read it.
 SCHEMA_VERSION = 1
 _GROUPS = ("posterior", "sample_stats", "table")
+# What is recorded of a table in its attrs, as far as a saved fit keeps it.
+_FACTS = ("study", "duplicates")
 # How a heap of HDF5 begins, and an object in it: a number, six bytes of no interest, a size.
 _HEAP = b"GCOL\x01\0\0\0"
 _HEAP_OBJECT = Struct("<H6xQ")
@@ -49,7 +51,8 @@ def save_fit(fit: Fit, path: str | PathLike[str]) -> None:
         "model": json.dumps(fit.spec.to_dict()),
         "provenance": json.dumps(dict(fit.provenance)),
     }
-    table = xr.Dataset(attrs={"study": str(fit.table.attrs.get("study", ""))})
+    facts = {name: str(fit.table.attrs[name]) for name in _FACTS if fit.table.attrs.get(name)}
+    table = xr.Dataset(attrs=facts)
     for name in fit.table.columns:
         column = fit.table[name]
         if isinstance(column.dtype, pd.CategoricalDtype):
@@ -247,8 +250,8 @@ def _frame(table: xr.Dataset) -> pd.DataFrame:
         else:
             columns[str(name)] = pd.Series(values.to_numpy().astype(object), dtype="str")
     frame = pd.DataFrame(columns)
-    if table.attrs.get("study"):
-        frame.attrs["study"] = table.attrs["study"]
+    # Older files have an empty text for what is not known.
+    frame.attrs = {name: str(table.attrs[name]) for name in _FACTS if table.attrs.get(name)}
     return frame
 
 

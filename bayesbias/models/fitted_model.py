@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesbias._core.array_types import Array
+from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import brief, quoted
@@ -129,17 +129,41 @@ class Fit:
         DataFrame
             ``protected_word``, ``connection`` (and ``embedding``, if the model distinguishes them),
             ``mean``, ``sd``, ``lower``, ``upper``, ``protected_group``, and ``rows``, the number
-            of distances behind it: with none, the estimate depends on the other words only.
+            of distances behind it: with none, the estimate depends on the other words only. Of a
+            model with covariates also ``covariates``, as in `contrasts`: the means with ``equal``
+            covariates for all, and below them those with the covariates ``as observed``.
         """
-        array = self.expected(["word_to_compare"])
-        result = tidy_draws(array, prob, kind)
-        if "protected_word" in array.dims:
-            groups = self.table.drop_duplicates("protected_word").set_index("protected_word")
-            of_word = groups["protected_group"].astype("str")
-            result["protected_group"] = result["protected_word"].map(of_word.to_dict())
-        by = tuple(str(dim) for dim in array.dims[2:])
-        result["rows"] = self.data.counts(by).ravel()
-        return result
+        # The covariates of a group are those of its words, where the model has groups only.
+        has_words = "protected_word" in self.spec.factors
+        over = ["word_to_compare", *([] if has_words else ["protected_word"])]
+        arrays = {"equal": self.expected(over)}
+        if self.spec.covariates:
+            # Covariates may differ by more than the means do: by connection, for instance.
+            observed = self.expected(over, observed=True)
+            equal = arrays["equal"].broadcast_like(observed).transpose(*observed.dims)
+            arrays = {"equal": equal, "as observed": observed}
+        parts = []
+        for name, array in arrays.items():
+            part = tidy_draws(array, prob, kind)
+            if "protected_word" in array.dims:
+                of_word = self.groups().to_series().to_dict()
+                part["protected_group"] = part["protected_word"].map(of_word)
+            part["rows"] = self._rows_of(array)
+            if self.spec.covariates:
+                part.insert(len(array.dims) - 2, "covariates", name)
+            parts.append(part)
+        return pd.concat(parts, ignore_index=True)
+
+    def _rows_of(self, array: xr.DataArray) -> Codes:
+        """Return the number of rows behind each value of an array of expected distances."""
+        place = np.zeros(len(self.table), dtype=np.intp)
+        for dim in array.dims[2:]:
+            name, index = str(dim), array.get_index(dim)
+            code = self.data.codes.get(name)
+            if code is None:
+                code = index.get_indexer(pd.Index(self.table[name].astype("str")))
+            place = place * len(index) + code
+        return np.bincount(place, minlength=int(np.prod(array.shape[2:], dtype=int)))
 
     def coefficients(self, *, prob: float = 0.89, kind: Kind = "hdi") -> pd.DataFrame:
         """Return the parameters that belong to the whole data set, one row per level.

@@ -73,7 +73,7 @@ def fit(
     residual: Residual | None = None,
     priors: Mapping[str, str] | None = None,
     covariates: Iterable[str] = (),
-    duplicates: Duplicates = "drop",
+    duplicates: Duplicates | None = None,
     sampler: str = "nutpie",
     tune: int = 1000,
     target_accept: float = 0.95,
@@ -111,8 +111,9 @@ def fit(
         Columns of numbers to add a slope for, such as ``log_frequency`` of `distance_table`. The
         contrasts then hold at equal covariates as well as at those observed. A model of several
         embeddings has a slope in each.
-    duplicates : {"drop", "keep"}, default "drop"
-        What to do with duplicated rows: leave them out, or keep them and count each.
+    duplicates : {"drop", "keep"}, optional
+        What to do with duplicated rows: leave them out, or keep them and count each. By default as
+        recorded with the table (`read_table`), else ``"drop"``.
     sampler : {"nutpie", "pymc", "numpyro", "blackjax"}, default "nutpie"
         Which implementation of NUTS.
     tune : int, default 1000
@@ -168,7 +169,12 @@ def fit(
     return fit_rows(spec, prepare_table(table, duplicates=duplicates), sampling)
 
 
-def as_fit(fit_or_model: Fit | str | PathLike[str] | ModelSpec, table: pd.DataFrame | None) -> Fit:
+def as_fit(
+    fit_or_model: Fit | str | PathLike[str] | ModelSpec,
+    table: pd.DataFrame | None,
+    *,
+    duplicates: Duplicates | None = None,
+) -> Fit:
     """Return a fit as it is; fit a model to the table, with the defaults of `fit`."""
     if isinstance(fit_or_model, Fit):
         return fit_or_model
@@ -183,7 +189,7 @@ def as_fit(fit_or_model: Fit | str | PathLike[str] | ModelSpec, table: pd.DataFr
             f"model {spec.name!r} has to be fitted first: give table=, or fit(table, "
             f"{spec.name!r})."
         )
-    return fit(table, spec)
+    return fit(table, spec, duplicates=duplicates)
 
 
 def fit_rows(spec: ModelSpec, table: pd.DataFrame, sampling: Sampling) -> Fit:

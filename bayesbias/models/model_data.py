@@ -15,7 +15,7 @@ import xarray as xr
 from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import quoted
-from bayesbias.distances import check_table, covariate_values
+from bayesbias.distances import Duplicates, check_table, covariate_values
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.spec import ATTRIBUTE_KIND, KIND_OF_CONNECTION, ModelSpec
 
@@ -86,12 +86,18 @@ class ModelData:
         return np.bincount(self.index(by), minlength=size).reshape(shape)
 
 
-def prepare_table(table: pd.DataFrame, *, duplicates: str = "drop") -> pd.DataFrame:
-    """Return the checked table, without repeated rows, replicates averaged into one row each."""
-    one_of("duplicates", duplicates, ("drop", "keep"))
+def prepare_table(table: pd.DataFrame, *, duplicates: Duplicates | None = None) -> pd.DataFrame:
+    """Return the checked table, replicates averaged into one row each.
+
+    Without a choice, duplicated rows are left out or kept as recorded with the table.
+    """
     if isinstance(table, pd.DataFrame) and REPLICATE in table.columns:
-        return _average_replicates(check_table(table, duplicates="keep"))
-    return check_table(table, duplicates=duplicates)  # type: ignore[arg-type]
+        if duplicates is not None:
+            one_of("duplicates", duplicates, ("drop", "keep"))
+        averaged = _average_replicates(check_table(table, duplicates="keep"))
+        averaged.attrs = dict(table.attrs)
+        return averaged
+    return check_table(table, duplicates=duplicates)
 
 
 def _average_replicates(table: pd.DataFrame) -> pd.DataFrame:
@@ -129,9 +135,7 @@ def _average_replicates(table: pd.DataFrame) -> pd.DataFrame:
     averaged = table.assign(
         cosine_distance=mean, cosine_similarity=1 - mean, **{STANDARD_ERROR: error}
     )
-    result = averaged[first].drop(columns=REPLICATE).reset_index(drop=True)
-    result.attrs = dict(table.attrs)
-    return result
+    return averaged[first].drop(columns=REPLICATE).reset_index(drop=True)
 
 
 def model_data(spec: ModelSpec, table: pd.DataFrame, *, observed: bool = True) -> ModelData:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass
 from os import PathLike
 from textwrap import fill
@@ -12,6 +13,8 @@ import pandas as pd
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.latex import frame_to_latex
+from bayesbias._core.wording import quoted
+from bayesbias.distances import covariates_in_words
 from bayesbias.errors import SpecError
 from bayesbias.models.contrasts import flat
 from bayesbias.models.fitted_model import Fit
@@ -25,6 +28,9 @@ from bayesbias.numerics.intervals import Kind, check_interval, interval
 _SIMILAR = 0.016
 _SLIGHTLY_NOT = 0.1
 _LETTERS = {"A": "associated", "D": "different", "H": "human", "N": "none"}
+# Kinds of intervals; the thesis calls its own HPDI.
+_ABBREVIATED = {"hdi": "HPDI", "eti": "ETI"}
+_INTERVALS = {"hdi": "highest-density", "eti": "equal-tailed"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,9 +46,13 @@ class Overview:
         One row per question of the thesis. ``answer`` is per cent of the protected words that have
         attributes of both kinds, or yes, slightly not, no, by the thesis's rule. ``probability`` is
         of the event that the rule is about: the expected share of words in per cent, or the
-        posterior probability of yes; it is missing where the rule has no such form. Overlapping
-        intervals are a weak sign that two distances are close, so that an answer may be far above
-        its probability. ``meaning`` says for each row what the two are.
+        posterior probability of yes. It is missing where the rule is not about an event, such as
+        whether two intervals overlap; the contrasts have the probability that a difference is
+        within the region of practical equivalence. ``meaning`` says for each row what the two are.
+        Of a model with covariates also ``covariates``: all rows are with ``equal`` covariates,
+        while `contrasts` also has rows with the covariates as observed.
+    covariates : tuple of str, default ()
+        The covariates of the model.
 
     Examples
     --------
@@ -57,15 +67,14 @@ class Overview:
 
     contrasts: pd.DataFrame
     table: pd.DataFrame
+    covariates: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         contrasts = self.contrasts.round(3).to_string(index=False)
         shown = self.formatted()
-        rules = [
-            fill(f"{name}: {text}", 100, subsequent_indent="  ")
-            for name, text in shown.pop("meaning").items()
-        ]
-        return "\n".join([contrasts, "", shown.to_string(na_rep=""), "", *rules])
+        rules = rules_in_lines(shown.pop("meaning"))
+        note = [f"All answers and probabilities are {self.at}.", ""] if self.at else []
+        return "\n".join([contrasts, "", *note, shown.to_string(na_rep=""), "", *rules])
 
     __repr__ = __str__
 
@@ -73,7 +82,13 @@ class Overview:
         shown = self.formatted().reset_index(names="question")
         with pd.option_context("display.max_colwidth", None):
             table = shown.to_html(index=False, na_rep="", border=0)
-        return self.contrasts.round(3).to_html(index=False, border=0) + table
+        note = f"<p>All answers and probabilities are {html.escape(self.at)}.</p>" * bool(self.at)
+        return self.contrasts.round(3).to_html(index=False, border=0) + note + table
+
+    @property
+    def at(self) -> str:
+        """At which values of covariates the answers are, in words; empty without covariates."""
+        return f"at equal {covariates_in_words(self.covariates)}" if self.covariates else ""
 
     def summary(self) -> str:
         """Return both tables as text, with what each question means.
@@ -101,9 +116,10 @@ class Overview:
         """
         titles = {"prob_negative": "P(< 0)", "prob_in_rope": "P(in ROPE)"}
         text = "Contrasts of the data set." if caption is None else caption
-        answers = self.formatted().drop(columns="meaning").reset_index(names="question")
         contrasts = frame_to_latex(self.contrasts, text, titles=titles)
-        return contrasts + frame_to_latex(answers, "Questions of the thesis.")
+        answers = self.formatted().reset_index(names="question")
+        text = ", ".join(filter(None, ["Questions of the thesis", self.at])) + "."
+        return contrasts + frame_to_latex(answers, text, paragraphs={"meaning"})
 
     def formatted(self) -> pd.DataFrame:
         """Return the table as text, rounded for reading.
@@ -111,7 +127,8 @@ class Overview:
         Returns
         -------
         DataFrame
-            The columns ``answer``, ``probability`` and ``meaning``.
+            The columns of `table`: ``answer``, ``probability`` and ``meaning``, with covariates
+            also ``covariates``.
         """
         table = self.table.copy()
         shares = [isinstance(answer, float) for answer in table["answer"]]
@@ -121,6 +138,11 @@ class Overview:
             for p, share in zip(table["probability"], shares, strict=True)
         ]
         return table
+
+
+def rules_in_lines(meaning: pd.Series[str]) -> list[str]:
+    """Return the rule of each question as lines of text."""
+    return [fill(f"{name}: {text}", 100, subsequent_indent="  ") for name, text in meaning.items()]
 
 
 def overview(
@@ -136,7 +158,8 @@ def overview(
 
     The thesis made its tables from the intervals of the model ``separate`` and from the
     coefficients of the model ``connection``; the latter is fitted here with the exact engine, to
-    the table of `fit`.
+    the table of `fit`. With covariates, both models have them, and all answers are at equal values
+    of the covariates.
 
     Parameters
     ----------
@@ -150,8 +173,7 @@ def overview(
         The fit before debiasing, if `fit` is the one after: adds the rows about what moved. The
         two fits are taken as independent; `fit_paired` uses that the words are the same.
     rope : float, default 0.05
-        Region of practical equivalence: two distances that differ by less count as close in the
-        column ``probability``.
+        Region of practical equivalence of the contrasts, for their column ``prob_in_rope``.
     prob : float, default 0.89
         Probability of the intervals.
     kind : {"hdi", "eti"}, default "hdi"
@@ -179,12 +201,12 @@ def overview(
     H closer than A              46.666667
     D similar with A                 100.0
     D closer than A              33.333333
-    General HPDI outside of 0           no
+    General ETI outside of 0            no
     General D similar to A    slightly not
     Name: answer, dtype: object
     >>> print(found.table.loc["H closer than A", "meaning"])
-    answer: words whose mean distance from human attributes is below that from associated ones;
-    probability: the expected share of such words
+    answer: share of words whose mean distance from human attributes is below that from associated
+    ones; probability: the expected share of such words
     """
     check_interval(prob, kind)
     if not isinstance(rope, int | float) or not rope > 0:
@@ -197,6 +219,12 @@ def overview(
                 f"an overview needs a mean for each protected word and connection; model "
                 f"{one.spec.name!r} has one by {list(array.dims[2:])}."
             )
+    if before is not None and set(before.spec.covariates) != set(fit.spec.covariates):
+        after, first = (quoted(one.spec.covariates) or "none" for one in (fit, before))
+        raise SpecError(
+            f"the fit before debiasing has the covariates {first}, and the one after {after}; fit "
+            "both with the same."
+        )
     names = fit.data.levels["connection"]
     if "associated" not in names or len(names) < 2:
         raise SpecError("an overview needs associated attributes and some to compare them with.")
@@ -208,14 +236,16 @@ def overview(
         ],
         ignore_index=True,
     )
-    rows = _words(fit, rope, prob, kind) | _dataset(fit, before, prob, kind)
+    rows = _words(fit, prob, kind) | _dataset(fit, before, prob, kind)
     answers = pd.DataFrame.from_dict(
         rows, orient="index", columns=["answer", "probability", "meaning"]
     )
-    return Overview(contrasts, answers)
+    if fit.spec.covariates:
+        answers.insert(2, "covariates", "equal")
+    return Overview(contrasts, answers, fit.spec.covariates)
 
 
-def _words(fit: Fit, rope: float, prob: float, kind: Kind) -> dict[str, tuple[object, float, str]]:
+def _words(fit: Fit, prob: float, kind: Kind) -> dict[str, tuple[object, float, str]]:
     array = fit.expected(["word_to_compare"])
     draws = flat(array.transpose("chain", "draw", "connection", "protected_word"))
     of = dict(zip(fit.data.levels["connection"], range(draws.shape[1]), strict=True))
@@ -239,14 +269,13 @@ def _words(fit: Fit, rope: float, prob: float, kind: Kind) -> dict[str, tuple[ob
         if found := places(a, b):
             i, j, words = found
             overlap = (low[i] <= high[j]) & (low[j] <= high[i])
-            near = np.abs(draws[:, i] - draws[:, j]) < rope
             rows[name] = (
                 100 * float(overlap[words].mean()),
-                100 * float(near[:, words].mean()),
-                f"answer: words whose {prob:.0%} intervals of the distances from {_LETTERS[a]} and "
-                f"{_LETTERS[b]} attributes overlap, the thesis's sign that the distances are "
-                f"close; probability: the expected share of words whose two distances differ by "
-                f"less than {rope:g}",
+                np.nan,
+                f"answer: share of words whose {prob:.0%} intervals of the distances from "
+                f"{_label(a)} and {_label(b)} attributes overlap, the thesis's sign that the "
+                "distances are close; probability: none, because the overlap of two intervals is "
+                "not an event that has a posterior probability",
             )
 
     def closer(name: str, a: str, b: str) -> None:
@@ -255,8 +284,8 @@ def _words(fit: Fit, rope: float, prob: float, kind: Kind) -> dict[str, tuple[ob
             rows[name] = (
                 100 * float((mean[i] < mean[j])[words].mean()),
                 100 * float((draws[:, i] < draws[:, j])[:, words].mean()),
-                f"answer: words whose mean distance from {_LETTERS[a]} attributes is below that "
-                f"from {_LETTERS[b]} ones; probability: the expected share of such words",
+                f"answer: share of words whose mean distance from {_label(a)} attributes is below "
+                f"that from {_label(b)} ones; probability: the expected share of such words",
             )
 
     close("A close to N", "A", "N")
@@ -267,12 +296,18 @@ def _words(fit: Fit, rope: float, prob: float, kind: Kind) -> dict[str, tuple[ob
     return rows
 
 
+def _label(letter: str) -> str:
+    """Return a kind of attributes as labels name it."""
+    return "neutral" if letter == "N" else _LETTERS[letter]
+
+
 def _connection_fit(fit: Fit) -> Fit:
     if fit.spec.name == "connection":
         return fit
     sizes = fit.posterior.sizes
     sampling = Sampling("exact", sizes["draw"], sizes["chain"], fit.provenance["seed"])
-    return fit_rows(load_model("connection"), fit.table, sampling)
+    spec = load_model("connection").vary(covariates=fit.spec.covariates)
+    return fit_rows(spec, fit.table, sampling)
 
 
 def _yes(value: bool) -> str:
@@ -287,12 +322,12 @@ def _dataset(
     co = general.draws("co")
     low, high = interval(co, prob, kind)
     rows: dict[str, tuple[object, float, str]] = {
-        "General HPDI outside of 0": (
+        f"General {_ABBREVIATED[kind]} outside of 0": (
             _yes(bool(((low > 0) | (high < 0)).any())),
             np.nan,
-            f"answer: the {prob:.0%} interval of some coefficient co excludes 0; probability: "
-            "none, because the data do not determine co and these intervals mostly show the prior: "
-            "see the contrasts",
+            f"answer: the {prob:.0%} {_INTERVALS[kind]} interval of some coefficient co excludes "
+            "0; probability: none, because the data determine only differences between "
+            "coefficients, and these intervals mostly show the prior",
         )
     }
     if "different" in names:
@@ -309,17 +344,15 @@ def _dataset(
         )
     if before is not None:
         now, then = _expected(general), _expected(_connection_fit(before))
-        for name, word in (
-            ("General H moved closer to A", "human"),
-            ("General N moved closer", "none"),
-        ):
+        for name, letter in (("General H moved closer to A", "H"), ("General N moved closer", "N")):
+            word = _LETTERS[letter]
             if word in now and word in then:
                 rows[name] = (
                     _yes(bool(now[word].mean() < then[word].mean())),
                     _prob_smaller(now[word], then[word]),
-                    f"answer: the posterior mean of the expected distance from {word} attributes "
-                    "(m + co, averaged over the protected words) is smaller than before; "
-                    "probability: that distance is smaller than before",
+                    "answer: the posterior mean of the expected distance from "
+                    f"{_label(letter)} attributes (m + co, averaged over the protected words) is "
+                    "smaller than before; probability: that distance is smaller than before",
                 )
     return rows
 

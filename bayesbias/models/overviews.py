@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
 from bayesbias._core.latex import frame_to_latex
-from bayesbias._core.wording import did_you_mean, kind_of, quoted
+from bayesbias._core.wording import capitalized, did_you_mean, enumerated, kind_of, quoted
 from bayesbias.errors import SpecError
 from bayesbias.models.fitted_model import Fit
-from bayesbias.models.overview import Overview, overview
+from bayesbias.models.overview import Overview, overview, rules_in_lines
 from bayesbias.numerics.intervals import Kind
+
+# Columns of the tables that are not of a data set.
+_OTHER_COLUMNS = ("question", "meaning")
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,6 +54,13 @@ class Overviews:
         return self._columns("probability")
 
     @property
+    def meaning(self) -> pd.Series[str]:
+        """What the answer and the probability of each question are."""
+        rules = pd.concat([found.table["meaning"] for found in self.each.values()])
+        first: pd.Series[str] = rules[~rules.index.duplicated()].reindex(self._questions())
+        return first
+
+    @property
     def contrasts(self) -> pd.DataFrame:
         """The contrasts of all data sets, with their names in the column ``data_set``."""
         parts = [found.contrasts.assign(data_set=name) for name, found in self.each.items()]
@@ -67,50 +78,75 @@ class Overviews:
         return list(dict.fromkeys(max(every, key=len) + [name for one in every for name in one]))
 
     def formatted(self) -> pd.DataFrame:
-        """Return the answers as text, rounded for reading.
+        """Return the answers as text, rounded for reading, each with its probability.
 
         Returns
         -------
         DataFrame
-            One row per question, one column per data set; empty where a data set has no answer.
+            One row per question, one column per data set, such as ``46.67% (55.0%)``: the answer
+            and, where its rule is about an event, the probability. It is empty where a data set has
+            no answer. The last column, ``meaning``, defines both.
         """
-        columns = {name: found.formatted()["answer"] for name, found in self.each.items()}
-        return pd.DataFrame(columns).reindex(self._questions()).fillna("")
+        columns = {}
+        for name, found in self.each.items():
+            shown = found.formatted()
+            chance = shown["probability"]
+            columns[name] = shown["answer"] + (" (" + chance + ")").where(chance != "", "")
+        frame = pd.DataFrame(columns).reindex(self._questions()).fillna("")
+        return frame.assign(meaning=self.meaning)
+
+    def _note(self) -> str:
+        """Return what the cells are, and at which values of covariates."""
+        text = "Each cell: answer (probability)."
+        for at in dict.fromkeys(found.at for found in self.each.values() if found.at):
+            names = [name for name, found in self.each.items() if found.at == at]
+            text += f" {capitalized(at)}: {enumerated(names)}."
+        return text
 
     def __str__(self) -> str:
-        return self.formatted().to_string()
+        shown = self.formatted()
+        rules = rules_in_lines(shown.pop("meaning"))
+        return "\n".join([shown.to_string(), "", self._note(), "", *rules])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self.formatted().reset_index(names="question").to_html(index=False, border=0)
+        shown = self.formatted().reset_index(names="question")
+        with pd.option_context("display.max_colwidth", None):
+            table = shown.to_html(index=False, border=0)
+        return f"{table}<p>{html.escape(self._note())}</p>"
 
     def summary(self) -> str:
-        """Return the answers as text, then the contrasts.
+        """Return the answers as text with their rules, then the contrasts.
 
         Returns
         -------
         str
             Two tables.
         """
-        return f"{self}\n\n{self.contrasts.round(3).to_string(index=False)}"
+        return f"{self}\n\n{self.contrasts.round(3).to_string(index=False, na_rep='')}"
 
     def to_latex(self, *, caption: str | None = None) -> str:
-        """Return the answers as a LaTeX table.
+        """Return the answers and their rules as two LaTeX tables.
 
         Parameters
         ----------
         caption : str, optional
-            The caption, instead of our own.
+            The caption of the answers, instead of our own.
 
         Returns
         -------
         str
-            A ``table`` environment, for the packages booktabs, graphicx and longtable.
+            Two ``table`` environments, for the packages booktabs, graphicx and longtable.
         """
-        text = "Questions of the thesis, by data set." if caption is None else caption
+        text = f"Questions of the thesis, by data set. {self._note()}"
         answers = self.formatted().reset_index(names="question")
-        return frame_to_latex(answers, text, titles={name: name for name in self.each})
+        rules = answers[["question", "meaning"]]
+        return frame_to_latex(
+            answers.drop(columns="meaning"),
+            text if caption is None else caption,
+            titles={name: name for name in self.each},
+        ) + frame_to_latex(rules, "The rules of the answers.", paragraphs={"meaning"})
 
 
 def overviews(
@@ -133,7 +169,7 @@ def overviews(
     before : mapping of str to Fit, optional
         The fits before debiasing, by the same names: adds the rows about what moved.
     rope : float, default 0.05
-        Region of practical equivalence of the probabilities.
+        Region of practical equivalence of the contrasts.
     prob : float, default 0.89
         Probability of the intervals.
     kind : {"hdi", "eti"}, default "hdi"
@@ -156,11 +192,12 @@ def overviews(
     ...     name: bb.fit(bb.distance_table("demo", name), "separate", draws=250, seed=1)
     ...     for name in ("religion", "gender")
     ... }
-    >>> print(bb.overviews(fits, kind="eti").formatted().iloc[[2, 4, 6]])
-                                religion        gender
-    H closer than A               46.67%        35.71%
-    D closer than A               33.33%        21.43%
-    General D similar to A  slightly not  slightly not
+    >>> found = bb.overviews(fits, kind="eti").formatted()
+    >>> print(found.drop(columns="meaning").iloc[[2, 4, 6]])
+                                        religion                gender
+    H closer than A               46.67% (54.9%)        35.71% (34.1%)
+    D closer than A               33.33% (38.0%)        21.43% (28.9%)
+    General D similar to A  slightly not (0.075)  slightly not (0.022)
     """
     _check_fits("fits", fits)
     if before is not None:
@@ -195,4 +232,9 @@ def _check_fits(argument: str, fits: object) -> None:
             raise SpecError(
                 f"{argument!r} has {kind_of(fit)} for {name!r}; expected what fit() or "
                 "load_fit() returned."
+            )
+        if name in _OTHER_COLUMNS:
+            raise SpecError(
+                f"{argument!r} has the name {name!r}, which is that of another column of the "
+                "table; choose another name."
             )

@@ -437,7 +437,7 @@ def fit_paired(
     chains: int = 4,
     seed: Seed = 0,
     covariates: Iterable[str] = (),
-    duplicates: Duplicates = "drop",
+    duplicates: Duplicates | None = None,
     sampler: str = "nutpie",
     progress: bool = True,
 ) -> PairedFit:
@@ -462,8 +462,8 @@ def fit_paired(
         The same seed gives the same draws; a NumPy generator draws one.
     covariates : iterable of str, default ()
         Columns of numbers to add a slope for, as in `fit`; one in each embedding.
-    duplicates : {"drop", "keep"}, default "drop"
-        What to do with duplicated rows. Kept ones are matched by their order.
+    duplicates : {"drop", "keep"}, optional
+        What to do with duplicated rows, as in `fit`. Kept ones are matched by their order.
     sampler : str, default "nutpie"
         Which implementation of NUTS.
     progress : bool, default True

@@ -27,7 +27,7 @@ def prior_draws(
     likelihood: Likelihood | None = None,
     residual: Residual | None = None,
     priors: Mapping[str, str] | None = None,
-    duplicates: Duplicates = "drop",
+    duplicates: Duplicates | None = None,
 ) -> xr.Dataset:
     """Draw the parameters of a model, and distances that they could give, from the priors alone.
 
@@ -55,8 +55,9 @@ def prior_draws(
         One residual scale, or one for each connection, instead of what the model has.
     priors : mapping of str to str, optional
         Other priors, by the name of the parameter: ``{"co": "Normal(0, 1)"}``.
-    duplicates : {"drop", "keep"}, default "drop"
-        What to do with duplicated rows: leave them out, or keep them and count each.
+    duplicates : {"drop", "keep"}, optional
+        What to do with duplicated rows: leave them out, or keep them and count each. By default as
+        recorded with the table (`read_table`), else ``"drop"``.
 
     Returns
     -------

@@ -197,8 +197,13 @@ class _Layout:
         group = table[["protected_word", "protected_group"]].drop_duplicates("protected_word")
         word, words = pd.factorize(table["protected_word"])
         attribute, attributes = pd.factorize(table["word_to_compare"])
-        distances = np.full((len(words), len(attributes)), np.nan)
-        distances[word, attribute] = table["cosine_distance"]
+        shape = (len(words), len(attributes))
+        place = np.ravel_multi_index((word, attribute), shape)
+        rows = np.bincount(place, minlength=shape[0] * shape[1])
+        total = np.bincount(place, table["cosine_distance"], minlength=len(rows))
+        # A word counts once in the mean of its group, as in models, also if its rows are repeated.
+        distances = np.divide(total, rows, out=np.full(len(rows), np.nan), where=rows > 0)
+        distances = distances.reshape(shape)
         list_of = _lists(kinds).reindex(attributes.astype("str"))
         connection: dict[tuple[str, str], str] = {}
         pairs = kinds.assign(list=kinds["word_to_compare"].map(list_of))

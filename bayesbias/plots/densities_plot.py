@@ -42,7 +42,7 @@ def plot_densities(
     mac: float | None = None,
     group: str | None = None,
     connections: Iterable[str] = CONNECTIONS,
-    duplicates: Duplicates = "drop",
+    duplicates: Duplicates | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the density of the distances by connection, with the band 1 ± (1 − MAC).
@@ -61,8 +61,9 @@ def plot_densities(
         Draw only the protected words of this group. The band stays that of the whole table.
     connections : iterable of str, default ("associated", "different", "human", "none")
         Draw only these kinds.
-    duplicates : {"drop", "keep"}, default "drop"
-        What to do with duplicated rows: leave them out, or keep them and count each.
+    duplicates : {"drop", "keep"}, optional
+        What to do with duplicated rows: leave them out, or keep them and count each. By default as
+        recorded with the table (`read_table`), else ``"drop"``.
     ax : Axes, optional
         Where to draw; by default a new figure that is as high as the rows need.
 

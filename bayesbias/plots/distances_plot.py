@@ -28,7 +28,7 @@ def plot_distances(
     *,
     group: str | None = None,
     connections: Iterable[str] = CONNECTIONS,
-    duplicates: Duplicates = "drop",
+    duplicates: Duplicates | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw every cosine distance as a dot, one row per kind of connection, with the means.
@@ -44,8 +44,9 @@ def plot_distances(
         Draw only the protected words of this group.
     connections : iterable of str, default ("associated", "different", "human", "none")
         Draw only these kinds: ``["associated", "different"]`` leaves the controls out.
-    duplicates : {"drop", "keep"}, default "drop"
-        What to do with duplicated rows: leave them out, or keep them and draw each.
+    duplicates : {"drop", "keep"}, optional
+        What to do with duplicated rows: leave them out, or keep them and draw each. By default as
+        recorded with the table (`read_table`), else ``"drop"``.
     ax : Axes, optional
         Where to draw; a new figure by default.
 

@@ -185,9 +185,11 @@ def draw_intervals(
     )
 
 
-def means_of(fit: Fit, by: By, prob: float, embedding: str | None = None) -> pd.DataFrame:
+def means_of(
+    fit: Fit, by: By, prob: float, embedding: str | None = None, *, observed: bool = False
+) -> pd.DataFrame:
     """Return the expected outcome by word or group (and connection), with intervals."""
-    array = fit.expected(["word_to_compare"])
+    array = fit.expected(["word_to_compare"], observed=observed)
     if "protected_word" not in array.dims and by not in array.dims:
         raise SpecError(
             f"model {fit.spec.name!r} does not distinguish protected words, so there is nothing to "

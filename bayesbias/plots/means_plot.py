@@ -7,6 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from bayesbias._core.validation import one_of, word_list
+from bayesbias.distances import covariates_in_words
 from bayesbias.errors import SpecError
 from bayesbias.models import By, Fit
 from bayesbias.numerics.intervals import check_interval
@@ -49,6 +50,7 @@ def plot_means(
     embedding: str | None = None,
     study: Study | str | PathLike[str] | None = None,
     words: Iterable[str] | None = None,
+    observed: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the expected distance of each word from each kind of attribute, with its interval.
@@ -70,6 +72,9 @@ def plot_means(
         The study, whose labels are shown in place of the names of words and groups.
     words : iterable of str, optional
         Draw only these protected words; by default all of them.
+    observed : bool, default False
+        Of a model with covariates: the means with the covariates as they are, instead of equal for
+        all. The label of the axis says which.
     ax : Axes, optional
         Where to draw; by default a new figure that is as high as the words need.
 
@@ -98,7 +103,7 @@ def plot_means(
     check_fit(fit)
     one_of("by", by, ("protected_word", "protected_group"))
     check_interval(prob, "hdi")
-    means = means_of(fit, by, prob, embedding)
+    means = means_of(fit, by, prob, embedding, observed=observed)
     if words is not None:
         means = _only(means, words, by)
     order, connections = by_group(means, fit, by)
@@ -120,10 +125,21 @@ def plot_means(
     ax.tick_params(axis="x", top=many, labeltop=many)
     rows.label(ax, size=7 if many else 8.5)
     show_labels(ax, study, by)
-    label_below(ax, f"expected {DISTANCE}, {prob:.0%} intervals ({UNRELATED_NOTE})")
+    label_below(
+        ax,
+        f"expected {DISTANCE}{_at(fit, observed)}, {prob:.0%} intervals ({UNRELATED_NOTE})",
+    )
     if connections:
         legend_above(ax, keys(several), columns=2, space=2.4 if many else 0.5)
     return ax
+
+
+def _at(fit: Fit, observed: bool) -> str:
+    """Return at which values of the covariates the means are; nothing without covariates."""
+    names = covariates_in_words(fit.spec.covariates)
+    if not names:
+        return ""
+    return f", {names} as observed" if observed else f" at equal {names}"
 
 
 def _only(means: pd.DataFrame, words: Iterable[str], by: By) -> pd.DataFrame:

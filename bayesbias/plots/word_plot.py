@@ -49,7 +49,7 @@ def plot_word(
     *,
     embedding: str | None = None,
     labels: int = 36,
-    duplicates: Duplicates = "drop",
+    duplicates: Duplicates | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw one protected word and around it its attributes, as far away as they are from it.
@@ -69,8 +69,9 @@ def plot_word(
     labels : int, default 36
         How many attributes have their names beside them: all if there are no more than that, else
         the nearest of each kind. A name that finds no room is left out.
-    duplicates : {"drop", "keep"}, default "drop"
-        What to do with duplicated rows: leave them out, or keep them and draw each.
+    duplicates : {"drop", "keep"}, optional
+        What to do with duplicated rows: leave them out, or keep them and draw each. By default as
+        recorded with the table (`read_table`), else ``"drop"``.
     ax : Axes, optional
         Where to draw; a new figure by default. Names are placed for the size that it has now.
 

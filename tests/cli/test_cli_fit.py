@@ -70,6 +70,24 @@ def test_what_can_be_shown(
     assert capsys.readouterr().out.startswith(expected)
 
 
+def test_an_overview_stands_alone_and_says_that_covariates_are_equal(
+    table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "size.csv")
+    rows = bb.read_table(table)
+    size = rows["word_to_compare"].astype("category").cat.codes.astype(float)
+    bb.write_table(rows.assign(size=size), path)
+    command = ["fit", path, *FAST, "--model", "separate", "--covariate", "size", "--format", "csv"]
+    main([*command, "--show", "overview"])
+    shown = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert (shown["covariates"] == "equal").all()
+    # There is nothing else to look at.
+    assert not shown["meaning"].str.contains("see the contrasts").any()
+    main([*command, "--show", "means"])
+    means = pd.read_csv(io.StringIO(capsys.readouterr().out))
+    assert set(means["covariates"]) == {"equal", "as observed"}
+
+
 def test_the_kind_of_interval_can_be_chosen(
     table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -271,6 +271,54 @@ def test_covariates_as_observed_of_groups_whose_words_do_not_differ() -> None:
     np.testing.assert_allclose(same["mean"][:2], same["mean"][2:], atol=1e-12)
 
 
+def test_means_at_equal_covariates_and_as_observed() -> None:
+    fit = bb.fit(frequent_stereotypes(), "crossed", covariates=["level"], draws=100, seed=1)
+    means = fit.means()
+    levels = ["protected_word", "connection"]
+    assert list(means.columns[:3]) == [*levels, "covariates"]
+    assert list(means["covariates"].unique()) == ["equal", "as observed"]
+    assert (means.groupby("covariates")["rows"].sum() == len(fit.table)).all()
+    equal, observed = (
+        means[means["covariates"] == name].set_index(levels) for name in ("equal", "as observed")
+    )
+    # What differs is the slope times the mean of the covariate in the rows of a cell.
+    rows = fit.table.assign(level=fit.data.covariates["level"])
+    level = rows.groupby(levels, observed=True)["level"].mean()
+    level.index = level.index.set_levels([names.astype("str") for names in level.index.levels])
+    shift = fit.draws("slope_level").mean() * level
+    difference = (observed["mean"] - equal["mean"])[shift.index]
+    np.testing.assert_allclose(difference, shift, atol=1e-12)
+    # As observed they are near the means of the rows; at equal covariates they are not.
+    raw = fit.table.groupby(levels, observed=True)["cosine_distance"].mean().to_numpy()
+    assert np.abs(observed.loc[shift.index, "mean"].to_numpy() - raw).max() < 0.03
+    assert np.abs(equal.loc[shift.index, "mean"].to_numpy() - raw).max() > 0.05
+
+
+@pytest.mark.parametrize("by", [["protected_word"], ["protected_group", "connection"]])
+def test_means_of_models_without_words_or_connections_as_observed(by: list[str]) -> None:
+    table = frequent_stereotypes()
+    spec = bb.models.ModelSpec.from_dict(
+        {
+            "name": "own",
+            "mean": ["m"],
+            "scale": "s",
+            "parameters": {
+                "m": {"by": by, "prior": "Normal(1, 1)"},
+                "s": {"prior": "HalfNormal(1)"},
+            },
+        }
+    )
+    fit = bb.fit(table, spec, covariates=["level"], draws=100, seed=1)
+    observed = fit.means().query("covariates == 'as observed'")
+    names = {*by, "connection"}
+    assert names | {"covariates"} <= set(observed.columns)
+    assert observed["rows"].sum() == len(table)
+    levels = sorted(names)
+    raw = table.groupby(levels)["cosine_distance"].mean()
+    found = observed[observed["rows"] > 0].set_index(levels)["mean"]
+    np.testing.assert_allclose(found[raw.index], raw, atol=0.05)
+
+
 @pytest.mark.parametrize("words", ["listed", "population"])
 def test_covariates_as_observed_are_those_of_each_embedding(words: str) -> None:
     """In the second embedding the stereotypes are rarer; nothing else differs."""

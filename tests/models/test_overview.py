@@ -12,6 +12,7 @@ from scipy import stats
 from simulated import simulated_table
 
 import bayesbias as bb
+from bayesbias._core.latex import escape
 from bayesbias.errors import SpecError
 
 
@@ -43,9 +44,11 @@ def test_percentages(fit: bb.models.Fit) -> None:
         "D closer than A": pytest.approx(50.0, abs=25.1),  # word 2 is a tie
     }
     chances = table["probability"]
-    assert chances["A close to N"] == pytest.approx(25, abs=1)
-    # 0.90 and 0.95 differ by the region of practical equivalence: half the draws are inside.
-    assert chances["D similar with A"] == pytest.approx(37.5, abs=4)
+    # Whether intervals overlap is not an event that has a probability.
+    overlaps = ["A close to N", "A close to H", "D similar with A"]
+    assert chances[overlaps].isna().all()
+    assert table.loc[overlaps, "meaning"].str.contains("intervals of the distances.*overlap").all()
+    assert table.loc[overlaps, "meaning"].str.contains("probability: none, because").all()
     assert chances["H closer than A"] == pytest.approx(100 * (1 + 0.76 + 0 + 0) / 4, abs=3)
 
 
@@ -63,6 +66,10 @@ def test_contrasts_lead(fit: bb.models.Fit) -> None:
 def test_data_set_rows(fit: bb.models.Fit) -> None:
     table = bb.overview(fit).table
     assert table.loc["General HPDI outside of 0", "answer"] in ("yes", "no")
+    assert "89% highest-density interval" in table.loc["General HPDI outside of 0", "meaning"]
+    by_tails = bb.overview(fit, kind="eti").table
+    assert "General HPDI outside of 0" not in by_tails.index
+    assert "89% equal-tailed interval" in by_tails.loc["General ETI outside of 0", "meaning"]
     co = bb.fit(fit.table, "connection", engine="exact", draws=250).draws("co")
     size = abs(co[:, 0].mean() - co[:, 1].mean())
     expected = "yes" if size < 0.016 else "slightly not" if size <= 0.1 else "no"
@@ -116,6 +123,9 @@ def test_the_rules_are_shown_everywhere(fit: bb.models.Fit) -> None:
         assert "probability: " in text
         assert text in " ".join(str(found).split())
         assert html.escape(text, quote=False) in found._repr_html_()
+        assert escape(text) in found.to_latex()
+        assert "none" not in text.partition("probability: ")[0]
+    assert r"p{0.6\linewidth}" in found.to_latex()
 
 
 def test_what_moved(fit: bb.models.Fit) -> None:
@@ -165,8 +175,8 @@ def test_words_without_stereotypes_do_not_count(fit: bb.models.Fit) -> None:
     share = 100 * float((own["human"] < own["associated"]).mean())
     assert found.loc["H closer than A", "answer"] == share
     draws = both.expected(["word_to_compare"]).sel(protected_word=["p00", "p01"])
-    near = abs(draws.sel(connection="associated") - draws.sel(connection="none")) < 0.05
-    assert found.loc["A close to N", "probability"] == pytest.approx(100 * float(near.mean()))
+    closer = draws.sel(connection="human") < draws.sel(connection="associated")
+    assert found.loc["H closer than A", "probability"] == pytest.approx(100 * float(closer.mean()))
 
 
 def test_fits_that_have_no_overview(fit: bb.models.Fit) -> None:
@@ -185,3 +195,44 @@ def test_a_model_is_fitted_by_name() -> None:
     table = simulated_table(1)
     found = bb.overview("separate", table=table)
     pd.testing.assert_frame_equal(found.table, bb.overview(bb.fit(table, "separate")).table)
+
+
+@pytest.fixture(scope="module")
+def of_frequency() -> pd.DataFrame:
+    """Stereotypes are nearer for their frequency alone: at equal frequency there is no gap."""
+    table = simulated_table(words=2, controls=20, tau=0.0, tau_word=0.0, s=0.01)
+    rng = np.random.default_rng(2)
+    words = table["word_to_compare"].astype(str)
+    own = {word: rng.normal(0, 1) for word in sorted(set(words))}
+    x = words.map(own) + 2.0 * (table["connection"] == "associated")
+    distance = 0.9 - 0.03 * x + rng.normal(0, 0.01, len(table))
+    return table.assign(log_frequency=x, cosine_distance=distance, cosine_similarity=1 - distance)
+
+
+def test_all_rows_are_at_equal_covariates(of_frequency: pd.DataFrame) -> None:
+    plain = bb.fit(of_frequency, "separate", draws=250, seed=1)
+    raw = bb.overview(plain)
+    fit = bb.fit(of_frequency, "separate", covariates=["log_frequency"], draws=250, seed=1)
+    equal = bb.overview(fit, before=fit)
+    rows = ["H closer than A", "General D similar to A"]
+    assert raw.table.loc[rows, "answer"].tolist() == [0.0, "slightly not"]
+    assert equal.table.loc[rows[1], "answer"] == "yes"
+    assert equal.table.loc[rows[0], "probability"] > 5
+    assert (equal.table["covariates"] == "equal").all()
+    assert "covariates" not in raw.table
+    note = "at equal frequency"
+    for shown in (str(equal), equal.summary(), equal._repr_html_(), equal.to_latex()):
+        assert note in shown
+    assert note not in str(raw) + raw._repr_html_() + raw.to_latex()
+    with pytest.raises(SpecError, match="has the covariates none, and the one after .*'log_freq"):
+        bb.overview(fit, before=plain)
+
+
+def test_overviews_say_which_data_sets_are_at_equal_covariates(of_frequency: pd.DataFrame) -> None:
+    fits = {
+        "raw": bb.fit(of_frequency, "separate", draws=100),
+        "adjusted": bb.fit(of_frequency, "separate", covariates=["log_frequency"], draws=100),
+    }
+    found = bb.overviews(fits)
+    for shown in (str(found), found.summary(), found._repr_html_(), found.to_latex()):
+        assert "At equal frequency: adjusted." in shown

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import re
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias._core.latex import escape
 from bayesbias.errors import SpecError
 
 
@@ -35,7 +37,9 @@ def test_rows_about_what_moved_are_empty_without_a_fit_before(
 ) -> None:
     found = bb.overviews(fits, before={"gender": fits["gender"]})
     assert list(found.table.index)[-2:] == ["General H moved closer to A", "General N moved closer"]
-    assert found.formatted().loc["General N moved closer"].tolist() == ["", "no"]
+    shown = found.formatted().loc["General N moved closer"]
+    assert shown["religion"] == ""
+    assert shown["gender"].startswith("no (0.")
 
 
 def test_what_a_result_offers(fits: dict[str, bb.models.Fit]) -> None:
@@ -49,6 +53,24 @@ def test_what_a_result_offers(fits: dict[str, bb.models.Fit]) -> None:
     assert len(re.findall(r"(?<!\\)%", latex)) == 0
 
 
+def test_probabilities_and_rules_are_shown_everywhere(fits: dict[str, bb.models.Fit]) -> None:
+    found = bb.overviews(fits)
+    shown = found.formatted()
+    assert list(shown.columns) == ["religion", "gender", "meaning"]
+    for name in fits:
+        answer = found.table.loc["H closer than A", name]
+        probability = found.probabilities.loc["H closer than A", name]
+        assert shown.loc["H closer than A", name] == f"{answer:.2f}% ({probability:.1f}%)"
+        assert re.fullmatch(r"\d+\.\d\d%", shown.loc["A close to N", name])
+    for cell in shown.loc["H closer than A"]:
+        assert cell in " ".join(str(found).split())
+    for rule in shown["meaning"]:
+        assert rule in " ".join(found.summary().split())
+        assert html.escape(rule, quote=False) in found._repr_html_()
+        assert escape(rule) in found.to_latex()
+    assert r"p{0.6\linewidth}" in found.to_latex()
+
+
 def test_bad_input(fits: dict[str, bb.models.Fit]) -> None:
     with pytest.raises(SpecError, match="'fits' is a list"):
         bb.overviews(list(fits.values()))  # type: ignore[arg-type]
@@ -58,3 +80,5 @@ def test_bad_input(fits: dict[str, bb.models.Fit]) -> None:
         bb.overviews({"a": "fit"})  # type: ignore[dict-item]
     with pytest.raises(SpecError, match="Did you mean 'gender'"):
         bb.overviews(fits, before={"gendr": fits["gender"]})
+    with pytest.raises(SpecError, match="'fits' has the name 'meaning'"):
+        bb.overviews({"meaning": fits["gender"]})

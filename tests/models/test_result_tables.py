@@ -164,5 +164,13 @@ def test_summaries_say_which_contrasts_are_at_equal_covariates() -> None:
     number = table["word_to_compare"].astype("category").cat.codes.astype(float)
     fit = bb.fit(table.assign(size=number), "crossed", covariates=["size"], draws=100, seed=1)
     first, second, *_ = fit.summary().splitlines()
-    assert first.startswith("At equal size: ")
+    assert first.startswith("At equal 'size': ")
     assert second.startswith("As observed: ")
+
+
+def test_built_in_covariates_are_named_in_words() -> None:
+    table = simulated_table()
+    code = table["word_to_compare"].astype("category").cat.codes.astype(float)
+    made = table.assign(log_frequency=-np.log1p(code), norm=np.sin(code))
+    fit = bb.fit(made, "crossed", covariates=["log_frequency", "norm"], draws=100, seed=1)
+    assert fit.summary().startswith("At equal frequency and vector norm: ")

@@ -251,3 +251,21 @@ def test_words_that_cannot_be_drawn(fit: bb.models.Fit) -> None:
     with pytest.raises(SpecError, match="'words' is for by='protected_word'"):
         bb.plot_means(fit, by="protected_group", words=["p00"])
     assert plt.get_fignums() == []
+
+
+def test_the_axis_says_at_which_covariates_the_means_are(fit: bb.models.Fit) -> None:
+    assert "equal" not in bb.plot_means(fit).get_xlabel()
+    code = fit.table["word_to_compare"].cat.codes.astype(float)
+    rows = fit.table.assign(log_frequency=code**2, size=np.sin(code))
+    adjusted = bb.fit(rows, "crossed", covariates=["log_frequency", "size"], draws=50, seed=1)
+    means = adjusted.means()
+    for observed, name, text in (
+        (False, "equal", "expected cosine distance at equal frequency and 'size', 89%"),
+        (True, "as observed", "expected cosine distance, frequency and 'size' as observed, 89%"),
+    ):
+        ax = bb.plot_means(adjusted, observed=observed)
+        assert " ".join(ax.get_xlabel().split()).startswith(text)
+        own = means[(means["covariates"] == name) & (means["connection"] == "human")]
+        places = marks(ax, CONNECTION_STYLES["human"].color)
+        drawn = own.set_index("protected_word").loc[names(ax), "mean"]
+        np.testing.assert_allclose(places[:, 0], drawn)
