@@ -276,11 +276,17 @@ def _distances(fit: Fit, word: str, prob: float) -> list[dict[str, Any]]:
                 "attributes; fit model 'interaction', for instance."
             )
         rows = means[means["protected_word"] == word]
-        several = "embedding" in rows
+        covariates = {"equal": "equal covariates", "as observed": "as observed"}
         return [
             {
                 "section": "distance",
-                "item": _kind(row["connection"]) + (f", {row['embedding']}" if several else ""),
+                "item": ", ".join(
+                    [
+                        _kind(row["connection"]),
+                        *([row["embedding"]] if "embedding" in row else []),
+                        *([covariates[row["covariates"]]] if "covariates" in row else []),
+                    ]
+                ),
                 "value": float(row["mean"]),
                 "lower": float(row["lower"]),
                 "upper": float(row["upper"]),

@@ -68,6 +68,14 @@ def test_distances_are_those_of_the_fit(demo: bb.Embedding, fit: bb.models.Fit) 
         assert row[["value", "lower", "upper"]].tolist() == wanted
 
 
+def test_distances_at_equal_covariates_and_as_observed(demo: bb.Embedding) -> None:
+    table = bb.distance_table(demo, bb.load_study("religion"), covariates=["log_frequency"])
+    fit = bb.fit(table, covariates=["log_frequency"], draws=100, progress=False)
+    items = section(bb.word_report("imam", demo, fit=fit), "distance").index
+    for kind in ("neutral", "human"):
+        assert {f"{kind}, equal covariates", f"{kind}, as observed"} <= set(items)
+
+
 def test_an_attribute_has_mean_distances(demo: bb.Embedding, fit: bb.models.Fit) -> None:
     found = section(bb.word_report("greedy", demo, fit=fit), "distance")
     rows = fit.table[fit.table["word_to_compare"] == "greedy"]
