@@ -12,6 +12,13 @@ _MISSPELT = 0.75
 _LENGTHS_APART = 2
 #: The longest value that a message shows.
 _BRIEF = 80
+#: The covariates of distance tables in words.
+_COVARIATES = {
+    "log_frequency": "frequency",
+    "protected_log_frequency": "frequency of the protected words",
+    "norm": "norm",
+    "protected_norm": "norm of the protected words",
+}
 
 
 def quoted(values: Iterable[object], limit: int = 8) -> str:
@@ -145,6 +152,15 @@ def enumerated(items: Sequence[str], conjunction: str = "and") -> str:
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} {conjunction} {items[-1]}"
+
+
+def at_equal(covariates: Sequence[str]) -> str:
+    """Return at which values of the covariates an estimate is, if they are equal for all words.
+
+    >>> at_equal(["log_frequency", "size"])
+    'at equal frequency and size'
+    """
+    return f"at equal {enumerated([_COVARIATES.get(name, name) for name in covariates])}"
 
 
 def capitalized(text: str) -> str:

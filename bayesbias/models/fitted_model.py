@@ -15,6 +15,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.constants import AS_OBSERVED, EQUAL
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import brief, quoted
@@ -266,7 +267,7 @@ class Fit:
                 part["prob_in_rope"] = inside.mean(axis=0)
             part.insert(0, "contrast", contrast)
             if self.spec.covariates:
-                part.insert(1, "covariates", "as observed" if observed else "equal")
+                part.insert(1, "covariates", AS_OBSERVED if observed else EQUAL)
             parts.append(part)
         return pd.concat(parts, ignore_index=True)
 
