@@ -41,6 +41,7 @@ from bayesbias.cli.completion import complete_embeddings, complete_methods
 
 if TYPE_CHECKING:
     from bayesbias.debias import Debiaser
+    from bayesbias.debias_effects import BeforeAfter
     from bayesbias.embeddings import Embedding
     from bayesbias.errors import SpecError
 
@@ -393,18 +394,24 @@ def before_after(
         progress=not quiet,
         **arguments,
     )
-    caption = (
-        f"{result.embedding} before and after debiasing on the study {result.study.label}: changes "
-        f"with {prob:.0%} intervals, and the probability of the event. {result.verdict_rule()}"
-    )
-    if out is not None:
-        write_frame(result.table, out, caption=caption, by_row=True)
-        say_written(len(result.table), out, quiet)
     if figure is not None:
         from bayesbias.plots import plot_before_after
 
         save_figure(plot_before_after(result, prob=prob), figure)
         say(f"drawn in {figure}", quiet)
+    _show(result, out, output, quiet)
+
+
+def _show(result: BeforeAfter, out: str | None, output: str, quiet: bool) -> None:
+    """Write the table, say the summary, and print what is for reading, or all for programs."""
+    caption = (
+        f"{result.embedding} before and after debiasing on the study {result.study.label}: changes "
+        f"with {result.prob:.0%} intervals, and the probability of the event. "
+        f"{result.verdict_rule()}"
+    )
+    if out is not None:
+        write_frame(result.table, out, caption=caption, by_row=True)
+        say_written(len(result.table), out, quiet)
     say(result.summary(), quiet)
     # For reading, without the rows of single words; files and programs get all of it.
     shown = result.table[result.table["word"] == ""].drop(columns="word")
