@@ -149,7 +149,8 @@ def to_html(table: RoundedTable, caption: str = "") -> str:
     </table>
     <BLANKLINE>
     """
-    sides = ["right" if right else "left" for right in table.is_number]
+    # An estimate and its interval stay on one line.
+    sides = ["right; white-space: nowrap" if right else "left" for right in table.is_number]
 
     def row(cells: Iterable[str], tag: str) -> str:
         pairs = zip(cells, sides, strict=True)
