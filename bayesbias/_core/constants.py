@@ -10,6 +10,11 @@ CONNECTIONS: Final = ("associated", "different", "human", "none")
 #: Kinds of control words of a study, and the connection their rows get.
 CONTROL_CONNECTIONS: Final = {"human": "human", "neutral": "none"}
 
+#: What the rows of a model with covariates are at: equal covariates for all words, or those that
+#: the words have.
+EQUAL: Final = "equal"
+AS_OBSERVED: Final = "as observed"
+
 #: Spellings tried, in this order, when a word is looked up in an embedding.
 DEFAULT_FALLBACKS: Final = ("exact", "lower", "title", "strip_accents")
 
@@ -21,3 +26,6 @@ MARK: Final = "mark:"
 
 #: Where an audit is written to, in the working directory, unless another folder is given.
 DEFAULT_AUDIT_FOLDER: Final = "bayesbias-audit"
+
+#: The covariates that a distance table can be built with.
+COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_norm")

@@ -30,16 +30,16 @@ def signed(value: float, places: int) -> str:
 
 
 def ends_text(lower: float, upper: float) -> str:
-    """Return an interval; an end never looks like 0 if 0 is outside the interval.
+    """Return an interval; an end that would be rounded to 0 says on which side of 0 it is.
 
-    >>> ends_text(-0.18, -0.013), ends_text(-0.06, 0.11), ends_text(-0.26, -0.003)
-    ('−0.18 to −0.01', '−0.06 to 0.11', '−0.26 to just below 0')
+    >>> ends_text(-0.18, -0.013), ends_text(-0.26, -0.003), ends_text(-0.002, 0.26)
+    ('−0.18 to −0.01', '−0.26 to just below 0', 'just below 0 to 0.26')
     """
     places = decimals(lower, upper)
     texts = []
     for value in (lower, upper):
         text = signed(value, places)
-        if not math.isnan(value) and not float(text.replace("−", "-")) and not lower <= 0 <= upper:
+        if value and not math.isnan(value) and not float(text.replace("−", "-")):
             text = f"just {'below' if value < 0 else 'above'} 0"
         texts.append(text)
     return " to ".join(texts)

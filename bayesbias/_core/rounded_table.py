@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -134,6 +135,33 @@ def to_markdown(table: RoundedTable) -> str:
     lines += table.rows
     bars = [[cell.replace("|", "\\|") for cell in line] for line in lines]
     return "".join(f"| {' | '.join(line)} |\n" for line in bars)
+
+
+def to_html(table: RoundedTable, caption: str = "") -> str:
+    """Return a table for any page; numbers are on the right, as pandas does not put them.
+
+    >>> print(to_html(RoundedTable(("word",), (("imam",),), (False,))))
+    <table>
+    <thead><tr><th style="text-align: left">word</th></tr></thead>
+    <tbody>
+    <tr><td style="text-align: left">imam</td></tr>
+    </tbody>
+    </table>
+    <BLANKLINE>
+    """
+    # An estimate and its interval stay on one line.
+    sides = ["right; white-space: nowrap" if right else "left" for right in table.is_number]
+
+    def row(cells: Iterable[str], tag: str) -> str:
+        pairs = zip(cells, sides, strict=True)
+        return "".join(
+            f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>' for cell, side in pairs
+        )
+
+    lines = [f"<caption>{html.escape(caption)}</caption>"] if caption else []
+    lines.append(f"<thead><tr>{row(table.headings, 'th')}</tr></thead>")
+    lines += ["<tbody>", *(f"<tr>{row(cells, 'td')}</tr>" for cells in table.rows), "</tbody>"]
+    return "\n".join(["<table>", *lines, "</table>"]) + "\n"
 
 
 def _intervals(names: list[str]) -> dict[str, tuple[str, str]]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesbias._core.array_types import Array
 from bayesbias._core.blocks import blocks
+from bayesbias._core.constants import AS_OBSERVED, EQUAL
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import at_least
 from bayesbias._core.wording import counted, kind_of, quoted
@@ -276,7 +277,7 @@ def _distances(fit: Fit, word: str, prob: float) -> list[dict[str, Any]]:
                 "attributes; fit model 'interaction', for instance."
             )
         rows = means[means["protected_word"] == word]
-        covariates = {"equal": "equal covariates", "as observed": "as observed"}
+        covariates = {EQUAL: "equal covariates", AS_OBSERVED: AS_OBSERVED}
         return [
             {
                 "section": "distance",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import json
 import logging
 import os
@@ -11,11 +10,11 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from bayesbias._core.constants import DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
+from bayesbias._core.constants import COVARIATES, DEFAULT_FALLBACKS, LOST_VOCABULARY_THRESHOLD
 from bayesbias._core.wording import counted
 from bayesbias.cli.completion import complete_metrics, complete_studies
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from bayesbias._core.rounded_table import RoundedTable
     from bayesbias.embeddings import Embedding, Matching
     from bayesbias.wordlists import Query, Study
 
@@ -113,6 +111,38 @@ def prob_option(command: F) -> F:
         show_default=True,
         help="Probability of intervals.",
     )(command)
+
+
+def covariate_options(command: F) -> F:
+    """Add the covariates of words: --covariate, --frequencies and --unknown-frequency."""
+    for option in (
+        click.option(
+            "--unknown-frequency",
+            type=click.Choice(["error", "lowest"], case_sensitive=False),
+            default="error",
+            show_default=True,
+            help="Refuse words without a frequency, or take half the smallest one.",
+        ),
+        click.option(
+            "--frequencies",
+            default="rank",
+            show_default=True,
+            metavar="SOURCE",
+            help="Where log_frequency is from: rank (the order of the vocabulary, most frequent "
+            "first), wordfreq, wordfreq:LANGUAGE, or a .csv or .tsv file with the columns word and "
+            "count.",
+        ),
+        click.option(
+            "--covariate",
+            "covariates",
+            multiple=True,
+            type=click.Choice(COVARIATES, case_sensitive=False),
+            help="A number of the attribute or the protected word to add; may be given "
+            "several times.",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 def corpus_options(command: F) -> F:
@@ -393,6 +423,15 @@ def print_frame(
         click.echo(text, nl=False)
 
 
+def print_rounded(frame: pd.DataFrame) -> None:
+    """Print a frame for reading, each row rounded by its own interval, which stands beside it."""
+    from bayesbias._core.rounded_table import rounded_table
+
+    rounded = rounded_table(frame, by_row=True)
+    header = dict(zip(rounded.headings, rounded.is_number, strict=True))
+    _print_rich(header, rounded.rows, 0, unbroken=True)
+
+
 def print_rows(rows: Sequence[Mapping[str, str | int]], output: str, *, caption: str = "") -> None:
     """Print rows of the same columns; pandas takes long to import, and only documents need it."""
     header = {name: isinstance(value, int) for name, value in rows[0].items()}
@@ -452,11 +491,11 @@ def render(
         from bayesbias._core.latex import frame_to_latex
 
         return frame_to_latex(frame, caption, decimals=decimals, by_row=by_row)
-    from bayesbias._core.rounded_table import rounded_table, to_markdown
+    from bayesbias._core.rounded_table import rounded_table, to_html, to_markdown
 
     rounded = rounded_table(frame, decimals=decimals, by_row=by_row)
     if output == "html":
-        return _html(rounded, caption)
+        return to_html(rounded, caption)
     below = f"\n{caption}\n" if caption else ""
     return to_markdown(rounded) + below
 
@@ -546,23 +585,14 @@ def _header(frame: pd.DataFrame) -> dict[str, bool]:
     return {str(name): dtype.kind in "fiu" for name, dtype in frame.dtypes.items()}
 
 
-def _html(table: RoundedTable, caption: str) -> str:
-    """Return a table for any page; numbers are on the right, as pandas does not put them."""
-    sides = ["right" if right else "left" for right in table.is_number]
-
-    def row(cells: Iterable[str], tag: str) -> str:
-        pairs = zip(cells, sides, strict=True)
-        return "".join(
-            f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>' for cell, side in pairs
-        )
-
-    lines = [f"<caption>{html.escape(caption)}</caption>"] if caption else []
-    lines.append(f"<thead><tr>{row(table.headings, 'th')}</tr></thead>")
-    lines += ["<tbody>", *(f"<tr>{row(cells, 'td')}</tr>" for cells in table.rows), "</tbody>"]
-    return "\n".join(["<table>", *lines, "</table>"]) + "\n"
-
-
-def _print_rich(header: Mapping[str, bool], rows: Iterable[Iterable[object]], digits: int) -> None:
+def _print_rich(
+    header: Mapping[str, bool],
+    rows: Iterable[Iterable[object]],
+    digits: int,
+    *,
+    unbroken: bool = False,
+) -> None:
+    """Print a table; `unbroken` numbers, which stand beside their intervals, are on one line."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -571,7 +601,8 @@ def _print_rich(header: Mapping[str, bool], rows: Iterable[Iterable[object]], di
     console = Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200)
     printed = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name, right in header.items():
-        printed.add_column(name.replace("_", " "), justify="right" if right else "left")
+        side: Literal["left", "right"] = "right" if right else "left"
+        printed.add_column(name.replace("_", " "), justify=side, no_wrap=right and unbroken)
     for row in rows:
         printed.add_row(*(_cell(value, digits) for value in row))
     console.print(printed, highlight=False)

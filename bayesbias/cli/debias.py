@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -13,6 +13,7 @@ from bayesbias.cli.common import (
     check_figure,
     check_new,
     cluster_option,
+    covariate_options,
     fallback_option,
     force_option,
     format_option,
@@ -25,6 +26,7 @@ from bayesbias.cli.common import (
     metric_option,
     parse_options,
     print_frame,
+    print_rounded,
     print_rows,
     prob_option,
     quiet_option,
@@ -39,6 +41,7 @@ from bayesbias.cli.completion import complete_embeddings, complete_methods
 
 if TYPE_CHECKING:
     from bayesbias.debias import Debiaser
+    from bayesbias.debias_effects import BeforeAfter
     from bayesbias.embeddings import Embedding
     from bayesbias.errors import SpecError
 
@@ -313,6 +316,7 @@ def read_tuples(source: str) -> str | list[list[str]]:
     metavar="FILE",
     help="Benchmark of analogies, a name or a file; may be given several times.",
 )
+@covariate_options
 @prob_option
 @jobs_option
 @cluster_option
@@ -332,6 +336,9 @@ def before_after(
     residual: bool,
     similarity: tuple[str, ...],
     analogies: tuple[str, ...],
+    covariates: tuple[str, ...],
+    frequencies: str,
+    unknown_frequency: Literal["error", "lowest"],
     prob: float,
     jobs: int,
     out: str | None,
@@ -345,9 +352,11 @@ def before_after(
 ) -> None:
     """Report the effect of debiasing on a study: changes, residual bias, side effects.
 
-    AFTER is the embedding after debiasing; without it EMBEDDING is debiased by --method.
+    AFTER is the embedding after debiasing; without it EMBEDDING is debiased by --method. With
+    --covariate, distances and gaps are given at equal covariates for all words, and as observed.
     """
     from bayesbias import debias_effects
+    from bayesbias.distances import CovariatePlan
     from bayesbias.wordlists import load_study
 
     if out is not None:
@@ -356,6 +365,9 @@ def before_after(
         check_figure(figure)
     check_new(force, out, figure)
     asked_study = load_study(study)
+    matching = matching_option_values(chosen["fallbacks"])
+    # What is wrong with these is reported before a large file is read.
+    CovariatePlan(covariates, frequencies, unknown_frequency, matching)
     if after is not None:
         _check_unused(chosen)
     fit = None if after is not None else debiaser_fitter(quiet=quiet, **chosen)
@@ -372,28 +384,41 @@ def before_after(
         loaded[1] if fit is None else fit(loaded[0]),
         asked_study,
         draws=draws,
+        covariates=covariates,
+        frequencies=frequencies,
+        unknown_frequency=unknown_frequency,
         seed=chosen["seed"],
         prob=prob,
-        matching=matching_option_values(chosen["fallbacks"]),
+        matching=matching,
         n_jobs=jobs,
         progress=not quiet,
         **arguments,
     )
-    caption = (
-        f"{result.embedding} before and after debiasing on the study {result.study.label}: changes "
-        f"with {prob:.0%} intervals, and the probability of the event."
-    )
-    if out is not None:
-        write_frame(result.table, out, caption=caption, by_row=True)
-        say_written(len(result.table), out, quiet)
     if figure is not None:
         from bayesbias.plots import plot_before_after
 
         save_figure(plot_before_after(result, prob=prob), figure)
         say(f"drawn in {figure}", quiet)
+    _show(result, out, output, quiet)
+
+
+def _show(result: BeforeAfter, out: str | None, output: str, quiet: bool) -> None:
+    """Write the table, say the summary, and print what is for reading, or all for programs."""
+    caption = (
+        f"{result.embedding} before and after debiasing on the study {result.study.label}: changes "
+        f"with {result.prob:.0%} intervals, and the probability of the event. "
+        f"{result.verdict_rule()}"
+    )
+    if out is not None:
+        write_frame(result.table, out, caption=caption, by_row=True)
+        say_written(len(result.table), out, quiet)
     say(result.summary(), quiet)
     # For reading, without the rows of single words; files and programs get all of it.
     shown = result.table[result.table["word"] == ""].drop(columns="word")
+    if output == "text":
+        print_rounded(shown)
+        click.echo(result.verdict_rule())
+        return
     if output == "latex":
         shown = shown.drop(columns="note")
     table = result.table if is_for_programs(output) else shown

@@ -9,6 +9,7 @@ import click
 
 from bayesbias.cli.common import (
     check_new,
+    covariate_options,
     fallback_option,
     force_option,
     format_option,
@@ -24,9 +25,6 @@ from bayesbias.cli.common import (
     threshold_option,
 )
 from bayesbias.cli.completion import complete_embeddings
-
-# As in bayesbias.distances.covariates, which is not imported for --help.
-_COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_norm")
 
 
 @click.command(
@@ -44,29 +42,7 @@ _COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_no
     help="Write the table: .csv, .csv.gz, .parquet, or - for standard output.",
 )
 @threshold_option
-@click.option(
-    "--covariate",
-    "covariates",
-    multiple=True,
-    type=click.Choice(_COVARIATES, case_sensitive=False),
-    help="Add a number of the attribute or the protected word as a column; may be given several "
-    "times.",
-)
-@click.option(
-    "--frequencies",
-    default="rank",
-    show_default=True,
-    metavar="SOURCE",
-    help="Where log_frequency is from: rank (the order of the vocabulary, most frequent first), "
-    "wordfreq, wordfreq:LANGUAGE, or a .csv or .tsv file with the columns word and count.",
-)
-@click.option(
-    "--unknown-frequency",
-    type=click.Choice(["error", "lowest"], case_sensitive=False),
-    default="error",
-    show_default=True,
-    help="Refuse words without a frequency, or take half the smallest one.",
-)
+@covariate_options
 @force_option
 @fallback_option
 @subwords_option

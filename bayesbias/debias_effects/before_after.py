@@ -12,9 +12,10 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from bayesbias._core.constants import CONNECTIONS
+from bayesbias._core.constants import AS_OBSERVED, CONNECTIONS
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed, as_seed
+from bayesbias._core.rounded_table import rounded_table, to_html
 from bayesbias._core.validation import at_least, one_of
 from bayesbias._core.wording import counted, kind_of
 from bayesbias.debias import Debiaser, method_for
@@ -22,6 +23,7 @@ from bayesbias.debias_effects.benchmarks import Benchmark, analogy_questions, si
 from bayesbias.debias_effects.change_summary import paragraphs
 from bayesbias.debias_effects.change_tables import (
     COLUMNS,
+    COLUMNS_WITH_COVARIATES,
     of_distances,
     of_drift,
     of_overview,
@@ -30,9 +32,10 @@ from bayesbias.debias_effects.change_tables import (
     of_unmoved,
     quality_frame,
     scores_frame,
+    verdict_rule,
 )
 from bayesbias.debias_effects.quality import neighbour_drift, word_analogies, word_similarity
-from bayesbias.distances import distance_table
+from bayesbias.distances import CovariatePlan, covariate_values, distance_table
 from bayesbias.embeddings import Embedding, Matching, as_embedding, one_vector_matching
 from bayesbias.errors import BayesBiasError, SpecError, VocabularyError
 from bayesbias.metrics import (
@@ -44,7 +47,15 @@ from bayesbias.metrics import (
     Score,
     as_metrics,
 )
-from bayesbias.models import Engine, Overview, PairedFit, fit, fit_paired, overview
+from bayesbias.models import (
+    Engine,
+    Overview,
+    PairedFit,
+    fit,
+    fit_paired,
+    overview,
+    standardised,
+)
 from bayesbias.numerics.intervals import check_interval
 from bayesbias.rankings import (
     Queries,
@@ -54,7 +65,7 @@ from bayesbias.rankings import (
     measure,
     study_queries,
 )
-from bayesbias.wordlists import Query, Study, as_study
+from bayesbias.wordlists import Frequencies, Query, Study, Unknown, as_study
 
 #: Metrics that a study is measured by, unless others are asked for.
 CLASSICAL = (
@@ -92,8 +103,9 @@ class BeforeAfter:
         analogies, neighbours), ``measure``, the ``group`` and ``word`` it is of, ``before``,
         ``after`` and ``change``, ``lower`` and ``upper`` of the change, ``probability``, that of
         the ``event`` (that the measure is nearer to its value without bias, say), a ``verdict``
-        that claims no more than the probabilities allow, else *inconclusive*, and a ``note``. The
-        distances and their ``change`` are estimated by one model of both embeddings.
+        and a ``note``. The distances and their ``change`` are estimated by one model of both
+        embeddings. With covariates, distances and gaps are there twice, and ``covariates`` says
+        which: with ``equal`` covariates for all words, or ``as observed``.
     paired : PairedFit or None
         The model of the distances; None if none of them changed.
     overview : Overview
@@ -114,6 +126,15 @@ class BeforeAfter:
         The study.
     prob : float
         Probability of the intervals.
+
+    Notes
+    -----
+    The verdict names the event, or its opposite, if the probability of it is that of the interval
+    and one of its sides (0.945 for an 89% interval) or more. Otherwise, the change alone is named
+    if its interval excludes 0: *rose* or *fell*. A gap of uncertain sign that rose, for instance,
+    may be narrower or wider. The verdict is *inconclusive* if the interval includes 0, and
+    *unchanged* if nothing moved. Similarity and analogies are judged by the interval alone, and the
+    similarity of fewer than 30 pairs is not judged (*too few pairs*).
 
     Examples
     --------
@@ -181,9 +202,20 @@ class BeforeAfter:
         text = (
             f"{self.embedding} before and after debiasing ({self.debiased.name}) on the study "
             f"{self.study.label}, {counted(len(self.study.protected_words), 'protected word')}: "
-            f"changes with {self.prob:.0%} intervals, and the probability of the event."
+            f"changes with {self.prob:.0%} intervals, and the probability of the event. "
+            f"{self.verdict_rule()}"
         )
         return frame_to_latex(shown, text if caption is None else caption, by_row=True)
+
+    def verdict_rule(self) -> str:
+        """Return in words how the column ``verdict`` of the table is made.
+
+        Returns
+        -------
+        str
+            A few sentences to write below the table.
+        """
+        return verdict_rule(self.prob)
 
     def _without_words(self) -> pd.DataFrame:
         """Return the table for reading; words are many, and in the table and in the figure."""
@@ -194,7 +226,8 @@ class BeforeAfter:
             f"<p><b>{html.escape(title)}</b>: {html.escape(text)}</p>"
             for title, text in paragraphs(self).items()
         )
-        return text + self._without_words().round(3).to_html(index=False, border=0, na_rep="")
+        table = to_html(rounded_table(self._without_words(), by_row=True))
+        return f"{text}{table}<p>{html.escape(self.verdict_rule())}</p>"
 
 
 def before_after(
@@ -214,6 +247,9 @@ def before_after(
     engine: Engine = "exact",
     draws: int = 1000,
     residual_draws: int = 50,
+    covariates: Iterable[str] = (),
+    frequencies: Frequencies = "rank",
+    unknown_frequency: Unknown = "error",
     seed: Seed = None,
     prob: float = 0.89,
     matching: Matching | None = None,
@@ -261,6 +297,14 @@ def before_after(
         Draws of each of the model's four chains, of the metrics, and of the quality.
     residual_draws : int, default 50
         Draws of the tests of residual bias, which take longer.
+    covariates : iterable of str, optional
+        Covariates of the words, as in `distance_table`, such as ``log_frequency``. The distances
+        and gaps are then given at equal covariates for all words, and as observed. After debiasing
+        a word has the values that it had before.
+    frequencies : str, path-like, corpus, DataFrame or mapping, default "rank"
+        Where frequencies are from, as in `distance_table`.
+    unknown_frequency : {"error", "lowest"}, default "error"
+        What to do about a word without a frequency, as in `distance_table`.
     seed : int or Generator, optional
         Same seed, same result; by default 0, and for metrics with a seed of their own that one.
     prob : float, default 0.89
@@ -286,6 +330,8 @@ def before_after(
         If the debiaser was not fitted.
     VocabularyError
         If an embedding lacks too many words of the study.
+    DataError
+        If words have no frequency, or a covariate is the same for all.
 
     Examples
     --------
@@ -304,6 +350,7 @@ def before_after(
     check_interval(prob, "hdi")
     before, asked_study = as_embedding(embedding), as_study(study)
     how = one_vector_matching(matching, before)
+    plan = CovariatePlan(covariates, frequencies, unknown_frequency, how)
     metric_seed = None if seed is None else as_seed(seed)
     settings = Settings(
         # Most methods scale vectors to length one; what that does to a metric is not debiasing.
@@ -318,12 +365,26 @@ def before_after(
     tests = _tests(residual, asked_study, residual_groups, before)
     benchmarks = _benchmarks(similarity, analogies)
 
+    first = distance_table(
+        before,
+        asked_study,
+        matching=how,
+        covariates=plan.names,
+        frequencies=frequencies,
+        unknown_frequency=unknown_frequency,
+    )
+    for name in plan.names:
+        # One that is the same for all words is refused before long work.
+        standardised(name, covariate_values(first, name))
+
     other_seed = 0 if metric_seed is None else metric_seed  # metrics may have their own
     fitted = _fitted(before, debiaser, asked_study, other_seed, how)
     after = _debiased(before, fitted, target, ignore, progress)
     comparison = _Comparison(
         before=before,
         after=after,
+        table_before=first,
+        covariates=plan.names,
         study=asked_study,
         queries=asked,
         tests=tests,
@@ -347,6 +408,8 @@ class _Comparison:
 
     before: Embedding
     after: Embedding
+    table_before: pd.DataFrame
+    covariates: tuple[str, ...]
     study: Study
     queries: Sequence[Asked]
     tests: Sequence[Asked]
@@ -364,7 +427,7 @@ class _Comparison:
     def result(self) -> BeforeAfter:
         """Measure everything."""
         draws, prob = self.settings.draws, self.settings.prob
-        tables = [self._distances(each) for each in (self.before, self.after)]
+        tables = [self.table_before, self._table_after()]
         scores = scores_frame(self._measured(self.queries, self.settings), prob)
         moved, unmoved = _moved(*tables)
         paired = self._paired(tables, moved) if moved else None
@@ -374,15 +437,16 @@ class _Comparison:
         drift = self._drift()
         rows = [
             *([] if paired is None else of_distances(paired, prob)),
-            *of_unmoved(tables[0], unmoved),
+            *of_unmoved(tables[0], unmoved, AS_OBSERVED if self.covariates else ""),
             *of_overview(answers, paired),
             *of_scores("metric", scores),
             *of_scores("residual", residual),
             *of_quality(quality),
             *of_drift(drift, self.neighbours, draws, prob, self.seed),
         ]
+        columns = COLUMNS_WITH_COVARIATES if self.covariates else COLUMNS
         return BeforeAfter(
-            table=pd.DataFrame(rows, columns=list(COLUMNS)),
+            table=pd.DataFrame(rows, columns=list(columns)),
             paired=paired,
             overview=answers,
             metrics=scores,
@@ -396,8 +460,15 @@ class _Comparison:
             prob=prob,
         )
 
-    def _distances(self, embedding: Embedding) -> pd.DataFrame:
-        return distance_table(embedding, self.study, matching=self.matching)
+    def _table_after(self) -> pd.DataFrame:
+        """Return the distances after debiasing; the words have the covariates that they had."""
+        table = distance_table(self.after, self.study, matching=self.matching)
+        if not self.covariates:
+            return table
+        first = self.table_before
+        values = first[list(self.covariates)].set_axis(_pairs(first), axis=0)
+        table = table[_pairs(table).isin(values.index)].reset_index(drop=True)
+        return pd.concat([table, values.loc[_pairs(table)].reset_index(drop=True)], axis=1)
 
     def _measured(self, asked: Sequence[Asked], settings: Settings) -> list[Score]:
         both = [self.before, self.after]
@@ -412,6 +483,7 @@ class _Comparison:
             engine=self.engine,
             draws=self.settings.draws,
             seed=self.seed,
+            covariates=self.covariates,
             progress=self.progress,
         )
 
@@ -553,6 +625,10 @@ def _tests(
         ]
         tests.append((metric, fitting(metric, asked, subqueries=False)[0]))
     return tests
+
+
+def _pairs(table: pd.DataFrame) -> pd.MultiIndex:
+    return pd.MultiIndex.from_frame(table[_PAIR].astype("str"))
 
 
 def _moved(before: pd.DataFrame, after: pd.DataFrame) -> tuple[list[str], list[str]]:

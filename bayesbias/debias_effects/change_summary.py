@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from bayesbias._core.constants import AS_OBSERVED, EQUAL
 from bayesbias._core.interval_text import decimals, estimate_text, signed
 from bayesbias._core.plugins import title_of
 from bayesbias._core.wording import capitalized, counted, enumerated, plural
+from bayesbias.debias_effects.change_tables import TOO_FEW
 from bayesbias.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ _GAPS = {
     "associated - human": "human words",
     "associated - different": "stereotypes of other groups",
 }
+# Verdicts on a change that is clear where it is not clear what it means.
+_DIRECTIONS = ("rose", "fell")
 _MOVED = {
     "General H moved closer to A": "human words",
     "General N moved closer": "neutral words",
@@ -29,8 +33,16 @@ _MOVED = {
 
 def paragraphs(result: BeforeAfter) -> dict[str, str]:
     """Return one paragraph each on the effect, residual bias, side effects, and what is missing."""
+    kinds = {} if result.paired is None else result.paired.kinds()
+    table = result.table
+    at_equal = {
+        capitalized(name): _distances(table[table["covariates"] == kind])
+        for kind, name in kinds.items()
+        if kind == EQUAL
+    }
     texts = {
         "Effect of debiasing": _effect(result),
+        **at_equal,
         "Residual bias": _residual(result.residual),
         "Side effects": _side_effects(result),
         "Not measured": _skipped(result.skipped.items()),
@@ -50,17 +62,23 @@ def _effect(result: BeforeAfter) -> Iterator[str]:
     if result.paired is None:
         yield "No distance of the study changed."
     else:
-        distances = table[(table["what"] == "distance") & (table["measure"] == "associated")]
-        for row in _rows(distances[distances["group"] == ""]):
-            yield related_sentence(row)
-        words = distances.loc[distances["word"] != "", "verdict"]
-        if len(words):
-            yield words_sentence(words)
-        yield from _gaps(table)
+        kinds = result.paired.kinds()
+        yield from _distances(table[table["covariates"] == AS_OBSERVED] if kinds else table)
         moved = [_moved(row) for row in _rows(table[table["what"] == "overview"])]
         if moved:
             yield f"{'; '.join(moved)}."
     yield from _metrics(result.metrics)
+
+
+def _distances(table: pd.DataFrame) -> Iterator[str]:
+    """Yield how distances from own stereotypes changed, of how many words, and the gaps."""
+    distances = table[(table["what"] == "distance") & (table["measure"] == "associated")]
+    for row in _rows(distances[distances["group"] == ""]):
+        yield related_sentence(row)
+    words = distances.loc[distances["word"] != "", "verdict"]
+    if len(words):
+        yield words_sentence(words)
+    yield from _gaps(table)
 
 
 def _gaps(table: pd.DataFrame) -> Iterator[str]:
@@ -70,8 +88,7 @@ def _gaps(table: pd.DataFrame) -> Iterator[str]:
     unclear = []
     for number, (measure, other) in enumerate(_GAPS.items()):
         row = rows.get(measure)
-        includes_0 = row is not None and row["lower"] <= 0 <= row["upper"]
-        if row is not None and number and row["verdict"] == "inconclusive" and includes_0:
+        if row is not None and number and row["verdict"] == "inconclusive":
             unclear.append(f"{other} (from {_from_to(row)}; change {_change(row)})")
         elif row is not None:
             yield gap_sentence(row, other)
@@ -97,6 +114,12 @@ def related_sentence(row: Mapping[Any, Any]) -> str:
             f"debiasing: their expected distance went {values} (change {_change(row)}; 1 means "
             f"unrelated; P(less related) {probability_text(row['probability'])})."
         )
+    if row["verdict"] in _DIRECTIONS:
+        return (
+            f"The expected distance of protected words from {own} {row['verdict']} {values} "
+            f"(change {_change(row)}; 1 means unrelated); it is inconclusive whether they are less "
+            f"or more related (P(less related) {probability_text(row['probability'])})."
+        )
     went = "rose" if row["change"] > 0 else "fell"
     return (
         f"After debiasing, protected words are {row['verdict']} to {own}: their expected distance "
@@ -117,12 +140,12 @@ def gap_sentence(row: Mapping[Any, Any], other: str) -> str:
     closed = float(row["closed"])
     if row["verdict"] == "unchanged":
         return f"The gap to {other} did not change."
-    if row["verdict"] == "inconclusive" and not row["lower"] <= 0 <= row["upper"]:
-        # A clear change may narrow or widen a gap whose own size or sign is uncertain.
+    if row["verdict"] in _DIRECTIONS:
+        # A clear change may narrow or widen a gap of uncertain sign.
         return (
-            f"The difference from {other} changed {values} (change {_change(row)}); because the "
-            "gap itself is uncertain, it is inconclusive whether it is narrower "
-            f"(P {probability_text(row['probability'])})."
+            f"The difference from {other} {row['verdict']} {values} (change {_change(row)}), but "
+            "it is inconclusive whether the gap is narrower or wider "
+            f"(P(narrower) {probability_text(row['probability'])})."
         )
     if row["verdict"] == "inconclusive":
         return (
@@ -154,7 +177,8 @@ def words_sentence(verdicts: pd.Series[Any]) -> str:
         if n:
             whose = plural(n, "its", "their")
             parts.append(f"{n} {plural(n, 'is', 'are')} {kind} to {whose} stereotypes")
-    same, left = int(counts.get("unchanged", 0)), int(counts.get("inconclusive", 0))
+    same = int(counts.get("unchanged", 0))
+    left = int(counts.reindex(["inconclusive", *_DIRECTIONS]).fillna(0).sum())
     parts += [f"{same} {plural(same, 'is', 'are')} unchanged"] if same else []
     text = f"Of {counted(len(verdicts), 'word')}, {', '.join(parts) or 'none changed clearly'}"
     return f"{text}; for {left} the data do not decide." if left else f"{text}."
@@ -276,11 +300,11 @@ def _went(row: Mapping[Any, Any]) -> str:
     if row["lower"] == row["upper"] == 0:
         return f"stayed at {row['before']:.2f}"
     values = f"from {_from_to(row)} (change {_change(row)}"
-    if row["verdict"] != "inconclusive" and row["lower"] > 0:
+    if row["verdict"] != TOO_FEW and row["lower"] > 0:
         return f"rose {values})"
-    if row["verdict"] != "inconclusive" and row["upper"] < 0:
+    if row["verdict"] != TOO_FEW and row["upper"] < 0:
         return f"fell {values})"
-    # If the interval excludes 0, the note says why it does not decide.
+    # Of too few pairs, the note says why an interval that excludes 0 does not decide.
     return f"went {values}{'; inconclusive' if row['lower'] <= 0 <= row['upper'] else ''})"
 
 
@@ -295,10 +319,13 @@ def _change(row: Mapping[Any, Any]) -> str:
 
 def _counts(verdicts: pd.Series[Any]) -> str:
     """Return how often there is each verdict."""
-    counts = verdicts.value_counts()
+    # MAC is a distance: less related is nearer to its value without bias.
+    same = {"less related": "nearer", "more related": "farther"}
+    counts = verdicts.replace(same | dict.fromkeys(_DIRECTIONS, "changed")).value_counts()
     kinds = {
         "nearer": "nearer to it",
         "farther": "farther from it",
+        "changed": "changed without being clearly nearer or farther",
         "unchanged": "unchanged",
         "inconclusive": "inconclusive",
     }

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from bayesbias._core.array_types import Array
-from bayesbias.metrics import Score
+from bayesbias._core.constants import AS_OBSERVED
+from bayesbias.metrics import MAC, Score
 from bayesbias.models import By, Overview, PairedFit
 from bayesbias.numerics.intervals import centred, interval_around
 
-#: The columns of the one table.
+#: The columns of the one table; with covariates also what rows are at, behind the measure.
 COLUMNS = (
     "what",
     "measure",
@@ -36,10 +37,16 @@ _NUMBERS = ("before", "after", "change", "lower", "upper", "probability")
 _VALUES = (*_NUMBERS, "event", "verdict")
 # The share of a gap that closed, which only gaps have.
 _CLOSED = ("closed", "closed_lower", "closed_upper")
+#: The columns of a table with covariates.
+COLUMNS_WITH_COVARIATES = (*COLUMNS[:2], "covariates", *COLUMNS[2:])
 # Rows of the thesis's overview that are about what moved, and which connection that is.
 _MOVED = {"General H moved closer to A": "human", "General N moved closer": "none"}
 # Of fewer pairs than this a bootstrap gives intervals of a correlation that are too narrow.
 _FEW_PAIRS = 30
+#: The verdict on a correlation of fewer pairs.
+TOO_FEW = "too few pairs"
+# What MAC, a mean distance, may be after debiasing: its value without bias is 1, unrelated.
+_OF_DISTANCES = ("less related", "more related")
 
 
 def scores_frame(scores: Sequence[Score], prob: float) -> pd.DataFrame:
@@ -56,6 +63,7 @@ def _compared(before: Score, after: Score, prob: float) -> dict[str, Any]:
     change = after.value - before.value
     lower = upper = nearer = np.nan
     verdict = ""
+    is_distance = before.metric == MAC.name
     if before.draws is not None and after.draws is not None:
         drawn = np.column_stack([before.draws, after.draws])
         drawn = drawn[np.isfinite(drawn).all(axis=1)]
@@ -64,7 +72,8 @@ def _compared(before: Score, after: Score, prob: float) -> dict[str, Any]:
             away = np.abs(drawn - neutral)
             nearer = float((away[:, 1] < away[:, 0]).mean())
             farther = float((away[:, 1] > away[:, 0]).mean())
-            verdict = _verdict(nearer, farther, prob, ("nearer", "farther"))
+            names = _OF_DISTANCES if is_distance else ("nearer", "farther")
+            verdict = _verdict(nearer, farther, prob, names, (lower, upper))
     notes = dict.fromkeys(
         [
             before.reason,
@@ -87,7 +96,7 @@ def _compared(before: Score, after: Score, prob: float) -> dict[str, Any]:
         "lower": lower,
         "upper": upper,
         "probability": nearer,
-        "event": f"nearer to {neutral:g}",
+        "event": _OF_DISTANCES[0] if is_distance else f"nearer to {neutral:g}",
         "verdict": verdict,
         "neutral": neutral,
         "n_words": sum(map(len, after.words.values())),
@@ -106,12 +115,49 @@ def _no_intervals(before: str | None, after: str | None) -> Iterator[str]:
             yield f"no interval {when}: {reason}"
 
 
-def _verdict(p: float, p_against: float, prob: float, names: tuple[str, str]) -> str:
-    """Return what happened, if its probability is that of the interval and one of its sides."""
+def verdict_rule(prob: float) -> str:
+    """Return in words how the column `verdict` is made.
+
+    >>> print(verdict_rule(0.89))
+    The verdict names the event, or its opposite, if the probability of it is 0.945 or more. \
+    Otherwise the change alone is named if its 89% interval excludes 0 (rose or fell), and the \
+    verdict is inconclusive if the interval includes 0. Similarity and analogies are judged by the \
+    interval, and a correlation of fewer than 30 pairs is not judged (too few pairs).
+    """
+    return (
+        f"The verdict names the event, or its opposite, if the probability of it is "
+        f"{_enough(prob):.3g} or more. Otherwise the change alone is named if its {prob:.0%} "
+        "interval excludes 0 (rose or fell), and the verdict is inconclusive if the interval "
+        "includes 0. Similarity and analogies are judged by the interval, and a correlation of "
+        f"fewer than {_FEW_PAIRS} pairs is not judged ({TOO_FEW})."
+    )
+
+
+def _enough(prob: float) -> float:
+    """Return the probability of an interval and one of its sides."""
+    return round((1 + prob) / 2, 12)  # (1 + 0.89) / 2 is a little more than 0.945
+
+
+def _verdict(
+    p: float, p_against: float, prob: float, names: tuple[str, str], ends: tuple[float, float]
+) -> str:
+    """Return what happened as far as it is clear: the event, the change, or neither.
+
+    A change may be clear where the event is not: a gap of uncertain sign that rose may be narrower
+    or wider.
+    """
     if not p and not p_against:
         return "unchanged"
-    enough = (1 + prob) / 2
-    return names[0] if p >= enough else names[1] if p_against >= enough else "inconclusive"
+    if p >= _enough(prob):
+        return names[0]
+    return names[1] if p_against >= _enough(prob) else _direction(*ends)
+
+
+def _direction(lower: float, upper: float) -> str:
+    """Return where a value went, if the interval of its change excludes 0."""
+    if upper < 0:
+        return "fell"
+    return "rose" if lower > 0 else "inconclusive"
 
 
 def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
@@ -135,7 +181,10 @@ def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
                 upper=row["upper"],
                 probability=nearer,
                 event="less related",
-                verdict=_verdict(nearer, 1 - nearer, prob, ("less related", "more related")),
+                verdict=_verdict(
+                    nearer, 1 - nearer, prob, _OF_DISTANCES, (row["lower"], row["upper"])
+                ),
+                covariates=row.get("covariates", ""),
             )
     names = _connections(paired)
     if "associated" not in names:
@@ -145,6 +194,7 @@ def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
             gaps = paired.gap_closed(f"associated - {other}", by=by, prob=prob)
             for row in gaps.to_dict("records"):
                 narrower = row["prob_narrower"]
+                ends = row["change_lower"], row["change_upper"]
                 yield _row(
                     "gap",
                     row["contrast"],
@@ -152,14 +202,15 @@ def of_distances(paired: PairedFit, prob: float) -> Iterator[dict[str, Any]]:
                     before=row["before"],
                     after=row["after"],
                     change=row["change"],
-                    lower=row["change_lower"],
-                    upper=row["change_upper"],
+                    lower=ends[0],
+                    upper=ends[1],
                     closed=row["closed"],
                     closed_lower=row["closed_lower"],
                     closed_upper=row["closed_upper"],
                     probability=narrower,
                     event="narrower",
-                    verdict=_verdict(narrower, 1 - narrower, prob, ("narrower", "wider")),
+                    verdict=_verdict(narrower, 1 - narrower, prob, ("narrower", "wider"), ends),
+                    covariates=row.get("covariates", ""),
                 )
 
 
@@ -167,7 +218,9 @@ def _connections(paired: PairedFit) -> tuple[str, ...]:
     return paired.joint.data.levels["connection"]
 
 
-def of_unmoved(table: pd.DataFrame, connections: Sequence[str]) -> Iterator[dict[str, Any]]:
+def of_unmoved(
+    table: pd.DataFrame, connections: Sequence[str], covariates: str
+) -> Iterator[dict[str, Any]]:
     """Yield the connections none of whose distances moved; there is nothing to model."""
     for name in connections:
         mean = float(table.loc[table["connection"] == name, "cosine_distance"].mean())
@@ -183,6 +236,7 @@ def of_unmoved(table: pd.DataFrame, connections: Sequence[str]) -> Iterator[dict
             event="less related",
             verdict="unchanged",
             note="no distance moved; the mean of all",
+            covariates=covariates,
         )
 
 
@@ -194,6 +248,8 @@ def of_overview(answers: Overview, paired: PairedFit | None) -> Iterator[dict[st
     effects: dict[str, float] = {}
     if paired is not None:
         table = paired.effects(by=None)
+        if paired.kinds():
+            table = table[table["covariates"] == AS_OBSERVED]
         effects = dict(zip(table["connection"].astype(str), table["prob_positive"], strict=True))
     for name, other in _MOVED.items():
         if name not in answers.table.index:
@@ -234,10 +290,9 @@ def quality_frame(what: str, values: pd.DataFrame) -> pd.DataFrame:
     frame["lower"], frame["upper"] = second["change_lower"], second["change_upper"]
     frame["probability"], frame["event"] = second["prob_change_negative"], "fell"
     frame["verdict"] = [
-        "" if np.isnan(low) else "unchanged" if low == high == 0
-        else "fell" if high < 0 else "rose" if low > 0 else "inconclusive"
+        "" if np.isnan(low) else "unchanged" if low == high == 0 else _direction(low, high)
         for low, high in zip(frame["lower"], frame["upper"], strict=True)
-    ]  # fmt: skip
+    ]
     return frame
 
 
@@ -248,7 +303,7 @@ def of_quality(frames: Sequence[pd.DataFrame]) -> Iterator[dict[str, Any]]:
         note = f"{row['n']} of {row['n'] + row['n_lost']} {'pairs' if pairs else 'questions'}"
         if pairs and row["n"] < _FEW_PAIRS and row["verdict"] != "unchanged":
             note += ", too few to rely on"
-            row["verdict"] = "inconclusive"
+            row["verdict"] = TOO_FEW
         yield _row(
             row["what"],
             row["benchmark"],
@@ -285,6 +340,6 @@ def of_drift(
 
 
 def _row(what: str, measure: str, **values: Any) -> dict[str, Any]:
-    texts = dict.fromkeys(("group", "word", "event", "verdict", "note"), "")
+    texts = dict.fromkeys(("group", "word", "covariates", "event", "verdict", "note"), "")
     numbers = dict.fromkeys((*_NUMBERS, *_CLOSED), np.nan)
     return {"what": what, "measure": str(measure), **texts, **numbers, **values}

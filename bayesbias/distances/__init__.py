@@ -3,6 +3,7 @@
 # Names that are not in __all__ are for other rooms.
 from bayesbias.distances.covariate_gaps import decompose_gaps
 from bayesbias.distances.covariates import CovariatePlan as CovariatePlan
+from bayesbias.distances.covariates import at_equal as at_equal
 from bayesbias.distances.covariates import covariates_in_words as covariates_in_words
 from bayesbias.distances.schema import COLUMNS as COLUMNS
 from bayesbias.distances.schema import Duplicates as Duplicates

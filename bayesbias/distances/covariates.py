@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Codes
+from bayesbias._core.constants import COVARIATES
 from bayesbias._core.validation import one_of, word_list
 from bayesbias._core.wording import enumerated
 from bayesbias.embeddings import Embedding, Matching
@@ -21,8 +22,6 @@ from bayesbias.wordlists import (
     log_frequencies,
 )
 
-#: The covariates that a distance table can be built with.
-COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_norm")
 _PROTECTED = "protected_"
 _IN_WORDS = {"log_frequency": "frequency", "norm": "vector norm"}
 
@@ -121,3 +120,12 @@ def covariates_in_words(names: Iterable[str]) -> str:
             of = " of the protected words" if is_protected(name) else ""
             words.append(_IN_WORDS[name.removeprefix(_PROTECTED)] + of)
     return enumerated(words)
+
+
+def at_equal(names: Iterable[str]) -> str:
+    """Return at which values of the covariates an estimate is, if they are equal for all words.
+
+    >>> at_equal(["log_frequency", "size"])
+    "at equal frequency and 'size'"
+    """
+    return f"at equal {covariates_in_words(names)}"

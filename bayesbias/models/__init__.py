@@ -20,6 +20,7 @@ from bayesbias.models.fitting import fit
 from bayesbias.models.fitting import seconds_to_fit as seconds_to_fit
 from bayesbias.models.fitting import table_hash as table_hash
 from bayesbias.models.model_data import dataset as dataset
+from bayesbias.models.model_data import standardised as standardised
 from bayesbias.models.overview import Overview, overview
 from bayesbias.models.overviews import Overviews, overviews
 from bayesbias.models.paired import By as By

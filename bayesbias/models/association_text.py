@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayesbias._core.constants import EQUAL
 from bayesbias._core.interval_text import estimate_text
 from bayesbias._core.wording import capitalized, enumerated
-from bayesbias.distances import covariates_in_words
+from bayesbias.distances import at_equal
 from bayesbias.models.spec import ModelSpec
 
 #: What own stereotypes are compared with, in words.
@@ -114,7 +115,7 @@ def contrasts_in_words(spec: ModelSpec, contrasts: pd.DataFrame, prob: float) ->
 def _kind_in_words(spec: ModelSpec, kind: Mapping[str, Any]) -> str:
     """Return which embedding contrasts are of, and at which values of the covariates."""
     values = kind.get("covariates")
-    at = f"at equal {covariates_in_words(spec.covariates)}" if values == "equal" else values
+    at = at_equal(spec.covariates) if values == EQUAL else values
     if "embedding" not in kind:
         return capitalized(str(at))
     return f"{kind['embedding']}, {at}" if at else str(kind["embedding"])

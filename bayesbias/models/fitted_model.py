@@ -15,6 +15,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._core.array_types import Array, Codes
+from bayesbias._core.constants import AS_OBSERVED, EQUAL
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import brief, quoted
@@ -136,12 +137,12 @@ class Fit:
         # The covariates of a group are those of its words, where the model has groups only.
         has_words = "protected_word" in self.spec.factors
         over = ["word_to_compare", *([] if has_words else ["protected_word"])]
-        arrays = {"equal": self.expected(over)}
+        arrays = {EQUAL: self.expected(over)}
         if self.spec.covariates:
             # Covariates may differ by more than the means do: by connection, for instance.
             observed = self.expected(over, observed=True)
-            equal = arrays["equal"].broadcast_like(observed).transpose(*observed.dims)
-            arrays = {"equal": equal, "as observed": observed}
+            equal = arrays[EQUAL].broadcast_like(observed).transpose(*observed.dims)
+            arrays = {EQUAL: equal, AS_OBSERVED: observed}
         parts = []
         for name, array in arrays.items():
             part = tidy_draws(array, prob, kind)
@@ -290,7 +291,7 @@ class Fit:
                 part["prob_in_rope"] = inside.mean(axis=0)
             part.insert(0, "contrast", contrast)
             if self.spec.covariates:
-                part.insert(1, "covariates", "as observed" if observed else "equal")
+                part.insert(1, "covariates", AS_OBSERVED if observed else EQUAL)
             parts.append(part)
         return pd.concat(parts, ignore_index=True)
 

@@ -169,14 +169,18 @@ def _covariate(spec: ModelSpec, table: pd.DataFrame, name: str) -> Array:
             f"{quoted([str(c) for c in table.columns], 12)}. Build it with "
             f"distance_table(..., covariates=[{name!r}]), or add such a column."
         )
-    values = covariate_values(table, name)
+    return standardised(name, covariate_values(table, name))
+
+
+def standardised(name: str, values: Array) -> Array:
+    """Return a covariate in standard deviations from its mean; one that is constant is refused."""
     # Squares of very large or small numbers would be infinite, or zero; a power of two divides
     # without rounding.
     scaled: Array = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))
     if not np.ptp(scaled) > _ROUNDING:
         raise DataError(f"the covariate {name!r} is {values[0]:g} in every row; leave it out.")
-    standardised: Array = (scaled - scaled.mean()) / scaled.std()
-    return standardised
+    result: Array = (scaled - scaled.mean()) / scaled.std()
+    return result
 
 
 def _factor(spec: ModelSpec, table: pd.DataFrame, name: str) -> tuple[tuple[str, ...], Codes]:

@@ -12,9 +12,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.constants import EQUAL
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.wording import quoted
-from bayesbias.distances import covariates_in_words
+from bayesbias.distances import at_equal
 from bayesbias.errors import SpecError
 from bayesbias.models.contrasts import flat
 from bayesbias.models.fitted_model import Fit
@@ -88,7 +89,7 @@ class Overview:
     @property
     def at(self) -> str:
         """At which values of covariates the answers are, in words; empty without covariates."""
-        return f"at equal {covariates_in_words(self.covariates)}" if self.covariates else ""
+        return at_equal(self.covariates) if self.covariates else ""
 
     def summary(self) -> str:
         """Return both tables as text, with what each question means.
@@ -241,7 +242,7 @@ def overview(
         rows, orient="index", columns=["answer", "probability", "meaning"]
     )
     if fit.spec.covariates:
-        answers.insert(2, "covariates", "equal")
+        answers.insert(2, "covariates", EQUAL)
     return Overview(contrasts, answers, fit.spec.covariates)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
@@ -13,12 +13,13 @@ import pandas as pd
 import xarray as xr
 
 from bayesbias._core.array_types import Array
+from bayesbias._core.constants import AS_OBSERVED, EQUAL
 from bayesbias._core.interval_text import decimals, estimate_text, signed
 from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed
 from bayesbias._core.validation import at_least, one_of
-from bayesbias._core.wording import quoted
-from bayesbias.distances import Duplicates
+from bayesbias._core.wording import capitalized, quoted
+from bayesbias.distances import Duplicates, at_equal
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.contrasts import flat, tidy_draws
 from bayesbias.models.fitted_model import Fit
@@ -110,31 +111,40 @@ class PairedFit:
         -------
         str
             One sentence for the gap between associated and neutral attributes, if the tables have
-            both, and one per connection.
+            both, and one per connection. Of a model with covariates these are two paragraphs: at
+            equal covariates for all words, and as observed.
         """
-        lines = []
-        if {"associated", "none"} <= set(self.joint.data.levels["connection"]):
-            gap = self.gap_closed(prob=prob).iloc[0]
-            ends = float(gap["change_lower"]), float(gap["change_upper"])
-            before, after = (
-                signed(float(gap[name]), decimals(*ends)) for name in ("before", "after")
-            )
-            change = estimate_text(float(gap["change"]), *ends, f"{prob:.0%} interval")
-            lines.append(
-                f"The gap between own stereotypes and neutral words went from {before} to {after} "
-                f"(change {change}); it is narrower with probability {gap['prob_narrower']:.2f}."
-            )
-        lines += [
-            f"Distances from {_ATTRIBUTES.get(row['connection'], row['connection'])} changed by "
-            f"{estimate_text(row['mean'], row['lower'], row['upper'])}."
-            for row in self.effects(by=None, prob=prob).to_dict("records")
-        ]
+        effects = self.effects(by=None, prob=prob)
+        has_gap = {"associated", "none"} <= set(self.joint.data.levels["connection"])
+        gaps = self.gap_closed(prob=prob) if has_gap else effects.iloc[:0]
+        if self.joint.spec.covariates:
+            lines = []
+            for kind, name in self.kinds().items():
+                gap, moved = (frame[frame["covariates"] == kind] for frame in (gaps, effects))
+                lines.append(f"{capitalized(name)}: {' '.join(_sentences(gap, moved, prob))}")
+        else:
+            lines = [*_sentences(gaps, effects, prob)]
         return "\n".join([*lines, f"{repr(self)[1:-1]}."])
+
+    def kinds(self) -> dict[str, str]:
+        """Return what the rows of tables are at, in words; nothing without covariates.
+
+        Returns
+        -------
+        dict of str to str
+            For each value of the column ``covariates``, as in ``at equal frequency``.
+        """
+        covariates = self.joint.spec.covariates
+        return {EQUAL: at_equal(covariates), AS_OBSERVED: AS_OBSERVED} if covariates else {}
 
     def _repr_html_(self) -> str:
         shown = self.table.round(3).to_html(index=False, border=0)
         text = "".join(f"<p>{html.escape(line)}</p>" for line in self.summary().splitlines())
-        return f"{text}{shown}<p>89% intervals.</p>"
+        return f"{text}{shown}<p>89% intervals{self._kinds_text()}.</p>"
+
+    def _kinds_text(self) -> str:
+        """Return what follows the description of a table that may have rows of two kinds."""
+        return f", {' and '.join(self.kinds().values())}" if self.kinds() else ""
 
     def to_latex(
         self,
@@ -163,8 +173,11 @@ class PairedFit:
             A ``table`` environment, for the packages booktabs, graphicx and longtable.
         """
         frame = self.effects(by=by, prob=prob, kind=kind)
-        text = f"Distances before and after, and their change, with {prob:.0%} intervals."
-        titles = {"mean": "change", "prob_positive": "P(> 0)", "prob_towards_1": "P(towards 1)"}
+        text = (
+            f"Distances before and after, and their change, with {prob:.0%} "
+            f"intervals{self._kinds_text()}."
+        )
+        titles = {"mean": "change", "prob_positive": "P(> 0)", "prob_towards_1": "P(less related)"}
         return frame_to_latex(frame, text if caption is None else caption, titles=titles)
 
     def effects(
@@ -188,18 +201,23 @@ class PairedFit:
             The level of `by`, ``connection``, ``before``, ``after`` (means), ``mean``, ``sd``,
             ``lower``, ``upper`` of after − before, ``prob_positive`` (the probability that the
             distance grew) and ``prob_towards_1`` (that the words are less related than they were:
-            their distance is closer to 1).
+            their distance is closer to 1). Of a model with covariates also ``covariates``, as in
+            `Fit.contrasts`.
         """
         check_interval(prob, kind)
-        cells = self._cells(by)
-        b, a = self._before_and_after(cells)
-        result = tidy_draws(self._change(cells), prob, kind)
-        place = list(result.columns).index("mean")
-        result.insert(place, "before", b.mean(axis=0))
-        result.insert(place + 1, "after", a.mean(axis=0))
-        result["prob_positive"] = (a > b).mean(axis=0)
-        result["prob_towards_1"] = (np.abs(a - 1) < np.abs(b - 1)).mean(axis=0)
-        return result
+
+        def table(observed: bool) -> pd.DataFrame:
+            cells = self._cells(by, observed)
+            b, a = self._before_and_after(cells)
+            result = tidy_draws(self._change(cells), prob, kind)
+            place = list(result.columns).index("mean")
+            result.insert(place, "before", b.mean(axis=0))
+            result.insert(place + 1, "after", a.mean(axis=0))
+            result["prob_positive"] = (a > b).mean(axis=0)
+            result["prob_towards_1"] = (np.abs(a - 1) < np.abs(b - 1)).mean(axis=0)
+            return result
+
+        return self._at_covariates(table, after="connection")
 
     def means(
         self, *, by: By = "protected_word", prob: float = 0.89, kind: Kind = "hdi"
@@ -219,12 +237,17 @@ class PairedFit:
         -------
         DataFrame
             ``embedding`` (``before`` or ``after``), the level of `by`, ``connection``, ``mean``,
-            ``sd``, ``lower``, ``upper``.
+            ``sd``, ``lower``, ``upper``. Of a model with covariates also ``covariates``, as in
+            `Fit.contrasts`.
         """
         check_interval(prob, kind)
-        cells = self._cells(by)
-        rest = [dim for dim in cells.dims if dim != "embedding"]
-        return tidy_draws(cells.transpose(*rest[:2], "embedding", *rest[2:]), prob, kind)
+
+        def table(observed: bool) -> pd.DataFrame:
+            cells = self._cells(by, observed)
+            rest = [dim for dim in cells.dims if dim != "embedding"]
+            return tidy_draws(cells.transpose(*rest[:2], "embedding", *rest[2:]), prob, kind)
+
+        return self._at_covariates(table, after="connection")
 
     def change_draws(
         self, contrast: str, *, by: str | None = None, observed: bool = False
@@ -363,7 +386,8 @@ class PairedFit:
         Series
             Width of the interval of a change over the width from two fits that know nothing of
             each other: for the mean of a word and connection (the average ratio), and for the
-            change of the gap of the whole data set and of the words.
+            change of the gap of the whole data set and of the words. Of a model with covariates,
+            at equal covariates.
         """
 
         def width(draws: Array) -> Array:
@@ -384,13 +408,20 @@ class PairedFit:
             name="width of the interval of a change / of two separate fits",
         )
 
-    def _at_covariates(self, table: Callable[[bool], pd.DataFrame]) -> pd.DataFrame:
-        """Return a table at equal covariates, and below it the one at those observed."""
+    def _at_covariates(
+        self, table: Callable[[bool], pd.DataFrame], after: str = "contrast"
+    ) -> pd.DataFrame:
+        """Return a table at equal covariates, and below it the one at those observed.
+
+        The column that says so follows the one that is named.
+        """
         if not self.joint.spec.covariates:
             return table(False)
-        parts = [table(observed) for observed in (False, True)]
-        for part, name in zip(parts, ("equal", "as observed"), strict=True):
-            part.insert(1, "covariates", name)
+        parts = []
+        for kind in self.kinds():
+            part = table(kind == AS_OBSERVED)
+            part.insert(list(part.columns).index(after) + 1, "covariates", kind)
+            parts.append(part)
         return pd.concat(parts, ignore_index=True)
 
     def _gap(self, contrast: str, by: str | None, observed: bool = False) -> xr.DataArray:
@@ -401,11 +432,11 @@ class PairedFit:
             one_of("by", by, ("protected_word", "protected_group", "attribute_group"))
         return self.joint.contrast_draws(contrast, by=by, observed=observed)
 
-    def _cells(self, by: By | None) -> xr.DataArray:
+    def _cells(self, by: By | None, observed: bool = False) -> xr.DataArray:
         """Return the draws of the means of each connection before and after."""
         if by is not None:
             one_of("by", by, ("protected_word", "protected_group"))
-        array = self.joint.expected(["word_to_compare"])
+        array = self.joint.expected(["word_to_compare"], observed=observed)
         if by != "protected_word":
             array = self.joint.by_group(array)
         if by is None:
@@ -425,6 +456,23 @@ class PairedFit:
     @staticmethod
     def _change(array: xr.DataArray) -> xr.DataArray:
         return array.sel(embedding=AFTER, drop=True) - array.sel(embedding=BEFORE, drop=True)
+
+
+def _sentences(gaps: pd.DataFrame, effects: pd.DataFrame, prob: float) -> Iterator[str]:
+    """Yield how the gap changed, if there is one, and how the distances did."""
+    for gap in gaps.to_dict("records"):
+        ends = float(gap["change_lower"]), float(gap["change_upper"])
+        before, after = (signed(float(gap[name]), decimals(*ends)) for name in ("before", "after"))
+        change = estimate_text(float(gap["change"]), *ends, f"{prob:.0%} interval")
+        yield (
+            f"The gap between own stereotypes and neutral words went from {before} to {after} "
+            f"(change {change}); it is narrower with probability {gap['prob_narrower']:.2f}."
+        )
+    for row in effects.to_dict("records"):
+        yield (
+            f"Distances from {_ATTRIBUTES.get(row['connection'], row['connection'])} changed by "
+            f"{estimate_text(row['mean'], row['lower'], row['upper'])}."
+        )
 
 
 def fit_paired(

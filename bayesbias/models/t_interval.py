@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,12 +11,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from bayesbias._core.array_types import Array
-from bayesbias._core.constants import CONNECTIONS, CONTROL_CONNECTIONS
-from bayesbias._core.validation import one_of
-from bayesbias._core.wording import quoted
+from bayesbias._core.constants import AS_OBSERVED, CONNECTIONS, CONTROL_CONNECTIONS, EQUAL
+from bayesbias._core.validation import one_of, word_list
+from bayesbias._core.wording import counted, quoted
+from bayesbias.distances import covariate_values
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.contrasts import contrast_weights
-from bayesbias.models.model_data import prepare_table
+from bayesbias.models.model_data import prepare_table, standardised
 from bayesbias.numerics.intervals import check_interval
 
 By = Literal["protected_word", "protected_group", "attribute_group"]
@@ -25,6 +26,11 @@ _CONTROLS = tuple(CONTROL_CONNECTIONS.values())
 _SAME_ATTRIBUTES = "associated - different"
 # Standard errors below this are rounding: distances are between 0 and 2.
 _ROUNDING = 1e-12
+# Sums of covariates, which have standard deviation one, are rounding below this.
+_CANCELS = 1e-10
+# Fewer degrees of freedom say nothing of a variance.
+_FEWEST_DEGREES = 0.5
+_STEREOTYPES = "stereotypes"
 
 
 def t_contrasts(
@@ -32,6 +38,7 @@ def t_contrasts(
     contrast: str = "associated - none",
     *,
     by: By | None = None,
+    covariates: Iterable[str] = (),
     prob: float = 0.89,
 ) -> pd.DataFrame:
     """Return a difference between connections with a t-interval over the attributes.
@@ -57,6 +64,9 @@ def t_contrasts(
         minus their mean distance from the words of the other groups. It is for the contrast
         ``associated - different``, whose average over groups is that of ``by=None`` if every group
         has stereotypes: the double difference that WEAT measures.
+    covariates : iterable of str, default ()
+        Columns of numbers, such as ``log_frequency``: each contrast is then also given at equal
+        covariates for all words, by an analysis of covariance.
     prob : float, default 0.89
         Confidence of the interval.
 
@@ -64,14 +74,17 @@ def t_contrasts(
     -------
     DataFrame
         ``contrast``, the level of `by`, ``mean``, ``se``, ``df`` (Welch–Satterthwaite where
-        variances differ), ``lower`` and ``upper``.
+        variances differ), ``lower`` and ``upper``. With covariates also ``covariates``, as in
+        `Fit.contrasts`: each contrast with ``equal`` covariates, and ``as observed``, which is the
+        contrast without covariates.
 
     Raises
     ------
     DataError
-        If the table has several embeddings, or too few attributes to estimate a variance.
+        If the table has several embeddings, too few attributes to estimate a variance or a slope,
+        or a covariate is the same in all rows.
     SpecError
-        If the contrast or the level is not known.
+        If the contrast, the level or a covariate is not known.
 
     Warns
     -----
@@ -84,6 +97,13 @@ def t_contrasts(
     A stereotype list of one word is allowed where another list has two or more: its variance is
     that of the others.
 
+    At equal covariates, the values of the attributes have a mean for each list, and slopes on the
+    covariates that all lists of the contrast and all stereotypes have in common, estimated by least
+    squares. Variances are those of the residuals, pooled as without covariates, with the residual
+    degrees of freedom: the ordinary analysis of covariance if all lists are stereotypes. As in
+    `fit`, a covariate has its overall mean for all words. One that cancels in a contrast, such as
+    the frequency of attributes in the same attributes of other groups, changes nothing.
+
     Examples
     --------
     >>> import bayesbias as bb
@@ -94,11 +114,22 @@ def t_contrasts(
                 jew -0.07 0.07 8.23  -0.20   0.06
           christian -0.04 0.12 8.13  -0.26   0.18
              muslim -0.19 0.08 8.19  -0.34  -0.04
+
+    At equal frequency, the difference is smaller for gender:
+
+    >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("gender"),
+    ...                           covariates=["log_frequency"])
+    >>> found = bb.t_contrasts(table, covariates=["log_frequency"])
+    >>> print(found.drop(columns="contrast").round(2).to_string(index=False))
+     covariates  mean   se    df  lower  upper
+          equal -0.26 0.03 26.86  -0.31  -0.21
+    as observed -0.34 0.03 35.90  -0.38  -0.30
     """
     check_interval(prob, "eti")
     if by is not None:
         one_of("by", by, _LEVELS)
-    layout = _Layout.of_table(prepare_table(table))
+    names = tuple(dict.fromkeys(word_list("covariates", covariates)))
+    layout = _Layout.of_table(prepare_table(table), names)
     weights = dict(zip(layout.names, contrast_weights(contrast, layout.names), strict=True))
     if by == "attribute_group":
         different = {"associated": 1.0, "different": -1.0}
@@ -107,23 +138,34 @@ def t_contrasts(
                 f"'contrast' is {contrast!r}; by='attribute_group' compares the same attributes "
                 f"between groups and needs contrast={_SAME_ATTRIBUTES!r}."
             )
-    rows = [
-        {**({} if by is None else {by: unit.label}), **unit.interval(layout, prob)}
-        for unit in layout.units({n: w for n, w in weights.items() if w}, by)
-    ]
-    if not rows and by == "attribute_group":
+    units = [*layout.units({n: w for n, w in weights.items() if w}, by)]
+    if not units and by == "attribute_group":
         raise DataError(
             f"the stereotypes of {quoted(layout.groups)} are not compared with another group, so "
             "there is no contrast of the same attributes; use by='protected_group'."
         )
-    if not rows:
+    if not units:
         raise DataError(
             f"no {by} of the table has all connections of {contrast!r}; ask for a "
             "contrast of connections that it has."
         )
+    # Too short lists are reported first, with or without covariates.
+    rows = {AS_OBSERVED: [unit.interval(layout, prob) for unit in units]}
+    if names:
+        rows = {EQUAL: [unit.at_equal(layout, prob) for unit in units], **rows}
+    result = pd.DataFrame(
+        [
+            {
+                "contrast": contrast,
+                **({"covariates": kind} if names else {}),
+                **({} if by is None else {by: unit.label}),
+                **row,
+            }
+            for kind, intervals in rows.items()
+            for unit, row in zip(units, intervals, strict=True)
+        ]
+    )
     layout.warn_of_missing()
-    result = pd.DataFrame(rows)
-    result.insert(0, "contrast", contrast)
     return result
 
 
@@ -139,8 +181,7 @@ class _Unit:
     pool: dict[str, Array]  # weights for the lists that the variance is pooled over
 
     def interval(self, layout: _Layout, prob: float) -> dict[str, float]:
-        from scipy import stats
-
+        """Return the contrast with the variances of the lists of stereotypes and of controls."""
         own = {name: layout.scores(name, w, self.label) for name, w in self.parts.items()}
         of_stereotypes = any(name not in _CONTROLS for name in own)
         pooled = layout.pooled_variance(self.pool, self.label) if of_stereotypes else (0.0, 0)
@@ -149,18 +190,81 @@ class _Unit:
         for name, (scores, size) in own.items():
             control = name in _CONTROLS
             variance, degrees = _variance(scores, name) if control else pooled
-            kind = name if control else "stereotypes"
+            kind = _kind(name)
             before, _ = errors.get(kind, (0.0, 0))
             errors[kind] = (before + size**2 * variance / len(scores), degrees)
             mean += size * float(scores.mean())
-        total = sum(error for error, _ in errors.values())
+        return self._of_errors(mean, errors.values(), prob)
+
+    def at_equal(self, layout: _Layout, prob: float) -> dict[str, float]:
+        """Return the contrast at equal covariates, whose slopes all lists have in common."""
+        # By attribute: its score and covariates minus the means of its list, the weight of its
+        # score in the contrast, and the kind of its list.
+        scores, covariates, shares, kinds = [], [], [], []
+        number_of_lists: dict[str, int] = {}
+        mean = 0.0
+        at = np.zeros(len(layout.names_of_covariates))  # the contrast of the covariates
+        for name, weights in (self.pool | self.parts).items():
+            if name not in self.parts and not layout.complete(name, weights).any():
+                continue
+            y, size = layout.scores(name, weights, self.label)
+            x = layout.scores_of_covariates(name, weights) / size
+            size = size if name in self.parts else 0.0
+            scores.append(y - y.mean())
+            covariates.append(x - x.mean(axis=0))
+            shares.append(np.full(len(y), size / len(y)))
+            kinds += [kind := _kind(name)] * len(y)
+            number_of_lists[kind] = number_of_lists.get(kind, 0) + 1
+            mean += size * float(y.mean())
+            at += size * x.mean(axis=0)
+        within, rest, of_kind = np.concatenate(covariates), np.concatenate(scores), np.array(kinds)
+        left, sizes, axes = np.linalg.svd(within, full_matrices=False)
+        # What cancels in the scores of attributes is rounding.
+        estimated = sizes > _CANCELS * np.sqrt(len(within))
+        left, sizes, axes = left[:, estimated], sizes[estimated], axes[estimated]
+        lost = np.abs(at - at @ axes.T @ axes)
+        if lost.max() > _CANCELS:
+            raise DataError(
+                f"the covariate {layout.names_of_covariates[int(lost.argmax())]!r} does not vary "
+                f"within the lists of the contrast of {self.label!r} (beside the other "
+                "covariates), so its slope cannot be estimated; leave it out."
+            )
+        # The contrast is a weighted sum of scores, by least squares along the axes.
+        along = axes @ at / sizes
+        mean -= float(along @ (left.T @ rest))
+        weight = np.concatenate(shares) - left @ along
+        rest = rest - left @ (left.T @ rest)
+        # Degrees of freedom of the slopes count where the scores are that they depend on.
+        leverage = (left**2).sum(axis=1)
+        errors = []
+        for kind, lists in number_of_lists.items():
+            here = of_kind == kind
+            degrees = float(here.sum() - lists - leverage[here].sum())
+            if degrees < _FEWEST_DEGREES:
+                raise DataError(
+                    f"the contrast of {self.label!r} has too few attributes among "
+                    f"{'the stereotypes' if kind == _STEREOTYPES else _list_name(kind)} to "
+                    f"estimate {counted(len(sizes), 'slope')}; use longer lists or fewer "
+                    "covariates."
+                )
+            variance = float(rest[here] @ rest[here]) / degrees
+            errors.append((variance * float((weight[here] ** 2).sum()), degrees))
+        return self._of_errors(mean, errors, prob)
+
+    def _of_errors(
+        self, mean: float, errors: Iterable[tuple[float, float]], prob: float
+    ) -> dict[str, float]:
+        """Return an interval from independent errors: variances, and their degrees of freedom."""
+        from scipy import stats
+
+        parts = [*errors]
+        total = sum(error for error, _ in parts)
         if total <= _ROUNDING**2:
             raise DataError(
                 f"the distances do not vary within the lists of the contrast of {self.label!r}, so "
                 "their spread cannot be estimated. Are the vectors all the same?"
             )
-        below = sum(error**2 / degrees for error, degrees in errors.values())
-        df = total**2 / below
+        df = total**2 / sum(error**2 / degrees for error, degrees in parts)
         half = float(np.sqrt(total) * stats.t.ppf((1 + prob) / 2, df))
         return {
             "mean": mean,
@@ -171,11 +275,18 @@ class _Unit:
         }
 
 
+def _kind(name: str) -> str:
+    """Return which lists share a variance with a list: stereotypes do, and controls do not."""
+    return name if name in _CONTROLS else _STEREOTYPES
+
+
 @dataclass(frozen=True)
 class _Layout:
     """The distances as protected words × attributes, and who belongs to which list."""
 
     distances: Array
+    names_of_covariates: tuple[str, ...]
+    covariates: Array  # × covariates, in standard deviations from the mean
     words: tuple[str, ...]
     group_of: npt.NDArray[np.str_]  # by protected word
     list_of: npt.NDArray[np.str_]  # by attribute
@@ -183,7 +294,7 @@ class _Layout:
     incomplete: set[int]
 
     @classmethod
-    def of_table(cls, table: pd.DataFrame) -> _Layout:
+    def of_table(cls, table: pd.DataFrame, names: tuple[str, ...]) -> _Layout:
         embeddings = table["embedding"].unique().astype("str")
         if len(embeddings) > 1:
             raise DataError(
@@ -204,6 +315,9 @@ class _Layout:
         # A word counts once in the mean of its group, as in models, also if its rows are repeated.
         distances = np.divide(total, rows, out=np.full(len(rows), np.nan), where=rows > 0)
         distances = distances.reshape(shape)
+        values = np.zeros((*distances.shape, len(names)))
+        for place, name in enumerate(names):
+            values[word, attribute, place] = standardised(name, covariate_values(table, name))
         list_of = _lists(kinds).reindex(attributes.astype("str"))
         connection: dict[tuple[str, str], str] = {}
         pairs = kinds.assign(list=kinds["word_to_compare"].map(list_of))
@@ -217,6 +331,8 @@ class _Layout:
                 )
         return cls(
             distances,
+            names,
+            values,
             tuple(map(str, words)),
             group["protected_group"].to_numpy(dtype=np.str_),
             list_of.to_numpy(dtype=np.str_),
@@ -305,7 +421,7 @@ class _Layout:
         pool = {name: part for name, part in parts.items() if name not in _CONTROLS}
         return _Unit("all", parts, pool)
 
-    def _complete(self, name: str, weights: Array) -> npt.NDArray[np.bool_]:
+    def complete(self, name: str, weights: Array) -> npt.NDArray[np.bool_]:
         """Return which attributes of a list have all distances that the weights need."""
         distances = self.distances[np.ix_(np.flatnonzero(weights), self.list_of == name)]
         complete: npt.NDArray[np.bool_] = ~np.isnan(distances).any(axis=0)
@@ -320,7 +436,7 @@ class _Layout:
         used = np.flatnonzero(weights)
         columns = np.flatnonzero(self.list_of == name)
         distances = self.distances[np.ix_(used, columns)]
-        whole = self._complete(name, weights)
+        whole = self.complete(name, weights)
         self.incomplete.update(columns[~whole].tolist())
         if not whole.any():
             raise DataError(
@@ -329,11 +445,18 @@ class _Layout:
             )
         return np.asarray(weights[used] @ distances[:, whole] / size), size
 
+    def scores_of_covariates(self, name: str, weights: Array) -> Array:
+        """Return, for the attributes that have scores, the same sums of their covariates."""
+        used = np.flatnonzero(weights)
+        columns = np.flatnonzero(self.list_of == name)[self.complete(name, weights)]
+        chosen = self.covariates[np.ix_(used, columns)]
+        return np.asarray(np.tensordot(weights[used], chosen, axes=1))
+
     def pooled_variance(self, pool: dict[str, Array], label: str) -> tuple[float, int]:
         """Return variance and degrees of freedom of the scores within lists of stereotypes."""
         squares, degrees = 0.0, 0
         for name, weights in pool.items():
-            if not self._complete(name, weights).any():
+            if not self.complete(name, weights).any():
                 continue  # of the contrast itself, `scores` reports it
             scores, _ = self.scores(name, weights, label)
             squares += float(((scores - scores.mean()) ** 2).sum())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from bayesbias._core.constants import AS_OBSERVED, EQUAL
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import kind_of
 from bayesbias.debias_effects import BeforeAfter
@@ -15,21 +17,26 @@ from bayesbias.plots.interval_rows import MANY, Rows, by_group, show_labels
 from bayesbias.plots.style import (
     CONNECTION_STYLES,
     INK,
+    figure_width,
     keys,
     label_below,
     legend_above,
     new_axes,
     reference,
+    settle,
     tidy,
 )
 from bayesbias.wordlists import Study
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 # Lanes between one word and the next.
 _BETWEEN = 1.4
+# Inches of one panel.
+_WIDTH = 6.4
 
 
 def plot_before_after(
@@ -38,6 +45,7 @@ def plot_before_after(
     by: By = "protected_word",
     prob: float = 0.89,
     study: Study | str | PathLike[str] | None = None,
+    covariates: Literal["equal", "as observed"] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the expected distance of each word from each kind of attribute, before and after.
@@ -56,18 +64,22 @@ def plot_before_after(
     study : Study, str or path-like, optional
         The study, whose labels are shown in place of the names of words and groups; by default
         that of a BeforeAfter.
+    covariates : {"equal", "as observed"}, optional
+        Of a model with covariates, whether to draw distances at equal covariates for all words, or
+        as observed; by default both, side by side.
     ax : Axes, optional
         Where to draw; by default a new figure that is as high as the words need.
 
     Returns
     -------
     Axes
-        The axes.
+        The axes; of two panels the left one, as observed.
 
     Raises
     ------
     SpecError
-        If no distance changed, so that there is no model to draw.
+        If no distance changed, so that there is no model to draw, or two panels are to be drawn on
+        one.
 
     Examples
     --------
@@ -90,15 +102,71 @@ def plot_before_after(
         )
     one_of("by", by, ("protected_word", "protected_group"))
     check_interval(prob, "hdi")
+    kinds = paired.kinds()
+    if covariates is not None:
+        one_of("covariates", covariates, (EQUAL, AS_OBSERVED))
+        if not kinds:
+            raise SpecError(
+                f"'covariates' is {covariates!r}, and the model has none; leave it out, or fit it "
+                "with covariates."
+            )
+        kinds = {covariates: kinds[covariates]}
+    if len(kinds) > 1 and ax is not None:
+        raise SpecError(
+            f"a model with covariates is drawn in two panels, and 'ax' is one; add "
+            f"covariates={EQUAL!r} or {AS_OBSERVED!r}."
+        )
     table = paired.means(by=by, prob=prob)
-    before = table.query("embedding == 'before'")
-    after = table.query("embedding == 'after'")
-    order, connections = by_group(before, paired.joint, by)
+    # The words stand in one order, that of what is observed.
+    parts = {
+        kind: table[table["covariates"] == kind] if kinds else table
+        for kind in reversed(kinds or {"": ""})
+    }
+    first = next(iter(parts.values()))
+    order, connections = by_group(first[first["embedding"] == "before"], paired.joint, by)
     rows = Rows.of(order, len(connections), between=_BETWEEN, headed=by == "protected_word")
+    panels = _panels(len(parts), rows) if ax is None else [ax]
+    for panel, part in zip(panels, parts.values(), strict=True):
+        _draw(panel, part, by, rows, connections)
+        rows.label(panel)
+        show_labels(panel, study, by)
+    for panel in panels[1:]:
+        # The rows are named on the left, once.
+        panel.tick_params(axis="y", labelleft=False)
+        for text in [*panel.texts]:
+            text.remove()
+    settle(panels[0])
+    apart = "\n" if len(panels) > 1 else " "  # beside each other, long labels would touch
+    for panel, kind in zip(panels, parts, strict=True):
+        at = f" {kinds[kind]}" if kinds else ""
+        label_below(
+            panel, f"expected cosine distance{at},{apart}{prob:.0%} intervals (1: unrelated)"
+        )
+    handles = keys(CONNECTION_STYLES[name] for name in connections)
+    space = 2.4 if len(rows.names) >= MANY else 0.5
+    legend_above(panels[0], [*handles, *_states()], columns=3, space=space)
+    return panels[0]
+
+
+def _panels(number: int, rows: Rows) -> list[Axes]:
+    """Return the axes of a new figure, side by side."""
+    import matplotlib.pyplot as plt
+
+    # Inches of a lane.
+    height = (0.065 if len(rows.names) >= MANY else 0.115) * rows.end + 1.15
+    if number == 1:
+        return [new_axes(_WIDTH, height)]
+    size = (figure_width(1.6 * _WIDTH), height)
+    _, grid = plt.subplots(1, number, figsize=size, sharex=True, layout="constrained")
+    return list(grid)
+
+
+def _draw(ax: Axes, table: pd.DataFrame, by: By, rows: Rows, connections: Sequence[str]) -> None:
+    """Draw the intervals before and after of each row and connection."""
     many = len(rows.names) >= MANY
-    # Inches of a lane, points of a bar, and the area of a mark.
-    lane, bar, mark = (0.065, 3.0, 8) if many else (0.115, 4.5, 15)
-    ax = new_axes(6.4, lane * rows.end + 1.15) if ax is None else ax
+    # Points of a bar, and the area of a mark.
+    bar, mark = (3.0, 8) if many else (4.5, 15)
+    before, after = (table[table["embedding"] == name] for name in ("before", "after"))
     for lane, name in enumerate(connections):
         style = CONNECTION_STYLES[name]
         first = before[before["connection"] == name].set_index(by).loc[rows.names]
@@ -112,12 +180,6 @@ def plot_before_after(
     reference(ax, 1)
     tidy(ax)
     ax.tick_params(axis="x", top=many, labeltop=many)
-    rows.label(ax)
-    show_labels(ax, study, by)
-    label_below(ax, f"expected cosine distance, {prob:.0%} intervals (1: unrelated)")
-    handles = keys(CONNECTION_STYLES[name] for name in connections)
-    legend_above(ax, [*handles, *_states()], columns=3, space=2.4 if many else 0.5)
-    return ax
 
 
 def _states() -> list[Artist]:

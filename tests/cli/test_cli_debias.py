@@ -116,6 +116,33 @@ def test_before_after(
     np.testing.assert_allclose(changes, frame["change"], atol=1e-5)
 
 
+@pytest.mark.slow
+def test_before_after_at_equal_covariates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], demo: bb.Embedding
+) -> None:
+    figure = tmp_path / "figure.png"
+    command = ["before-after", "demo", "--study", "weat_7", "--draws", "50", "--metric", "mac"]
+    command += ["--no-residual", "--covariate", "log_frequency", "--figure", str(figure)]
+    assert run(*command) == 0
+    out, err = capsys.readouterr()
+    assert "At equal frequency: " in err
+    assert "covariates" in out
+    assert "The verdict names the event, or its opposite" in out
+    gaps = [line for line in out.splitlines() if line.strip().startswith("gap ")]
+    assert gaps
+    assert sum(" equal " in line for line in gaps) == sum(" as observed " in line for line in gaps)
+    assert figure.stat().st_size > 10_000
+    assert run(*command[:-2], "--format", "json", "-q") == 0
+    rows = json.loads(capsys.readouterr().out)
+    found = bb.before_after(
+        demo, "hard_debias", "weat_7", draws=50, metrics="mac", residual=(), seed=0,
+        covariates=["log_frequency"],
+    ).table  # fmt: skip
+    assert [row["covariates"] for row in rows] == list(found["covariates"])
+    changes = np.array([row["change"] for row in rows], dtype=float)
+    np.testing.assert_allclose(changes, found["change"], atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [
@@ -149,6 +176,11 @@ def test_before_after(
         (["debias", "nothing.bin", "x.npz"], "nothing.bin"),
         (["before-after", "demo", "demo-100d", "--target", "x"], "--target is for debiasing"),
         (["before-after", "demo", "demo-100d", "--group", "x"], "--group is for debiasing"),
+        (["before-after", "demo", "--covariate", "size"], "'size' is not one of"),
+        (
+            ["before-after", "demo", "--covariate", "log_frequency", "--frequencies", "x.csv"],
+            "is neither a file nor one of 'rank'",
+        ),
         (["before-after", "demo", "--study", "nothing"], "no study 'nothing'"),
         (["before-after", "demo", "--figure", "x.gif"], "the suffix is '.gif'; expected one of"),
         (["before-after", "demo", "--out", "x.xls"], "the suffix is '.xls'; expected one of"),

@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
+from bayesbias._core.latex import escape
+from bayesbias._core.rounded_table import rounded_table
 from bayesbias._core.wording import capitalized
 from bayesbias.debias_effects.change_summary import (
     _counts,
@@ -21,8 +23,9 @@ from bayesbias.debias_effects.change_summary import (
     _went,
     gap_sentence,
     related_sentence,
+    words_sentence,
 )
-from bayesbias.debias_effects.change_tables import COLUMNS
+from bayesbias.debias_effects.change_tables import COLUMNS, _verdict, verdict_rule
 from bayesbias.errors import BayesBiasError, BayesBiasWarning
 
 pytestmark = pytest.mark.numpy_only
@@ -66,6 +69,13 @@ def rows(
     ]
 
 
+def change_text(row: pd.Series[Any]) -> str:
+    """Return a change as the table for reading has it."""
+    rounded = rounded_table(row[NUMBERS].to_frame().T.astype(float), by_row=True)
+    [[text]] = rounded.columns
+    return text
+
+
 # The parts, each against the function that makes it
 
 
@@ -82,8 +92,13 @@ def test_one_table(result: bb.debias_effects.BeforeAfter) -> None:
     assert table["probability"].dropna().between(0, 1).all()
     assert set(table["verdict"]) <= {
         "", "less related", "more related", "nearer", "farther", "narrower", "wider", "fell",
-        "rose", "inconclusive", "unchanged",
+        "rose", "inconclusive", "unchanged", "too few pairs",
     }  # fmt: skip
+    # What is inconclusive includes 0, and what is not too uncertain to be judged does not.
+    includes_0 = (known["lower"] <= 0) & (known["upper"] >= 0)
+    assert includes_0[known["verdict"] == "inconclusive"].all()
+    assert not includes_0[known["verdict"].isin(["rose", "fell"])].any()
+    assert set(table.loc[table["measure"] == "mac", "event"]) == {"less related"}
     assert repr(result) == (
         f"<BeforeAfter demo → demo_multiclass_hard_debias, study religion: {len(table)} measures>"
     )
@@ -201,7 +216,7 @@ def test_quality_and_drift(result: bb.debias_effects.BeforeAfter, demo: bb.Embed
     row = rows(result, "similarity", "rg_65").iloc[0]
     assert row["change"] == pytest.approx(similarity["change"])
     # Fifteen pairs are no ground for a verdict, whatever the interval says.
-    assert (row["verdict"], row["note"]) == ("inconclusive", "15 of 65 pairs, too few to rely on")
+    assert (row["verdict"], row["note"]) == ("too few pairs", "15 of 65 pairs, too few to rely on")
     analogies = bb.debias_effects.word_analogies(both, draws=200, seed=3).iloc[-1]
     row = rows(result, "analogies", "basic", "all sections").iloc[0]
     assert row[NUMBERS].to_list() == pytest.approx(
@@ -470,7 +485,11 @@ def test_words(result: bb.debias_effects.BeforeAfter) -> None:
     number = counts["less related"]
     assert f"Of 15 words, {number} are less related to their stereotypes; for {15 - number}" in told
     page = result._repr_html_()
-    assert page.count("<p>") == 3
+    assert page.count("<p>") == 4
+    assert result.verdict_rule() in page
+    # Rounded by the interval, which stands beside the change.
+    assert f">{change_text(own)}</td>" in page
+    assert escape(result.verdict_rule()) in result.to_latex()
     assert "synagogue" not in page
     assert "<table" in page
 
@@ -486,9 +505,42 @@ def test_words_that_are_not_known_are_not_counted(demo: bb.Embedding, small: bb.
     assert "on 6 of the 8 protected words of the study small" in found.summary()
 
 
+NAMES = ("narrower", "wider")
+
+
+@pytest.mark.parametrize(
+    ("p", "against", "ends", "verdict"),
+    [
+        (0.945, 0.055, (-0.1, 0.2), "narrower"),
+        (0.03, 0.96, (-0.2, -0.1), "wider"),
+        # The change is clear, and what it means is not.
+        (0.94, 0.06, (0.01, 0.2), "rose"),
+        (0.5, 0.5, (-0.2, -0.01), "fell"),
+        (0.94, 0.06, (-0.01, 0.2), "inconclusive"),
+        (0.94, 0.06, (0.0, 0.2), "inconclusive"),
+        (0.0, 0.0, (0.0, 0.0), "unchanged"),
+    ],
+)
+def test_verdicts_follow_the_rule_that_is_shown(
+    p: float, against: float, ends: tuple[float, float], verdict: str
+) -> None:
+    assert _verdict(p, against, 0.89, NAMES, ends) == verdict
+    assert "is 0.945 or more" in verdict_rule(0.89)
+    assert "is 0.975 or more. Otherwise the change alone is named if its 95%" in verdict_rule(0.95)
+
+
+def test_words_that_changed_without_a_verdict_are_not_lost() -> None:
+    verdicts = pd.Series(["less related", "fell", "inconclusive", "unchanged"])
+    told = words_sentence(verdicts)
+    assert told.endswith("1 is unchanged; for 2 the data do not decide.")
+
+
 def test_counts_are_told_with_what_they_are_of() -> None:
     verdicts = pd.Series(["farther", "inconclusive", "farther", "unchanged"])
     assert _counts(verdicts) == "2 farther from it, 1 unchanged, 1 inconclusive (of 4)"
+    verdicts = pd.Series(["less related", "nearer", "rose", "fell"])
+    changed = "2 changed without being clearly nearer or farther"
+    assert _counts(verdicts) == f"2 nearer to it, {changed} (of 4)"
 
 
 def test_tests_without_a_value_or_an_interval_are_told_apart() -> None:
@@ -519,7 +571,8 @@ def test_tests_without_a_value_or_an_interval_are_told_apart() -> None:
         (0.05, 0.15, "nearer", "rose from 0.40 to 0.50 (change 0.10, 0.05 to 0.15)"),
         (-0.15, -0.05, "farther", "fell from 0.40 to 0.30 (change −0.10, −0.15 to −0.05)"),
         (-0.05, 0.15, "nearer", "went from 0.40 to 0.45 (change 0.05, −0.05 to 0.15; inconclus"),
-        (0.05, 0.15, "inconclusive", "went from 0.40 to 0.50 (change 0.10, 0.05 to 0.15)"),
+        (0.05, 0.15, "rose", "rose from 0.40 to 0.50 (change 0.10, 0.05 to 0.15)"),
+        (0.05, 0.15, "too few pairs", "went from 0.40 to 0.50 (change 0.10, 0.05 to 0.15)"),
     ],
 )
 def test_a_direction_is_claimed_only_where_the_interval_allows(
@@ -570,15 +623,15 @@ def gap(before: float, after: float, half: float, verdict: str) -> dict[str, obj
         ),
         # A clear change of a difference of uncertain sign is not called inconclusive itself.
         (
-            gap(-0.04, 0.02, 0.01, "inconclusive"),
-            "changed from −0.04 to 0.02 (change 0.06, 0.05 to 0.07); because the gap itself",
+            gap(-0.04, 0.02, 0.01, "rose"),
+            "rose from −0.04 to 0.02 (change 0.06, 0.05 to 0.07), but it is inconclusive whether",
         ),
     ],
 )
 def test_gaps_cannot_be_read_backwards(row: dict[str, object], told: str) -> None:
     text = gap_sentence(row, "neutral words")
     assert told in text
-    assert ("inconclusive" in text) == (row["verdict"] == "inconclusive")
+    assert ("inconclusive" in text) == (row["verdict"] in ("inconclusive", "rose"))
     assert ("closed by" in text) == (told.startswith("closed"))
 
 
@@ -606,6 +659,8 @@ def test_gaps_that_are_inconclusive_share_a_sentence() -> None:
         (1.2, 1.1, "less related", "distance fell from 1.20 to 1.10 (change −0.10, "),
         (0.9, 0.8, "more related", "are more related to the stereotypes of their own group: their"),
         (0.9, 0.89, "inconclusive", "It is inconclusive whether protected words are less or more"),
+        # A clear change may cross 1, the value of unrelated words.
+        (1.05, 0.96, "fell", "fell from 1.05 to 0.96 (change −0.09, −0.12 to −0.06; 1 means unrel"),
         (0.9, 0.9, "unchanged", "Debiasing did not change how related protected words are to"),
     ],
 )
@@ -685,3 +740,105 @@ def test_what_is_refused(demo: bb.Embedding, small: bb.Study) -> None:
     for message, (embedding, debiaser, words, options) in cases.items():
         with pytest.raises(BayesBiasError, match=message):
             bb.before_after(embedding, debiaser, words, **options)
+
+
+# Covariates
+
+QUICK: dict[str, Any] = {
+    "draws": 100, "metrics": "mac", "residual": (), "similarity": (), "analogies": (), "seed": 3,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def at_equal(demo: bb.Embedding, small: bb.Study) -> bb.debias_effects.BeforeAfter:
+    return bb.before_after(demo, "hard_debias", small, covariates=["log_frequency"], **QUICK)
+
+
+def test_gaps_at_equal_covariates_beside_those_observed(
+    at_equal: bb.debias_effects.BeforeAfter, demo: bb.Embedding, small: bb.Study
+) -> None:
+    """They are those of the joint model, to which words have the frequency that they had before."""
+    before = bb.distance_table(demo, small, covariates=["log_frequency"])
+    after = bb.distance_table(at_equal.debiased, small)
+    key = ["protected_word", "word_to_compare"]
+    assert (before[key] == after[key]).all(axis=None)
+    after["log_frequency"] = before["log_frequency"]
+    paired = bb.fit_paired(before, after, covariates=["log_frequency"], draws=100, seed=3)
+    table = at_equal.table
+    assert list(table.columns[:3]) == ["what", "measure", "covariates"]
+    for by in (None, "protected_group"):
+        wanted = paired.gap_closed("associated - none", by=by)  # type: ignore[arg-type]
+        found = table[(table["what"] == "gap") & (table["measure"] == "associated - none")]
+        found = found[(found["group"] == "") == (by is None)]
+        assert list(found["covariates"]) == list(wanted["covariates"])
+        assert set(found["covariates"]) == {"equal", "as observed"}
+        for name, column in (("before", "before"), ("change", "change"), ("lower", "change_lower")):
+            np.testing.assert_allclose(found[name], wanted[column])
+    words = table.query("what == 'distance' and word != ''")
+    assert words["covariates"].value_counts().to_dict() == {"equal": 32, "as observed": 32}
+    assert set(table.loc[~table["what"].isin(["distance", "gap"]), "covariates"]) == {""}
+    moved = rows(at_equal, "overview", "General N moved closer")["probability"].item()
+    raw = paired.effects(by=None).query("connection == 'none' and covariates == 'as observed'")
+    assert moved == pytest.approx(1 - raw["prob_positive"].item())
+
+
+def test_the_summary_has_gaps_at_equal_frequency_beside_those_observed(
+    at_equal: bb.debias_effects.BeforeAfter,
+) -> None:
+    told = dict(text.split(": ", 1) for text in at_equal.summary().split("\n\n"))
+    assert list(told)[:2] == ["Effect of debiasing", "At equal frequency"]
+    gaps = at_equal.table.query("what == 'gap' and group == '' and measure == 'associated - none'")
+    for title, kind in zip(told, ("as observed", "equal"), strict=False):
+        row = gaps[gaps["covariates"] == kind].iloc[0]
+        assert gap_sentence({str(k): v for k, v in row.items()}, "neutral words") in told[title]
+    assert "Of 8 words" in told["At equal frequency"]
+    assert "MAC" not in told["At equal frequency"]
+    assert "covariates" in at_equal._repr_html_()
+    assert "as observed" in at_equal.to_latex()
+
+
+def test_connections_that_did_not_move_are_as_observed(demo: bb.Embedding, small: bb.Study) -> None:
+    found = bb.before_after(
+        demo, bb.debias.HardDebias().fit(demo), small, target=list(small.stereotypes["math"]),
+        covariates=["log_frequency"], **QUICK,
+    )  # fmt: skip
+    none = rows(found, "distance", "none")
+    assert list(none["covariates"]) == ["as observed"]
+    assert list(none["verdict"]) == ["unchanged"]
+
+
+def test_other_frequencies_and_covariates(demo: bb.Embedding, small: bb.Study) -> None:
+    words = [*small.protected_words, *(a.word for a in small.attributes)]
+    counts = {word: 10 + number**2 for number, word in enumerate(words)}
+    found = bb.before_after(
+        demo,
+        "hard_debias",
+        small,
+        covariates=["log_frequency", "norm"],
+        frequencies=counts,
+        **QUICK,
+    )
+    assert found.paired is not None
+    table = found.paired.joint.table
+    log = np.log([counts[word] for word in table["word_to_compare"].astype(str)])
+    np.testing.assert_allclose(table["log_frequency"], log)
+    # The length that vectors had before: hard debiasing scales them to one.
+    lengths = table.groupby("embedding", observed=True)["norm"].agg(["min", "max"])
+    assert lengths.loc["before"].equals(lengths.loc["after"])
+    assert "At equal frequency and norm: " in found.summary()
+
+
+def test_covariates_that_are_refused(demo: bb.Embedding, small: bb.Study) -> None:
+    lengths = np.linalg.norm(demo.vectors, axis=1, keepdims=True)
+    unit = bb.Embedding(demo.words, np.sign(demo.vectors), "signs")
+    assert np.ptp(lengths) > 1
+    cases: list[tuple[bb.Embedding, dict[str, Any], str]] = [
+        (demo, {"covariates": ["frequency"]}, "'covariates' is 'frequency'"),
+        (demo, {"frequencies": {"he": 3}}, "no covariate uses it"),
+        (demo, {"covariates": ["log_frequency"], "frequencies": {"he": 3}}, "no frequency of"),
+        (demo, {"covariates": ["norm"], "unknown_frequency": "zero"}, "'unknown_frequency' is"),
+        (unit, {"covariates": ["norm"]}, "the covariate 'norm' is .* in every row; leave it out"),
+    ]
+    for embedding, options, message in cases:
+        with pytest.raises(BayesBiasError, match=message):
+            bb.before_after(embedding, "hard_debias", small, **{**QUICK, **options})

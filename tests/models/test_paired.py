@@ -10,6 +10,7 @@ import pytest
 from simulated import simulated_table
 
 import bayesbias as bb
+from bayesbias._core.interval_text import estimate_text
 from bayesbias.errors import BayesBiasWarning, DataError, SpecError
 
 MOVED = {"associated": 0.12, "different": 0.04, "human": 0.0, "none": -0.02}
@@ -239,7 +240,77 @@ def test_each_embedding_has_its_own_slope(rng: np.random.Generator) -> None:
     rows = before.assign(shift=shift).groupby("connection")["shift"].mean()
     assert mean[0] == pytest.approx(0, abs=0.01)
     assert mean[1] == pytest.approx(rows["associated"] - rows["none"], abs=0.01)
-    assert "covariates" not in bb.fit_paired(before, after, plain_model(), draws=50).changes()
+    without = bb.fit_paired(before, after, plain_model(), draws=50)
+    for table in (without.changes(), without.effects(), without.means()):
+        assert "covariates" not in table
+    assert without.kinds() == {}
+
+
+@pytest.fixture(scope="module")
+def at_equal() -> bb.models.PairedFit:
+    before = simulated_table(3)
+    rng = np.random.default_rng(5)
+    words = before["word_to_compare"].unique()
+    x = pd.Series(rng.normal(size=len(words)), words)
+    before["log_frequency"] = before["word_to_compare"].map(x)
+    after = after_of(before, rng)
+    return bb.fit_paired(
+        before, after, plain_model(), covariates=["log_frequency"], draws=300, seed=1
+    )
+
+
+@pytest.mark.parametrize("by", ["protected_word", "protected_group", None])
+def test_effects_and_means_are_given_both_ways(at_equal: bb.models.PairedFit, by: Any) -> None:
+    joint = at_equal.joint
+    effects = at_equal.effects(by=by)
+    assert list(effects["covariates"].unique()) == ["equal", "as observed"]
+    place = list(effects.columns).index("covariates")
+    assert effects.columns[place - 1] == "connection"
+    for kind, part in effects.groupby("covariates"):
+        array = joint.expected(["word_to_compare"], observed=kind == "as observed")
+        if by != "protected_word":
+            array = joint.by_group(array)
+        mean = array.mean(["chain", "draw"])
+        if by is None:
+            mean = mean.mean("protected_group")  # both groups have all connections
+        wide = part.set_index([*([by] if by else []), "connection"])
+        for name in ("before", "after"):
+            wanted = mean.sel(embedding=name, drop=True).to_series()
+            if by:
+                wanted = wanted.reorder_levels(wide.index.names)
+            np.testing.assert_allclose(wide[name], wanted.loc[wide.index], atol=1e-12)
+        if by:
+            means = at_equal.means(by=by).query("covariates == @kind and embedding == 'after'")
+            np.testing.assert_allclose(means["mean"], part["after"], atol=1e-12)
+    equal, observed = (effects.query("covariates == @k")["after"] for k in ("equal", "as observed"))
+    assert not np.allclose(equal, observed, atol=1e-3)
+
+
+def test_all_that_is_shown_says_which_covariates(at_equal: bb.models.PairedFit) -> None:
+    first, second, last = at_equal.summary().splitlines()
+    assert last == f"{repr(at_equal)[1:-1]}."
+    gaps = at_equal.gap_closed()
+    effects = at_equal.effects(by=None)
+    for told, title, kind in (
+        (first, "At equal frequency: ", "equal"),
+        (second, "As observed: ", "as observed"),
+    ):
+        assert told.startswith(f"{title}The gap between own stereotypes and neutral words went")
+        gap = gaps[gaps["covariates"] == kind].iloc[0]
+        ends = estimate_text(
+            gap["change"], gap["change_lower"], gap["change_upper"], "89% interval"
+        )
+        assert f"(change {ends})" in told
+        for row in effects[effects["covariates"] == kind].to_dict("records"):
+            assert estimate_text(row["mean"], row["lower"], row["upper"]) in told
+    assert len(at_equal.table) == 2 * 2 * 4
+    page = at_equal._repr_html_()
+    assert "89% intervals, at equal frequency and as observed." in page
+    assert page.count("<td>as observed</td>") == 8
+    latex = at_equal.to_latex()
+    assert "89\\% intervals, at equal frequency and as observed." in latex
+    assert latex.count("& as observed &") == 8
+    assert "P(less related)" in latex
 
 
 def test_what_a_change_can_be_asked_for(rng: np.random.Generator) -> None:

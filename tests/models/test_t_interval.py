@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -130,6 +132,154 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
         found = bb.t_contrasts(table, by="protected_group")
         hits.append((found["lower"] < -0.1) & (found["upper"] > -0.1))
     assert np.mean(hits) == pytest.approx(0.89, abs=0.05)
+
+
+def with_covariate(table: pd.DataFrame, seed: int, slope: float = -0.05) -> pd.DataFrame:
+    """Give attributes a covariate, lower among neutral ones, that distances depend on."""
+    rng = np.random.default_rng(seed + 1000)
+    words = table["word_to_compare"].unique()
+    x = pd.Series(rng.normal(3, 1, len(words)), words)
+    x[x.index.str.startswith("none")] -= 1
+    values = table["word_to_compare"].map(x)
+    distance = table["cosine_distance"] + slope * (values - 3)
+    return table.assign(x=values, cosine_distance=distance)
+
+
+def ancova(table: pd.DataFrame, words: str, weights: dict[str, float], name: str = "x") -> Any:
+    """Mean, design, residuals and coefficients of the contrast of list means, by least squares."""
+    here = table[table["protected_group"] == words]
+    cells = here.groupby("word_to_compare", sort=False)[["cosine_distance", name]].mean()
+    lists = cells.index.str.split().str[0].to_numpy()
+    cells, lists = cells[np.isin(lists, [*weights])], lists[np.isin(lists, [*weights])]
+    design = np.column_stack([*(lists == n for n in weights), cells[name]]).astype(float)
+    y = cells["cosine_distance"].to_numpy()
+    contrast = np.array([*weights.values(), 0.0])
+    inverse = np.linalg.inv(design.T @ design)
+    coefficients = design @ inverse @ contrast  # what the contrast is of the scores
+    residuals = y - design @ inverse @ design.T @ y
+    hat = np.einsum("ij,jk,ik->i", design, inverse, design)
+    return coefficients @ y, coefficients, residuals, hat, lists
+
+
+def test_stereotypes_at_equal_covariates_are_the_ordinary_analysis_of_covariance() -> None:
+    table = with_covariate(made({"a": 5, "b": 9, "c": 4}, {}, {"a": 3, "b": 2, "c": 1}), 0)
+    found = bb.t_contrasts(table, "associated - different", by="protected_group", covariates=["x"])
+    assert list(found) == [
+        "contrast", "covariates", "protected_group", "mean", "se", "df", "lower", "upper",
+    ]  # fmt: skip
+    assert list(found["covariates"]) == ["equal"] * 3 + ["as observed"] * 3
+    mean, coefficients, residuals, _, _ = ancova(table, "b", {"a": -0.5, "b": 1.0, "c": -0.5})
+    degrees = 18 - 3 - 1
+    se = np.sqrt(residuals @ residuals / degrees * (coefficients @ coefficients))
+    row = found.iloc[1]
+    assert row["mean"] == pytest.approx(mean)
+    assert row["se"] == pytest.approx(se)
+    assert row["df"] == pytest.approx(degrees)
+    ends_of = stats.t.interval(0.89, degrees, mean, se)
+    assert (row["lower"], row["upper"]) == pytest.approx(ends_of)
+
+
+def test_controls_at_equal_covariates_have_a_variance_of_their_own() -> None:
+    table = with_covariate(made({"a": 5, "b": 9}, {"none": 30}, {"a": 3, "b": 2}), 1)
+    found = bb.t_contrasts(table, by="protected_group", covariates=["x"]).iloc[0]
+    mean, c, residuals, hat, lists = ancova(table, "a", {"a": 1.0, "b": 0.0, "none": -1.0})
+    parts, degrees = [], []
+    for here in (lists != "none", lists == "none"):
+        degrees.append((1 - hat[here]).sum())
+        parts.append(residuals[here] @ residuals[here] / degrees[-1] * (c[here] @ c[here]))
+    assert found["mean"] == pytest.approx(mean)
+    assert found["se"] == pytest.approx(np.sqrt(sum(parts)))
+    df = sum(parts) ** 2 / sum(p**2 / d for p, d in zip(parts, degrees, strict=True))
+    assert found["df"] == pytest.approx(df)
+
+
+def test_as_observed_is_the_contrast_without_covariates() -> None:
+    table = with_covariate(made({"a": 3, "b": 6}, {"none": 20, "human": 7}, {"a": 2, "b": 3}), 2)
+    for by in (None, "protected_group", "protected_word"):
+        found = bb.t_contrasts(table, "associated - human", by=by, covariates=["x"])
+        plain = bb.t_contrasts(table, "associated - human", by=by)
+        observed = found[found["covariates"] == "as observed"].drop(columns="covariates")
+        pd.testing.assert_frame_equal(observed.reset_index(drop=True), plain)
+
+
+def test_what_cancels_changes_nothing() -> None:
+    """The frequency of the same attributes, and that of the words that both lists have."""
+    table = with_covariate(made({"a": 5, "b": 6}, {"none": 9}, {"a": 2, "b": 3}), 3)
+    words = table["protected_word"].astype("category").cat.codes.astype(float)
+    cases = [
+        ("associated - different", "attribute_group", table),
+        ("associated - none", "protected_group", table.assign(x=words)),
+        ("associated - none", None, table.assign(x=words)),
+    ]
+    for contrast, by, given in cases:
+        found = bb.t_contrasts(given, contrast, by=by, covariates=["x"])  # type: ignore[arg-type]
+        equal, observed = (
+            part.drop(columns="covariates").reset_index(drop=True)
+            for _, part in found.groupby("covariates", sort=False)
+        )
+        pd.testing.assert_frame_equal(equal, observed)
+
+
+def test_the_unit_of_a_covariate_and_the_order_of_several_do_not_matter() -> None:
+    table = with_covariate(made({"a": 5, "b": 6}, {"none": 9}, {"a": 2, "b": 3}), 4)
+    z = np.random.default_rng(0).normal(size=20)[
+        table["word_to_compare"].astype("category").cat.codes
+    ]
+    table = table.assign(z=z)
+    # The level where no other list is subtracted is that of the overall mean.
+    for contrast in ("associated - none", "associated"):
+        found = bb.t_contrasts(table, contrast, covariates=["x", "z"])
+        other = table.assign(x=1e6 * table["x"] - 5)
+        pd.testing.assert_frame_equal(
+            found, bb.t_contrasts(other, contrast, covariates=["z", "x", "z"]), rtol=1e-9
+        )
+    level = bb.t_contrasts(table, "associated", covariates=["x"]).iloc[0]
+    centre = table.assign(x=table["x"] - table["x"].mean())
+    parts = [ancova(centre, g, {"a": g == "a", "b": g == "b"})[0] for g in "ab"]
+    own = bb.t_contrasts(table, "associated", by="protected_group", covariates=["x"])
+    np.testing.assert_allclose(own["mean"][:2], parts)
+    assert level["mean"] == pytest.approx(np.mean(parts), abs=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spread", [0.0, 0.1])
+def test_intervals_at_equal_covariates_hold_the_truth_as_often_as_they_say(spread: float) -> None:
+    """Also where stereotypes vary more than neutral words."""
+    hits = []
+    for seed in range(200):
+        table = with_covariate(made({"a": 6, "b": 8}, {"none": 60}, {"a": 2, "b": 2}, seed), seed)
+        words = table["word_to_compare"].unique()
+        more = pd.Series(np.random.default_rng(seed).normal(0, spread, len(words)), words)
+        more[more.index.str.startswith("none")] = 0
+        distance = table["cosine_distance"] + 0.1 + table["word_to_compare"].map(more)
+        found = bb.t_contrasts(
+            table.assign(cosine_distance=distance), by="protected_group", covariates=["x"]
+        )
+        equal = found[found["covariates"] == "equal"]
+        hits.append((equal["lower"] < -0.1) & (equal["upper"] > -0.1))
+    assert np.mean(hits) == pytest.approx(0.89, abs=0.05)
+
+
+def test_covariates_that_cannot_be_used() -> None:
+    table = with_covariate(made({"a": 3, "b": 3}, {"none": 4}, {"a": 2, "b": 2}), 5)
+    with pytest.raises(SpecError, match="has no covariate 'y'"):
+        bb.t_contrasts(table, covariates=["y"])
+    with pytest.raises(DataError, match="the covariate 'x' is 3 in every row; leave it out"):
+        bb.t_contrasts(table.assign(x=3.0), covariates=["x"])
+    with pytest.raises(DataError, match="'x' is"):
+        bb.t_contrasts(table.assign(x=table["x"].where(table.index != 3)), covariates=["x"])
+    by_list = table["word_class"].eq("none").astype(float)
+    with pytest.raises(DataError, match="'x' does not vary within the lists of the contrast of 'a"):
+        bb.t_contrasts(table.assign(x=by_list), covariates=["x"])
+    few = with_covariate(made({"a": 2, "b": 2}, {"none": 4}, {"a": 2, "b": 2}), 6)
+    rng = np.random.default_rng(0)
+    codes = few["word_to_compare"].astype("category").cat.codes
+    several = few.assign(**{name: rng.normal(size=8)[codes] for name in ("y", "z", "w", "v")})
+    with pytest.raises(DataError, match="too few attributes among the .* to estimate 5 slopes"):
+        bb.t_contrasts(several, covariates=["x", "y", "z", "w", "v"])
+    one = with_covariate(made({"a": 3, "b": 2}, {"none": 1}, {"a": 2, "b": 2}), 7)
+    with pytest.raises(DataError, match="the none controls are one word"):
+        bb.t_contrasts(one, covariates=["x"])
 
 
 def test_a_list_of_one_word_borrows_the_variance() -> None:

@@ -89,6 +89,45 @@ def test_groups(paired: bb.models.PairedFit) -> None:
     np.testing.assert_allclose(after[:, 0], effects["after"])
 
 
+def test_covariates_have_a_panel_each() -> None:
+    before = simulated_table(3)
+    rng = np.random.default_rng(1)
+    number = before["word_to_compare"].astype("category").cat.codes
+    before["log_frequency"] = np.log(1.0 + number)
+    change = rng.normal(0.02, 0.02, len(before))
+    after = before.assign(cosine_distance=before["cosine_distance"] + change)
+    paired = bb.fit_paired(before, after, covariates=["log_frequency"], draws=30, seed=2)
+    left = bb.plot_before_after(paired)
+    panels = left.figure.axes
+    assert panels[0] is left
+    words = [label.get_text() for label in left.get_yticklabels()]
+    texts = ("as observed", "at equal frequency")
+    for ax, kind, text in zip(panels, ("as observed", "equal"), texts, strict=True):
+        assert ax.get_xlabel().startswith(f"expected cosine distance {text},\n89% intervals")
+        means = paired.means().query("covariates == @kind and connection == 'associated'")
+        for when, places in zip(("before", "after"), marks(ax, "associated"), strict=True):
+            wanted = means[means["embedding"] == when].set_index("protected_word")["mean"]
+            np.testing.assert_allclose(places[:, 0], wanted.loc[words])
+        alone = bb.plot_before_after(paired, covariates=kind)
+        assert len(alone.figure.axes) == 1
+        assert alone.get_xlabel().startswith(f"expected cosine distance {text}, 89% intervals")
+    assert not panels[1].texts
+    left.figure.canvas.draw()
+    labels = [ax.xaxis.get_label().get_window_extent() for ax in panels]
+    assert not labels[0].overlaps(labels[1])
+    _, given = plt.subplots()
+    assert bb.plot_before_after(paired, covariates="equal", ax=given) is given
+    with pytest.raises(SpecError, match="drawn in two panels, and 'ax' is one; add covariates='eq"):
+        bb.plot_before_after(paired, ax=given)
+    with pytest.raises(SpecError, match="'covariates' is 'observed'"):
+        bb.plot_before_after(paired, covariates="observed")  # type: ignore[arg-type]
+
+
+def test_covariates_need_a_model_with_them(paired: bb.models.PairedFit) -> None:
+    with pytest.raises(SpecError, match="'covariates' is 'equal', and the model has none"):
+        bb.plot_before_after(paired, covariates="equal")
+
+
 @pytest.mark.slow
 def test_given_axes_and_a_whole_result(paired: bb.models.PairedFit, demo: bb.Embedding) -> None:
     _, ax = plt.subplots()
