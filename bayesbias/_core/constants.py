@@ -21,3 +21,6 @@ MARK: Final = "mark:"
 
 #: Where an audit is written to, in the working directory, unless another folder is given.
 DEFAULT_AUDIT_FOLDER: Final = "bayesbias-audit"
+
+#: The covariates that a distance table can be built with.
+COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_norm")

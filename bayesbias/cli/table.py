@@ -7,6 +7,7 @@ from typing import Literal
 
 import click
 
+from bayesbias._core.constants import COVARIATES
 from bayesbias.cli.common import (
     check_new,
     fallback_option,
@@ -24,9 +25,6 @@ from bayesbias.cli.common import (
     threshold_option,
 )
 from bayesbias.cli.completion import complete_embeddings
-
-# As in bayesbias.distances.covariates, which is not imported for --help.
-_COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_norm")
 
 
 @click.command(
@@ -48,7 +46,7 @@ _COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_no
     "--covariate",
     "covariates",
     multiple=True,
-    type=click.Choice(_COVARIATES, case_sensitive=False),
+    type=click.Choice(COVARIATES, case_sensitive=False),
     help="Add a number of the attribute or the protected word as a column; may be given several "
     "times.",
 )

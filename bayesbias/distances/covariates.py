@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias._core.array_types import Codes
+from bayesbias._core.constants import COVARIATES
 from bayesbias._core.validation import one_of, word_list
 from bayesbias.embeddings import Embedding, Matching
 from bayesbias.errors import SpecError
@@ -20,8 +21,6 @@ from bayesbias.wordlists import (
     log_frequencies,
 )
 
-#: The covariates that a distance table can be built with.
-COVARIATES = ("log_frequency", "protected_log_frequency", "norm", "protected_norm")
 _PROTECTED = "protected_"
 
 

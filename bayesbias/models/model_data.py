@@ -159,13 +159,7 @@ def model_data(spec: ModelSpec, table: pd.DataFrame, *, observed: bool = True) -
 
 def _covariate(spec: ModelSpec, table: pd.DataFrame, name: str) -> Array:
     """Return a column of numbers in standard deviations from its mean, so that one prior does."""
-    if name not in table.columns:
-        raise DataError(
-            f"model {spec.name!r} has a slope for the covariate {name!r}; the table has "
-            f"{quoted([str(c) for c in table.columns], 12)}. Build it with "
-            f"distance_table(..., covariates=[{name!r}]), or add such a column."
-        )
-    values = covariate_values(table, name)
+    values = covariate_values(table, name, user=spec.name)
     # Squares of very large or small numbers would be infinite, or zero; a power of two divides
     # without rounding.
     scaled: Array = np.ldexp(values, -int(np.frexp(np.abs(values).max())[1]))

@@ -222,13 +222,6 @@ def test_table_says_what_is_wrong_before_reading(run) -> None:
     assert "Did you mean 'wordfreq'?" in result.err
 
 
-def test_choices_of_covariates_are_those_of_the_table() -> None:
-    from bayesbias.cli.table import _COVARIATES
-    from bayesbias.distances.covariates import COVARIATES
-
-    assert _COVARIATES == COVARIATES
-
-
 def test_options_of_matching() -> None:
     assert matching_option_values(DEFAULT_FALLBACKS, 0.2) is None
     assert matching_option_values(()) is None
