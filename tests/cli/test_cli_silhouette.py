@@ -265,7 +265,7 @@ def test_words_of_the_lists_are_read_beside_the_first_ones(
 ) -> None:
     demo = bb.load_embedding("demo")
     path = tmp_path / "vectors.txt"
-    demo.save(path)
+    bb.Embedding(demo.words, demo.vectors).save(path)
     monkeypatch.setattr("bayesbias.cli.silhouette._FIRST_WORDS", 4000)
     assert run("silhouette", "weat_7", str(path), *FEW, "--format", "json", "-q") == 0
     [row] = json.loads(capsys.readouterr().out)
