@@ -44,7 +44,7 @@ from bayesbias.metrics import (
     Score,
     as_metrics,
 )
-from bayesbias.models import Engine, Overview, PairedFit, fit, fit_paired, overview
+from bayesbias.models import ENGINES, Engine, Overview, PairedFit, fit, fit_paired, overview
 from bayesbias.numerics.intervals import check_interval
 from bayesbias.rankings import (
     Queries,
@@ -211,7 +211,7 @@ def before_after(
     neighbours: int = 10,
     target: str | Iterable[str] | None = None,
     ignore: str | Iterable[str] | None = None,
-    engine: Engine = "exact",
+    engine: Engine = "auto",
     draws: int = 1000,
     residual_draws: int = 50,
     seed: Seed = None,
@@ -255,7 +255,7 @@ def before_after(
         How many neighbours of a word should be kept.
     target, ignore : list of str or str, optional
         The words that are debiased, and those that are not, as in `Debiaser.transform`.
-    engine : {"exact", "nuts"}, default "exact"
+    engine : {"auto", "exact", "nuts"}, default "auto"
         How the joint model is fitted, as in `fit_paired`.
     draws : int, default 1000
         Draws of each of the model's four chains, of the metrics, and of the quality.
@@ -298,7 +298,7 @@ def before_after(
         before  after  change  lower  upper       verdict
     90    0.87   0.87    -0.0  -0.02   0.02  inconclusive
     """
-    one_of("engine", engine, ("exact", "nuts"))
+    one_of("engine", engine, ENGINES)
     at_least("residual_draws", residual_draws, 2)
     at_least("neighbours", neighbours, 1)
     check_interval(prob, "hdi")
