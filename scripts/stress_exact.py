@@ -2,10 +2,10 @@
 
 ``python scripts/stress_exact.py --tables 2000`` draws tables with random layouts
 (`tests/layouts.py`), fits each model with few draws, and prints one line per model. A fit fails if
-it raises an error, takes more than its time budget (a minute, from which on `bayesbias.fit` shows a
-bar, or three times the estimate), if the chains of the fallback have an R-hat of 1.05 or more, if
-the search missed a higher mode, or if a draw is not finite. The fits are also counted that take
-more than 10 seconds and more than three times the estimate.
+it raises an error, takes more than its time budget (a minute, or three times the estimate), if the
+chains of the fallback have an R-hat of 1.05 or more, if the search missed a higher mode, or if a
+draw is not finite. The fits are also counted that take more than 10 seconds and more than three
+times the estimate.
 """
 
 from __future__ import annotations

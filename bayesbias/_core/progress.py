@@ -29,8 +29,8 @@ def progress_bar(
         The amount of work, in units of `advance`; None when it is not known.
     show : bool
         Whether a bar is wanted at all.
-    unit : {"bytes", "steps"}
-        How the amount is printed.
+    unit : {"bytes", "steps", "share"}
+        How the amount is printed; a share of the total in per cent.
     """
     if not show:
         yield _ignore
@@ -41,6 +41,8 @@ def progress_bar(
         DownloadColumn,
         MofNCompleteColumn,
         Progress,
+        ProgressColumn,
+        TaskProgressColumn,
         TextColumn,
         TimeRemainingColumn,
     )
@@ -53,7 +55,9 @@ def progress_bar(
     if not console.is_terminal:
         yield _ignore
         return
-    amount = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
+    amount: ProgressColumn = MofNCompleteColumn()
+    if unit != "steps":
+        amount = DownloadColumn() if unit == "bytes" else TaskProgressColumn()
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -18,6 +18,7 @@ from bayesbias.cli.doctor import doctor
 from bayesbias.cli.download import download
 from bayesbias.cli.embedding import embedding
 from bayesbias.cli.fit import compare, fit
+from bayesbias.cli.messages import in_options
 from bayesbias.cli.metrics import metrics, rank
 from bayesbias.cli.pmi_bias import pmi_bias
 from bayesbias.cli.silhouette import silhouette
@@ -90,7 +91,9 @@ def main(arguments: list[str] | None = None) -> None:
         with warnings.catch_warnings(), app.make_context("bayesbias", given) as context:
             warnings.simplefilter("always", BayesBiasWarning)
             # A warning is one line for a person, without the place in the code.
-            warnings.showwarning = lambda message, *_: click.echo(f"Warning: {message}", err=True)
+            warnings.showwarning = lambda message, *_: click.echo(
+                f"Warning: {in_options(str(message), app, given)}", err=True
+            )
             app.invoke(context)
             sys.stdout.flush()
     except click.exceptions.Exit as stop:
@@ -101,7 +104,7 @@ def main(arguments: list[str] | None = None) -> None:
     except BayesBiasError as err:
         if logging.getLogger("bayesbias").isEnabledFor(logging.DEBUG):
             raise
-        click.echo(f"Error: {err}", err=True)
+        click.echo(f"Error: {in_options(str(err), app, given)}", err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted.", err=True)

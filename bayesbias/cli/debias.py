@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -164,7 +166,10 @@ def debias(
         mapped = Path(out).with_name(f".{Path(out).name}.npy")
         with locked(Path(out)):
             try:
-                after = debiaser.transform(embedding, out=mapped, progress=not quiet, **words)
+                with warnings.catch_warnings():
+                    # The ranks of the words go from the embedding to OUT, not by way of this file.
+                    warnings.filterwarnings("ignore", f"{re.escape(str(mapped))}: npy files")
+                    after = debiaser.transform(embedding, out=mapped, progress=not quiet, **words)
                 after.save(out, format=kind)
                 del after  # some systems do not delete a file that is mapped
             finally:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
+from click.core import ParameterSource
 
+from bayesbias._core.wording import enumerated, plural
 from bayesbias.cli.common import (
     check_new,
     force_option,
@@ -24,6 +26,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.models import Fit, ModelSpec
+
+# The parameters of the commands that only matter when a model is fitted.
+_FITTING = (
+    "model",
+    "models",
+    "likelihood",
+    "residual",
+    "priors",
+    "covariates",
+    "engine",
+    "sampler",
+    "where",
+    "duplicates",
+    "draws",
+    "chains",
+    "seed",
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -75,6 +94,18 @@ def fitting_options(command: F) -> F:
     ):
         command = option(command)
     return command
+
+
+def covariate_option(command: F) -> F:
+    """Add --covariate, the columns to add slopes for."""
+    return click.option(
+        "--covariate",
+        "covariates",
+        multiple=True,
+        metavar="COLUMN",
+        help="A column of numbers to add a slope for, such as log_frequency; may be given several "
+        "times.",
+    )(command)
 
 
 @click.command(
@@ -129,14 +160,7 @@ def fitting_options(command: F) -> F:
     ),
     help="One contrast for each; attribute_group compares groups on the same attributes.",
 )
-@click.option(
-    "--covariate",
-    "covariates",
-    multiple=True,
-    metavar="COLUMN",
-    help="A column of numbers to add a slope for, such as log_frequency; may be given several "
-    "times.",
-)
+@covariate_option
 @click.option(
     "--rope",
     type=click.FloatRange(min=0),
@@ -184,6 +208,7 @@ def fit(
         writable_fit(out)
         check_new(force, out)
     if table.lower().endswith(".nc"):
+        _refuse_fitting_options([table])
         result = load_fit(table)
     else:
         rows = _rows(table, options)
@@ -240,6 +265,7 @@ def fit(
     help="Criterion of the comparison.",
 )
 @click.option("--by", help="Leave out whole levels of this column (loo): word_to_compare.")
+@covariate_option
 @fitting_options
 @format_option
 @quiet_option
@@ -248,6 +274,7 @@ def compare(
     models: tuple[str, ...],
     criterion: str,
     by: str | None,
+    covariates: tuple[str, ...],
     output: str,
     quiet: bool,
     **options: Any,
@@ -264,6 +291,7 @@ def compare(
     if by is not None and criterion == "waic":
         raise click.UsageError("--by is for --criterion loo; WAIC is of rows.")
     if all(source.lower().endswith(".nc") for source in sources):
+        _refuse_fitting_options(sources)
         fits = {Path(source).stem: load_fit(source) for source in sources}
         if len(fits) < len(sources):
             raise click.UsageError("two of the fits have the same file name.")
@@ -271,7 +299,8 @@ def compare(
         rows = _rows(sources[0], options)
         if by is not None:
             check_levels(rows, by)
-        fits = _fit_models(rows, [load_model(model) for model in models], options, quiet)
+        specs = [load_model(model).vary(covariates=covariates) for model in models]
+        fits = _fit_models(rows, specs, options, quiet)
     else:
         raise click.UsageError("give one table, or fits (.nc) only.")
     frame = compare_fits(fits, criterion, by=by)  # type: ignore[arg-type]
@@ -300,6 +329,24 @@ def _fit_models(
         say(f"step {number} of {len(specs)}: fitting the model {spec.name}{time}", quiet)
         fits[spec.name] = _fit_table(rows, spec, options, quiet)
     return fits
+
+
+def _refuse_fitting_options(fits: Sequence[str]) -> None:
+    """Refuse options of fitting a model that are given together with fits."""
+    context = click.get_current_context()
+    given = [
+        max(option.opts, key=len)
+        for option in context.command.params
+        if option.name in _FITTING
+        and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        what = f"{fits[0]} is a fit" if len(fits) == 1 else "these are fits"
+        raise click.UsageError(
+            f"{enumerated(given)} {'needs' if len(given) == 1 else 'need'} a table to fit a model "
+            f"to, and {what} already; give the table, or leave {plural(len(given), 'the option')} "
+            "out."
+        )
 
 
 def _rows(path: str, options: dict[str, Any]) -> pd.DataFrame:

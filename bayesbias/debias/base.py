@@ -30,7 +30,13 @@ from bayesbias.debias.debias_words import (
     find_words,
 )
 from bayesbias.debias.vector_targets import ArrayTarget, FileTarget
-from bayesbias.embeddings import Embedding, Matching, as_embedding, as_matching
+from bayesbias.embeddings import (
+    Embedding,
+    Matching,
+    as_embedding,
+    as_matching,
+    warn_of_lost_ranks,
+)
 from bayesbias.errors import DataError, SpecError
 
 # Rows changed at once: few enough to stay in the cache of a core between the steps.
@@ -249,7 +255,7 @@ class Debiaser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # 
             shape of the vectors is written into, also a mapped one. A ``.npy`` file is written
             block by block, for embeddings that do not fit into memory, and the result is mapped
             from there; an interrupted run is resumed by the next call with the same embedding and
-            debiaser.
+            debiaser. The file does not keep `Embedding.ranks`; the result does.
         name : str, optional
             The name of the result; by default that of the embedding and of the method.
         progress : bool, default True
@@ -309,7 +315,9 @@ class Debiaser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # 
     ) -> ArrayTarget | FileTarget:
         """Return what takes the changed vectors."""
         if isinstance(out, str | PathLike):
-            return FileTarget(out, embedding, self._fingerprint(embedding, chosen), _BLOCK)
+            file = FileTarget(out, embedding, self._fingerprint(embedding, chosen), _BLOCK)
+            warn_of_lost_ranks(embedding, file.path, "npy")
+            return file
         return ArrayTarget(out, embedding)
 
     def _blocks(

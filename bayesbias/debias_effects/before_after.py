@@ -48,6 +48,7 @@ from bayesbias.metrics import (
     as_metrics,
 )
 from bayesbias.models import (
+    ENGINES,
     Engine,
     Overview,
     PairedFit,
@@ -244,7 +245,7 @@ def before_after(
     neighbours: int = 10,
     target: str | Iterable[str] | None = None,
     ignore: str | Iterable[str] | None = None,
-    engine: Engine = "exact",
+    engine: Engine = "auto",
     draws: int = 1000,
     residual_draws: int = 50,
     covariates: Iterable[str] = (),
@@ -291,7 +292,7 @@ def before_after(
         How many neighbours of a word should be kept.
     target, ignore : list of str or str, optional
         The words that are debiased, and those that are not, as in `Debiaser.transform`.
-    engine : {"exact", "nuts"}, default "exact"
+    engine : {"auto", "exact", "nuts"}, default "auto"
         How the joint model is fitted, as in `fit_paired`.
     draws : int, default 1000
         Draws of each of the model's four chains, of the metrics, and of the quality.
@@ -344,7 +345,7 @@ def before_after(
         before  after  change  lower  upper       verdict
     90    0.87   0.87    -0.0  -0.02   0.02  inconclusive
     """
-    one_of("engine", engine, ("exact", "nuts"))
+    one_of("engine", engine, ENGINES)
     at_least("residual_draws", residual_draws, 2)
     at_least("neighbours", neighbours, 1)
     check_interval(prob, "hdi")

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from bayesbias._core.constants import CONNECTIONS, CONTROL_CONNECTIONS
+from bayesbias._core.constants import CONNECTIONS, CONTROL_CONNECTIONS, COVARIATES
 from bayesbias._core.validation import one_of
 from bayesbias._core.wording import counted, did_you_mean, kind_of, quoted
 from bayesbias.errors import DataError, SpecError, warn
@@ -124,8 +124,21 @@ def check_table(table: pd.DataFrame, *, duplicates: Duplicates | None = None) ->
     return result
 
 
-def covariate_values(table: pd.DataFrame, name: str) -> npt.NDArray[np.float64]:
+def covariate_values(
+    table: pd.DataFrame, name: str, *, what: str = "the table", user: str = ""
+) -> npt.NDArray[np.float64]:
     """Return a numeric column of a table as it is used in a model; a gap in it is refused.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A distance table.
+    name : str
+        The column.
+    what : str, default "the table"
+        What a message calls the table.
+    user : str, default ""
+        The model that has a slope for the column, for a message.
 
     Raises
     ------
@@ -137,10 +150,13 @@ def covariate_values(table: pd.DataFrame, name: str) -> npt.NDArray[np.float64]:
     names = [str(column) for column in table.columns if column not in COLUMNS]
     if name not in names:
         numeric = [n for n in names if pd.api.types.is_numeric_dtype(table[n])]
+        slope = f", for which model {user!r} has a slope" if user else ""
+        built = name if name in COVARIATES else COVARIATES[0]
         raise SpecError(
-            f"the table has no covariate {name!r}; its further numeric columns are "
-            f"{quoted(numeric, 12) or 'none'}.{did_you_mean(name, names)} Build it with "
-            "distance_table(..., covariates=['log_frequency']), or add a column of numbers."
+            f"{what} has no covariate {name!r}{slope}; its further numeric columns are "
+            f"{quoted(numeric, 12) or 'none'}.{did_you_mean(name, [*numeric, *COVARIATES])} "
+            f"Build it with distance_table(..., covariates=[{built!r}]), or add a column of "
+            "numbers."
         )
     if names.count(name) > 1:
         raise DataError(f"the table has the column {name!r} more than once; remove one.")
@@ -350,7 +366,7 @@ def _without_duplicates(table: pd.DataFrame) -> pd.DataFrame:
             "pair has one class and one connection."
         )
     warn(
-        f"{int(same.sum())} of {len(table)} rows are duplicates and left out; to keep them, read "
-        "the table with duplicates='keep' (read_table, check_table)"
+        f"{int(same.sum()):,} of {len(table):,} rows are duplicates and were left out; "
+        "duplicates='keep' when the table is read keeps them"
     )
     return table[~same].reset_index(drop=True)

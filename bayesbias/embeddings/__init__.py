@@ -18,6 +18,7 @@ from bayesbias.embeddings.loading import as_embedding as as_embedding
 from bayesbias.embeddings.loading import as_embeddings as as_embeddings
 from bayesbias.embeddings.loading import guess_format as guess_format
 from bayesbias.embeddings.loading import load_embedding
+from bayesbias.embeddings.loading import warn_of_lost_ranks as warn_of_lost_ranks
 from bayesbias.embeddings.loading import with_first_words as with_first_words
 from bayesbias.embeddings.loading import writable_format as writable_format
 from bayesbias.embeddings.matching import CASES as CASES

@@ -157,9 +157,9 @@ class Embedding:
         The first is 1; 0 stands for a word that was not in it, such as one that fastText composed.
         Files of GloVe, word2vec and fastText have the most frequent word first, so that the rank
         tells how frequent a word is, also after a part of the words was chosen: `subset`,
-        `load_embedding(..., words=...)`, ``.npz`` and ``.safetensors`` files keep the ranks. Text,
-        ``.bin`` and ``.npy`` files cannot hold them; what is read from these is ranked by its
-        place in the file.
+        `load_embedding(..., words=...)`, ``.npz`` and ``.safetensors`` files keep the ranks. Files
+        of other formats cannot hold them; what is read from these is ranked by its place in the
+        file.
         """
         if self._ranks is not None:
             return self._ranks
@@ -921,7 +921,8 @@ class Embedding:
             Where to. The suffix chooses the format: ``.npz`` and ``.safetensors`` (ours), ``.npy``
             (memory-mapped, with the words in a ``.vocab.txt`` beside it), ``.bin`` (word2vec
             binary), ``.txt`` and ``.vec`` (text with a header line), ``.csv``, ``.tsv``, ``.jsonl``
-            (JSON lines), ``.parquet``; text and ``.bin`` also with ``.gz`` behind.
+            (JSON lines), ``.parquet``; text and ``.bin`` also with ``.gz`` behind. Only ``.npz``
+            and ``.safetensors`` keep `ranks`.
         format : str, optional
             The format, where the suffix does not tell: one of ``npz``, ``safetensors``, ``npy``,
             ``word2vec-bin``, ``word2vec-text``, ``glove`` (text without a header line), ``csv``,
@@ -933,6 +934,12 @@ class Embedding:
             If the format is not known.
         DataError
             If a word cannot be written in that format, such as one with a space in text.
+
+        Warns
+        -----
+        BayesBiasWarning
+            If the `ranks` are not the places of the rows, and the format cannot hold them:
+            contrasts at equal frequency would then be different for what is read from the file.
         """
         from bayesbias.embeddings.loading import save_embedding
 

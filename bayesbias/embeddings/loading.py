@@ -79,6 +79,8 @@ _SUFFIXES = {
     ".jsonl": "jsonl",
     ".parquet": "parquet",
 }
+#: The formats that hold the ranks of the words beside them.
+_KEEP_RANKS = {"npz", "safetensors"}
 _NOT_COMPRESSED = {"npz", "npy", "safetensors", "parquet"}
 
 _FASTTEXT_MAGIC = struct.pack("<i", 793_712_314)
@@ -309,6 +311,17 @@ def save_embedding(
         raise DataError(
             f"{target}: the word {err.object!r} cannot be written as UTF-8; leave it out."
         ) from err
+    warn_of_lost_ranks(embedding, target, kind)
+
+
+def warn_of_lost_ranks(embedding: Embedding, target: Path, kind: str) -> None:
+    """Warn if a file of that format cannot say how frequent the words of the embedding are."""
+    if embedding.is_part and kind not in _KEEP_RANKS:
+        warn(
+            f"{target}: {kind} files do not keep the ranks of the words, which are not the order "
+            f"of the rows in {embedding.name!r}, so that log_frequency of what is read from it "
+            "will be different; save it as .npz or .safetensors to keep them."
+        )
 
 
 def writable_format(target: Path, format: str | None = None) -> str:

@@ -15,6 +15,7 @@ from bayesbias.models.fit_files import load_fit
 from bayesbias.models.fit_files import writable_fit as writable_fit
 from bayesbias.models.fitted_model import Fit
 from bayesbias.models.fitted_model import group_means as group_means
+from bayesbias.models.fitting import ENGINES as ENGINES
 from bayesbias.models.fitting import Engine as Engine
 from bayesbias.models.fitting import fit
 from bayesbias.models.fitting import seconds_to_fit as seconds_to_fit

@@ -31,9 +31,10 @@ from bayesbias._core.validation import at_least, check_jobs, one_of
 from bayesbias._core.wording import quoted
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.contrasts import contrast_weights, flat
+from bayesbias.models.exact.compiled_model import check_exact, exact_supports
 from bayesbias.models.exact.engine import sample_exactly
 from bayesbias.models.fitted_model import Fit
-from bayesbias.models.fitting import Sampling, fit_rows, table_hash
+from bayesbias.models.fitting import ENGINES, Engine, Sampling, fit_rows, table_hash
 from bayesbias.models.model_data import dataset, model_data, prepare_table
 from bayesbias.models.prior_draws import _parameter, outcome_draws
 from bayesbias.models.spec import ModelSpec, load_model
@@ -42,7 +43,7 @@ from bayesbias.numerics.uniformity import clustered_share, holm, uniformity
 from bayesbias.parallel import in_parallel
 
 Truth = Literal["prior", "posterior"]
-Engine = Literal["exact", "nuts"]
+_Engine = Literal["exact", "nuts"]
 
 _CONTRASTS = ("associated - none", "associated - different", "associated - human")
 _LEVELS = {"all": None, "protected_group": "protected_group", "protected_word": "protected_word"}
@@ -292,7 +293,7 @@ def calibrate(
     truth: Truth = "prior",
     truth_model: str | PathLike[str] | ModelSpec | None = None,
     simulations: int = 200,
-    engine: Engine = "exact",
+    engine: Engine = "auto",
     draws: int = 999,
     prob: float = 0.89,
     kind: Kind = "eti",
@@ -332,8 +333,9 @@ def calibrate(
         `Fit.contrasts` are.
     simulations : int, default 200
         The number of simulated tables.
-    engine : {"exact", "nuts"}, default "exact"
-        How to fit. NUTS takes seconds a table, most of it compilation.
+    engine : {"auto", "exact", "nuts"}, default "auto"
+        How to fit, as in `fit`: exactly if the model allows it. NUTS takes seconds a table, most of
+        it compilation. ``settings["engine"]`` of the result says which it was.
     draws : int, default 999
         Posterior draws of each fit. Of NUTS, every fourth is kept, so that they hardly depend on
         each other. Equal-tailed intervals allow for their number.
@@ -398,7 +400,7 @@ def calibrate(
     prior): no departure from calibration is visible.
     """
     one_of("truth", truth, ("prior", "posterior"))
-    one_of("engine", engine, ("exact", "nuts"))
+    one_of("engine", engine, ENGINES)
     check_interval(prob, kind)
     at_least("simulations", simulations, 1)
     _check_draws(draws, prob, kind)
@@ -406,7 +408,7 @@ def calibrate(
     check_jobs(n_jobs)
     spec = load_model(model)
     source = spec if truth_model is None else load_model(truth_model)
-    _check_engine(spec, engine)
+    drawn_by = _chosen_engine(spec, engine)
     rows = prepare_table(table)
     for each in (spec, source):
         model_data(each, rows)
@@ -415,7 +417,7 @@ def calibrate(
         "model": spec.to_dict(),
         "truth": truth,
         "truth_model": source.to_dict(),
-        "engine": engine,
+        "engine": drawn_by,
         "draws": draws,
         "prob": prob,
         "kind": kind,
@@ -433,7 +435,7 @@ def calibrate(
         table=rows,
         posterior=None if truth == "prior" else _posterior(source, rows, seed, folder, progress),
         contrasts=chosen,
-        engine=engine,
+        engine=drawn_by,
         draws=draws,
         prob=prob,
         kind=kind,
@@ -458,16 +460,16 @@ def _check_draws(draws: int, prob: float, kind: Kind) -> None:
         )
 
 
-def _check_engine(spec: ModelSpec, engine: str) -> None:
-    if engine == "exact" and spec.likelihood != "normal":
-        raise SpecError(
-            f"model {spec.name!r} has the likelihood {spec.likelihood!r}; the exact engine is for "
-            "a normal one: use engine='nuts'."
-        )
-    if engine == "nuts":
-        from bayesbias.models.nuts.sampling import check_sampler
+def _chosen_engine(spec: ModelSpec, engine: Engine) -> _Engine:
+    """Return the engine that fits all tables; it depends on the model alone."""
+    if engine == "exact":
+        check_exact(spec)
+    if engine == "exact" or (engine == "auto" and exact_supports(spec) is None):
+        return "exact"
+    from bayesbias.models.nuts.sampling import check_sampler
 
-        check_sampler("nutpie")
+    check_sampler("nutpie")
+    return "nuts"
 
 
 def _check_contrasts(
@@ -535,7 +537,7 @@ def _posterior(
         kept = _kept_arrays(path, names)
         if kept is not None:
             return kept
-    engine: Engine = "exact" if spec.likelihood == "normal" else "nuts"
+    engine = _chosen_engine(spec, "auto")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sampling = Sampling(engine, _TRUTH_DRAWS // 4, chains=4, seed=seed, progress=progress)
@@ -556,7 +558,7 @@ class _Simulated:
     table: pd.DataFrame
     posterior: dict[str, Array] | None
     contrasts: tuple[str, ...]
-    engine: Engine
+    engine: _Engine
     draws: int
     prob: float
     kind: Kind

@@ -83,7 +83,7 @@ class Elpd:
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> bb.fit(table, "baseline", engine="exact", seed=1).waic()
+    >>> bb.fit(table, "baseline", seed=1).waic()
     WAIC -292... (SE 9...), p 1...
     """
 
@@ -531,7 +531,7 @@ def compare(
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> fits = {name: bb.fit(table, name, engine="exact", seed=1)
+    >>> fits = {name: bb.fit(table, name, seed=1)
     ...         for name in ["baseline", "connection"]}
     >>> bb.compare(fits).round().astype({"WAIC": int, "dWAIC": int})
                 WAIC    SE  dWAIC   dSE  pWAIC  weight

@@ -56,7 +56,7 @@ class Diagnostics:
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> bb.fit(table, "baseline", engine="exact", draws=500, seed=1).diagnostics()
+    >>> bb.fit(table, "baseline", draws=500, seed=1).diagnostics()
     2,000 independent draws; Pareto k of the proposals ... (below 0.7 is good). No problem found.
     """
 

@@ -128,7 +128,7 @@ def load_fit(path: str | PathLike[str]) -> Fit:
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> fit = bb.fit(table, "connection", engine="exact", draws=100)
+    >>> fit = bb.fit(table, "connection", draws=100)
     >>> with TemporaryDirectory() as folder:
     ...     fit.save(Path(folder) / "religion.nc")
     ...     again = bb.load_fit(Path(folder) / "religion.nc")

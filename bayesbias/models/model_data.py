@@ -163,13 +163,7 @@ def model_data(spec: ModelSpec, table: pd.DataFrame, *, observed: bool = True) -
 
 def _covariate(spec: ModelSpec, table: pd.DataFrame, name: str) -> Array:
     """Return a column of numbers in standard deviations from its mean, so that one prior does."""
-    if name not in table.columns:
-        raise DataError(
-            f"model {spec.name!r} has a slope for the covariate {name!r}; the table has "
-            f"{quoted([str(c) for c in table.columns], 12)}. Build it with "
-            f"distance_table(..., covariates=[{name!r}]), or add such a column."
-        )
-    return standardised(name, covariate_values(table, name))
+    return standardised(name, covariate_values(table, name, user=spec.name))
 
 
 def standardised(name: str, values: Array) -> Array:

@@ -19,7 +19,7 @@ from bayesbias._core.latex import frame_to_latex
 from bayesbias._core.random import Seed
 from bayesbias._core.validation import at_least, one_of
 from bayesbias._core.wording import capitalized, quoted
-from bayesbias.distances import Duplicates, at_equal
+from bayesbias.distances import Duplicates, at_equal, covariate_values
 from bayesbias.errors import DataError, SpecError, warn
 from bayesbias.models.contrasts import flat, tidy_draws
 from bayesbias.models.fitted_model import Fit
@@ -551,6 +551,9 @@ def fit_paired(
             "such as 'embeddings'."
         )
     given = [prepare_table(table, duplicates=duplicates) for table in (before, after)]
+    for name, table in zip(("before", "after"), given, strict=True):
+        for column in spec.covariates:
+            covariate_values(table, column, what=f"the table {name!r}", user=spec.name)
     tables = _match(given[0], given[1])
     names = tuple(str(table["embedding"].iloc[0]) for table in given)
     joint = fit_rows(

@@ -66,7 +66,7 @@ class Plan:
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> fit = bb.fit(table, "interaction", engine="exact", draws=500, seed=1)
+    >>> fit = bb.fit(table, "interaction", draws=500, seed=1)
     >>> plan = bb.plan_sample_size(fit, width=0.12, simulations=0)
     >>> 6 <= plan.n <= 10
     True
@@ -200,7 +200,7 @@ def plan_sample_size(
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> fit = bb.fit(table, "interaction", engine="exact", draws=500, seed=1)
+    >>> fit = bb.fit(table, "interaction", draws=500, seed=1)
     >>> bb.plan_sample_size(fit, width=0.02, simulations=0, most=500)
     No number of words up to 500 per group gives an 89% interval of 'associated - none' narrower
     than 0.02: it would still be 0.03... wide. The controls limit it, too: add some.

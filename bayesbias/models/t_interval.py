@@ -316,8 +316,8 @@ class _Layout:
         distances = np.divide(total, rows, out=np.full(len(rows), np.nan), where=rows > 0)
         distances = distances.reshape(shape)
         values = np.zeros((*distances.shape, len(names)))
-        for place, name in enumerate(names):
-            values[word, attribute, place] = standardised(name, covariate_values(table, name))
+        for number, name in enumerate(names):
+            values[word, attribute, number] = standardised(name, covariate_values(table, name))
         list_of = _lists(kinds).reindex(attributes.astype("str"))
         connection: dict[tuple[str, str], str] = {}
         pairs = kinds.assign(list=kinds["word_to_compare"].map(list_of))

@@ -76,7 +76,7 @@ def plot_coefficients(
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> ax = bb.plot_coefficients(bb.fit(table, "interaction", engine="exact", draws=500))
+    >>> ax = bb.plot_coefficients(bb.fit(table, "interaction", draws=500))
     >>> [label.get_text() for label in ax.get_yticklabels()][0]
     'associated stereotypes'
 

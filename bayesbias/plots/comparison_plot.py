@@ -54,7 +54,7 @@ def plot_comparison(comparison: pd.DataFrame, *, ax: Axes | None = None) -> Axes
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> fits = {name: bb.fit(table, name, engine="exact", draws=500)
+    >>> fits = {name: bb.fit(table, name, draws=500)
     ...         for name in ["baseline", "connection"]}
     >>> ax = bb.plot_comparison(bb.compare(fits))
     >>> [label.get_text() for label in ax.get_yticklabels()]

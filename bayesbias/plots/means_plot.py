@@ -92,7 +92,7 @@ def plot_means(
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> fit = bb.fit(table, "interaction", engine="exact", draws=500)
+    >>> fit = bb.fit(table, "interaction", draws=500)
     >>> ax = bb.plot_means(fit, by="protected_group")
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['jew', 'christian', 'muslim']

@@ -89,7 +89,7 @@ def plot_predictive_check(
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("demo"), bb.load_study("religion"))
-    >>> fit = bb.fit(table, "interaction", engine="exact", draws=500)
+    >>> fit = bb.fit(table, "interaction", draws=500)
     >>> ax = bb.plot_predictive_check(fit, by="protected_group", draws=50)
     >>> [label.get_text().split()[0] for label in ax.get_yticklabels()]
     ['jew', 'christian', 'muslim']

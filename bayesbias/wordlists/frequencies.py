@@ -94,12 +94,17 @@ def log_frequencies(
     missing = np.flatnonzero(np.isnan(values))
     if not missing.size:
         return values
-    if unknown == "error" or missing.size == len(values):
+    nowhere = missing.size == len(values)
+    if unknown == "error" or nowhere:
+        names = quoted([words[i] for i in missing.tolist()], 12)
+        remedy = (
+            "none of the words that need one has one there; take frequencies from elsewhere."
+            if nowhere
+            else "leave these words out of the study, take frequencies from elsewhere, or give "
+            "unknown_frequency='lowest' to count them as half the smallest frequency there."
+        )
         raise DataError(
-            f"no frequency of {quoted([words[i] for i in missing.tolist()], 12)} in {source.label} "
-            f"(embedding {embedding.name!r}); leave these words out of the study, take "
-            "frequencies from elsewhere, or give unknown_frequency='lowest' to count them as half "
-            "the smallest frequency there."
+            f"no frequency of {names} in {source.label} (embedding {embedding.name!r}); {remedy}"
         )
     values[missing] = source.smallest(embedding) - np.log(2)
     return values

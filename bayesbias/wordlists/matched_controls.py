@@ -330,6 +330,11 @@ def _candidates(
         ]
     else:
         offered = embedding.match(pool, how).distinct()
+        if pool and not len(offered):
+            raise VocabularyError(
+                f"no word of 'pool' ({quoted(pool, 5)}) is in the embedding {embedding.name!r}; "
+                "give words that it has, or other fallbacks."
+            )
         others = [
             (word, row)
             for word, row in zip(offered.found, offered.rows.tolist(), strict=True)

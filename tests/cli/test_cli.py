@@ -74,7 +74,7 @@ def test_machine_readable(run) -> None:
 
 
 def test_only_words_of_the_study_are_read(run, tmp_path: Path, demo: bb.Embedding) -> None:
-    demo.save(tmp_path / "vectors.bin")
+    bb.Embedding(demo.words, demo.vectors).save(tmp_path / "vectors.bin")
     result = run("table", tmp_path / "vectors.bin", "-s", "weat_7", "--format", "csv", "-q")
     expected = run("table", "demo", "-s", "weat_7", "--format", "csv", "-q")
     assert result.out == expected.out.replace("demo,", "vectors,")

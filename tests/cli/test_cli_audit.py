@@ -140,7 +140,7 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
         (("nowhere.bin",), "Error: 'nowhere.bin' is neither a file nor a known embedding."),
         (("--study", "relig"), "Error: "),
         (("--model", "embeddings"), "Error: model 'embeddings' is for several embeddings"),
-        (("--debias", "hard"), "Error: 'debias' is 'hard'; expected one of"),
+        (("--debias", "hard"), "Error: --debias is 'hard'; expected one of"),
         (("--metric", "x"), "Error: 'metric' is 'x'; expected one of"),
         (("--fail-if", "associated > x"), "Error: condition 'associated > x', at character 14: "),
         (

@@ -97,5 +97,5 @@ def test_options_of_glove(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_words_check_reads_json_lines(posts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["words", "check", "weat_7", "--corpus", str(posts), "--samples", "5"]
     assert run(*command) == 2
-    assert "give field=" in capsys.readouterr().err
+    assert "give --field …" in capsys.readouterr().err
     assert run(*command, "--field", "body", "--format", "csv") == 0

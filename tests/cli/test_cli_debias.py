@@ -24,6 +24,19 @@ def test_debias(suffix: str, tmp_path: Path, demo: bb.Embedding) -> None:
     assert not list(tmp_path.glob(".*"))
 
 
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".bin"])
+def test_ranks_are_kept_or_a_warning_names_the_file(
+    suffix: str, tmp_path: Path, demo: bb.Embedding, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / f"after{suffix}"
+    assert run("debias", "demo", str(out), "--ignore", "bolukbasi:gender_specific") == 0
+    told = capsys.readouterr().err
+    is_kept = bool((bb.load_embedding(out).ranks == demo.ranks).all())
+    assert is_kept == (suffix == ".npz")
+    assert told.count("do not keep the ranks") == (not is_kept)
+    assert (f"Warning: {out}: " in told) == (not is_kept)
+
+
 def test_debias_with_lists_of_ones_own(
     tmp_path: Path, demo: bb.Embedding, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,12 +24,6 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 FAST = ["--engine", "exact", "--draws", "200"]
-
-
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as stop:
-        main(list(arguments))
-    return int(stop.value.code or 0)
 
 
 def test_fit_prints_contrasts(table: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -135,28 +130,71 @@ def test_compare_reads_fits(table: str, tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().out.startswith("model,LOO,SE,dLOO")
 
 
+def test_a_saved_fit_is_not_fitted_again(table: str, tmp_path: Path, run: Any) -> None:
+    path = str(tmp_path / "a.nc")
+    assert run("fit", table, *FAST, "-o", path, "-q").code == 0
+    for options in (
+        ["--covariate", "log_frequency", "--draws", "3"],
+        ["--model", "separate", "--where", "connection == 'none'"],
+        ["--duplicates", "keep", "-e", "nuts"],
+        ["--likelihood", "normal", "--residual", "one", "--prior", "co=Normal(0, 1)"],
+        ["--sampler", "pymc", "--chains", "4", "--seed", "0"],
+    ):
+        result = run("fit", path, *options)
+        assert result.code == 2
+        names = {"-e": "--engine"}
+        for name in options[::2]:
+            assert names.get(name, name) in result.err
+        assert f"need a table to fit a model to, and {path} is a fit already" in result.err
+        assert result.out == ""
+    assert run("fit", path, "--by", "protected_group", "--prob", "0.5").code == 0
+    result = run("compare", path, path, "--model", "separate")
+    assert result.code == 2
+    assert "--model needs a table to fit a model to, and these are fits already" in result.err
+
+
+def test_compare_adds_covariates(table: str, tmp_path: Path, run: Any) -> None:
+    rows = bb.read_table(table)
+    rows["x"] = np.random.default_rng(0).normal(size=len(rows))
+    path = tmp_path / "x.csv"
+    bb.write_table(rows, path)
+    options = ["--model", "baseline", "--model", "connection", "--format", "csv", *FAST]
+    options += ["--criterion", "loo"]
+    plain = run("compare", path, *options)
+    added = run("compare", path, *options, "--covariate", "x")
+    assert added.code == plain.code == 0
+    fits = {
+        model: bb.fit(rows, model, covariates=["x"], draws=200)
+        for model in ("baseline", "connection")
+    }
+    wanted = bb.compare(fits, "loo")["LOO"].to_numpy()
+    np.testing.assert_allclose(pd.read_csv(io.StringIO(added.out))["LOO"], wanted)
+    assert (pd.read_csv(io.StringIO(plain.out))["LOO"] != wanted).all()
+    result = run("compare", table, *options, "--covariate", "log_freq")
+    assert result.code == 2
+    assert "Did you mean 'log_frequency'? Build it with bayesbias table --covariate" in result.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["fit", "none.csv"], "there is no file 'none.csv'"),
-        (["fit", "TABLE", "--model", "nonsense"], "'model' is 'nonsense'"),
+        (["fit", "TABLE", "--model", "nonsense"], "--model is 'nonsense'"),
         (["fit", "TABLE", "--out", "fit.csv"], "written to a .nc file"),
         (["fit", "TABLE", "--where", "no_column == 1"], "cannot be read"),
         (["fit", "TABLE", "--where", "protected_group == 'x'"], "leaves no rows"),
         (["fit", "TABLE", "--prior", "co"], "NAME=PRIOR"),
-        (["fit", "TABLE", "--prior", "nope=Normal(0, 1)"], "'priors' has 'nope'"),
+        (["fit", "TABLE", "--prior", "nope=Normal(0, 1)"], "--prior has 'nope'"),
         (["fit", "TABLE", "--contrast", "a - b"], "no 'a' here"),
         (["compare", "TABLE", "TABLE"], "give one table, or fits"),
         (["compare", "TABLE", "--by", "word_to_compare"], "--by is for --criterion loo"),
-        (["compare", "TABLE", "--criterion", "loo", "--by", "attribute"], "'by' is 'attribute'"),
+        (["compare", "TABLE", "--criterion", "loo", "--by", "attribute"], "--by is 'attribute'"),
     ],
 )
-def test_bad_input_is_one_line(
-    table: str, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_is_one_line(table: str, arguments: list[str], message: str, run: Any) -> None:
     given = [table if argument == "TABLE" else argument for argument in arguments]
-    assert run(*given, *FAST, "--quiet") == 2
-    printed = capsys.readouterr()
+    printed = run(*given, *FAST, "--quiet")
+    assert printed.code == 2
     assert message in printed.err
     assert "Traceback" not in printed.err
     assert printed.out == ""
@@ -183,9 +221,7 @@ def test_neutral_is_another_name_of_none(table: str, capsys: pytest.CaptureFixtu
         ("protected_grop == 'a = b'", ["not defined", "Did you mean 'protected_group'?"]),
     ],
 )
-def test_where_lists_what_there_is(
-    table: str, where: str, named: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run("fit", table, "--where", where) == 2
-    err = capsys.readouterr().err
-    assert all(text in err for text in named), err
+def test_where_lists_what_there_is(table: str, where: str, named: list[str], run: Any) -> None:
+    result = run("fit", table, "--where", where)
+    assert result.code == 2
+    assert all(text in result.err for text in named), result.err

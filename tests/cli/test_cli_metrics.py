@@ -124,7 +124,7 @@ def test_rank(capsys: pytest.CaptureFixture[str]) -> None:
         (["metrics", "weat_7", "--out", "no/x.csv"], "the folder no does not exist"),
         (["metrics", "weat_7", "--option", "ddof"], "expected NAME=VALUE"),
         (["metrics", "weat_7", "--option", "ddoff=1"], "Did you mean 'ddof'?"),
-        (["metrics", "weat_7", "--draws", "1"], "'draws' is 1; expected a whole number, 2 or more"),
+        (["metrics", "weat_7", "--draws", "1"], "--draws is 1; expected a whole number, 2 or more"),
         (["rank", "gender", "demo"], "a ranking needs at least two embeddings"),
         (["rank", "gender", "demo", "demo"], "two embeddings are called 'demo'"),
     ],

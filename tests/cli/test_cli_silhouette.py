@@ -265,7 +265,7 @@ def test_words_of_the_lists_are_read_beside_the_first_ones(
 ) -> None:
     demo = bb.load_embedding("demo")
     path = tmp_path / "vectors.txt"
-    demo.save(path)
+    bb.Embedding(demo.words, demo.vectors).save(path)
     monkeypatch.setattr("bayesbias.cli.silhouette._FIRST_WORDS", 4000)
     assert run("silhouette", "weat_7", str(path), *FEW, "--format", "json", "-q") == 0
     [row] = json.loads(capsys.readouterr().out)
@@ -301,12 +301,12 @@ def test_a_query_from_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path)
         (["weat_7", "-m", "weat_s"], "Did you mean 'weat_es'?"),
         (["weat_7", "-m", "ripa"], "the metric 'ripa' has no finite range of values"),
         (["weat_7", "--side", "left"], "'left' is not one of 'targets', 'attributes', 'both'"),
-        (["weat_7", "--runs", "1"], "'runs' is 1; expected a whole number, 2 or more"),
-        (["weat_7", "--chance", "5"], "'chance' is 5; expected a number of random lists, 19 or"),
+        (["weat_7", "--runs", "1"], "--runs is 1; expected a whole number, 2 or more"),
+        (["weat_7", "--chance", "5"], "--chance is 5; expected a number of random lists, 19 or"),
         (["weat_7", "--jobs", "0"], "'--jobs': 0 is not a number of processes"),
         (["weat_7", "--start", "0"], "'--start': 0 is not in the range"),
         (["weat_7", "--step", "0"], "'--step': 0 is not in the range"),
-        (["weat_7", "--value-range", "2", "-2"], "'value_range' is (2.0, -2.0); expected"),
+        (["weat_7", "--value-range", "2", "-2"], "--value-range is (2.0, -2.0); expected"),
         (
             ["weat_7", "-m", "mac", "-m", "weat", "--value-range", "0", "2"],
             "--value-range is of one metric, and there are several --metric",

@@ -180,7 +180,7 @@ def test_a_corpus_is_counted_when_all_else_is_there(
         (("--pipeline", "en_core_web_sm"), "--pipeline tags the words of a corpus"),
         (("--out", "nowhere/folder"), "the folder nowhere does not exist"),
         (("--out", "pyproject.toml"), "pyproject.toml is a file; give the name of a folder"),
-        (("--samples", "0"), "'samples' is 0"),
+        (("--samples", "0"), "--samples is 0"),
     ],
 )
 def test_bad_options(

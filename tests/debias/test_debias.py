@@ -595,6 +595,15 @@ def test_mapped_embeddings_go_to_files(emb: bb.Embedding, tmp_path: Path) -> Non
     np.testing.assert_array_equal(after.vectors, debiaser.transform(emb).vectors)
 
 
+def test_ranks_that_a_file_does_not_keep_are_told(emb: bb.Embedding, tmp_path: Path) -> None:
+    ranked = bb.Embedding(emb.words, emb.vectors, "ranked", ranks=np.arange(len(emb)) + 5)
+    debiaser = fitted("hard_debias", emb)
+    with pytest.warns(BayesBiasWarning, match="after.npy: npy files do not keep the ranks"):
+        after = debiaser.transform(ranked, out=tmp_path / "after.npy")
+    assert after.ranks[0] == 5
+    assert bb.load_embedding(tmp_path / "after.npy").ranks[0] == 1
+
+
 def interrupted(monkeypatch: pytest.MonkeyPatch, blocks: int, error: BaseException) -> list[int]:
     """Let writing fail after some blocks; return where the sizes of blocks are noted."""
     monkeypatch.setattr(base, "_BLOCK", 16)

@@ -117,6 +117,15 @@ def test_gaps_are_named_when_used(table: pd.DataFrame) -> None:
 def test_what_is_no_covariate(table: pd.DataFrame) -> None:
     with pytest.raises(SpecError, match="no covariate 'nrom'.*Did you mean 'norm'"):
         covariate_values(table, "nrom")
+    without = table.drop(columns=list(COVARIATES), errors="ignore").assign(mood="good")
+    message = (
+        r"numeric columns are none. Did you mean 'log_frequency'\? Build it with "
+        r"distance_table\(..., covariates=\['log_frequency'\]\)"
+    )
+    with pytest.raises(SpecError, match=message):
+        covariate_values(without, "log_freqency")
+    with pytest.raises(SpecError, match=r"covariates=\['norm'\]"):
+        covariate_values(without, "norm")
     with pytest.raises(SpecError, match="no covariate 'cosine_distance'"):
         covariate_values(table, "cosine_distance")
     with pytest.raises(DataError, match="'mood' is of the type .*; expected numbers"):

@@ -7,6 +7,7 @@ import gzip
 import io
 import struct
 import tracemalloc
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -812,6 +813,23 @@ def test_files_of_ours_keep_ranks(tmp_path: Path, embedding: bb.Embedding, suffi
     np.testing.assert_array_equal(again.ranks, part.ranks)
     one = bb.load_embedding(path, words=part.words[-1:], matching=Matching(("exact",)))
     assert one.ranks.tolist() == part.ranks[-1:].tolist()
+
+
+@pytest.mark.parametrize(
+    "suffix", [".npy", ".bin", ".txt", ".vec", ".txt.gz", ".csv", ".tsv", ".jsonl", ".parquet"]
+)
+def test_lost_ranks_are_told(tmp_path: Path, embedding: bb.Embedding, suffix: str) -> None:
+    part = embedding.subset(embedding.words[1:])
+    message = rf"a\{suffix}: .* do not keep the ranks .* save it as .npz or .safetensors"
+    with pytest.warns(BayesBiasWarning, match=message):
+        part.save(tmp_path / f"a{suffix}")
+    again = bb.load_embedding(tmp_path / f"a{suffix}")
+    assert again.words == part.words
+    assert part.ranks[0] == 2
+    assert again.ranks[0] == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        embedding.subset(embedding.words[:2]).save(tmp_path / f"b{suffix}")
 
 
 def test_damaged_ranks(tmp_path: Path) -> None:

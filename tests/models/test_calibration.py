@@ -17,7 +17,7 @@ from simulated import simulated_table
 
 import bayesbias as bb
 from bayesbias._core.array_types import Array
-from bayesbias.errors import BayesBiasWarning, DataError, SpecError
+from bayesbias.errors import BayesBiasWarning, DataError, EngineError, SpecError
 from bayesbias.models import calibration as module
 from bayesbias.models.exact.engine import sample_exactly
 from bayesbias.models.model_data import ModelData
@@ -197,6 +197,25 @@ def test_nuts(table: pd.DataFrame) -> None:
     assert found.settings["engine"] == "nuts"
 
 
+def test_the_engine_is_exact_where_the_model_allows_it(
+    table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    auto, exact = (
+        bb.calibrate("separate", table, simulations=2, draws=50, **options)
+        for options in ({}, {"engine": "exact"})
+    )
+    assert auto.settings == exact.settings
+    assert auto.settings["engine"] == "exact"
+    pd.testing.assert_frame_equal(auto.ranks, exact.ranks)
+    # Of a model with another likelihood NUTS is chosen before the first table is drawn.
+    chosen = []
+    monkeypatch.setattr(module, "_run", lambda study, *_: chosen.append(study.engine) or {})
+    monkeypatch.setattr(module, "_collect", lambda study, results, settings: settings)
+    student = bb.load_model("crossed").vary(likelihood="student_t")
+    assert bb.calibrate(student, table, simulations=2)["engine"] == "nuts"
+    assert chosen == ["nuts"]
+
+
 # Long runs
 
 
@@ -304,8 +323,8 @@ def test_bad_input(table: pd.DataFrame) -> None:
         with pytest.raises(SpecError, match=message):
             bb.calibrate("crossed", table, **options)  # type: ignore[arg-type]
     student = bb.load_model("crossed").vary(likelihood="student_t")
-    with pytest.raises(SpecError, match="use engine='nuts'"):
-        bb.calibrate(student, table)
+    with pytest.raises(EngineError, match="the exact engine cannot fit model 'crossed'"):
+        bb.calibrate(student, table, engine="exact")
 
 
 def test_a_model_without_connections(table: pd.DataFrame) -> None:

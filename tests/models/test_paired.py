@@ -320,6 +320,17 @@ def test_what_a_change_can_be_asked_for(rng: np.random.Generator) -> None:
         paired.changes(by="embedding")
 
 
+@pytest.mark.parametrize("lacking", ["before", "after"])
+def test_the_table_without_a_covariate_is_named(lacking: str, rng: np.random.Generator) -> None:
+    before = simulated_table(3)
+    tables = {"before": before, "after": after_of(before, rng)}
+    for name, table in tables.items():
+        if name != lacking:
+            tables[name] = table.assign(x=rng.normal(size=len(table)))
+    with pytest.raises(SpecError, match=f"the table '{lacking}' has no covariate 'x'"):
+        bb.fit_paired(**tables, model=plain_model(), covariates=["x"], draws=50)
+
+
 def test_tables_that_do_not_go_together(rng: np.random.Generator) -> None:
     before = simulated_table(3)
     after = after_of(before, rng)

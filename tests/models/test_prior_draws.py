@@ -218,7 +218,7 @@ def test_distances_make_no_difference(table: pd.DataFrame, distance: object) -> 
 def test_distances_of_duplicates_and_replicates_make_no_difference(table: pd.DataFrame) -> None:
     expected = prior_draws(table, "crossed", draws=5)
     again = pd.concat([table, table.head(3).assign(cosine_distance=np.nan)])
-    with pytest.warns(BayesBiasWarning, match="3 of .* rows are duplicates and left out"):
+    with pytest.warns(BayesBiasWarning, match="3 of .* rows are duplicates and were left out"):
         assert prior_draws(again, "crossed", draws=5).identical(expected)
     noisy = table.assign(cosine_distance=table["cosine_distance"] / 2)
     replicates = pd.concat([table.assign(replicate="a"), noisy.assign(replicate="b")])
@@ -240,7 +240,7 @@ def test_bad_input(table: pd.DataFrame) -> None:
         prior_draws(table, seed=-1)
     with pytest.raises(DataError, match="compares embeddings"):
         prior_draws(table, "embeddings")
-    with pytest.warns(BayesBiasWarning, match="3 of .* rows are duplicates and left out"):
+    with pytest.warns(BayesBiasWarning, match="3 of .* rows are duplicates and were left out"):
         prior = prior_draws(pd.concat([table, table.head(3)]), draws=2)
     assert prior.sizes["row"] == len(table)
     kept = prior_draws(pd.concat([table, table.head(3)]), draws=2, duplicates="keep")

@@ -97,6 +97,11 @@ def test_a_match_that_cannot_be_had_is_told(demo: bb.Embedding) -> None:
     assert "outside the caliper" in matched.summary()
 
 
+def test_a_pool_without_a_known_word_is_refused(demo: bb.Embedding) -> None:
+    with pytest.raises(VocabularyError, match=r"no word of 'pool' \('xqzz'\) is in the embedding"):
+        bb.load_study("race").match_controls(demo, pool=["xqzz"])
+
+
 def test_a_study_without_neutral_words(demo: bb.Embedding) -> None:
     study = bb.Study("few", {"a": ["he"], "b": ["she"]}, {"a": ["engineer"], "b": ["nurse"]}, {})
     matched = study.match_controls(demo, ratio=3)

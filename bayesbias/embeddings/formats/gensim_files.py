@@ -30,7 +30,7 @@ def read_pickled(path: Path, wanted: Wanted, *, trust: bool) -> Rows:
         raise DataError(
             f"{path}: this is a pickle, as gensim's save() writes it, and opening a pickle runs "
             "whatever code its author put in. If you made the file or trust its source, pass "
-            "trust=True (on the command line: --trust)."
+            "trust=True."
         )
     from gensim.utils import SaveLoad
 

@@ -245,4 +245,4 @@ def remedy(intact: int) -> str:
     """Say what to do about a truncated file of which so many rows are intact."""
     if not intact:
         return "download it again."
-    return f"download it again, or read the intact rows with limit={intact} (--limit {intact})."
+    return f"download it again, or read the intact rows with limit={intact}."

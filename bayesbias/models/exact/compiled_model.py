@@ -91,12 +91,7 @@ class Design:
 
 def layout(spec: ModelSpec, data: ModelData) -> Layout:
     """Lay the parameters of a model out, or say why the model is not of this kind."""
-    reason = exact_supports(spec)
-    if reason is not None:
-        raise EngineError(
-            f"the exact engine cannot fit model {spec.name!r}: {reason}; use engine='auto' or "
-            "engine='nuts'."
-        )
+    check_exact(spec)
     places: dict[bool, dict[str, slice]] = {True: {}, False: {}}
     end = {True: 0, False: 0}
     priors: list[Prior] = []
@@ -108,6 +103,16 @@ def layout(spec: ModelSpec, data: ModelData) -> Layout:
         if scale:
             priors += [p.prior] * size
     return Layout(places[False], places[True], end[False], end[True], priors)
+
+
+def check_exact(spec: ModelSpec) -> None:
+    """Refuse a model that the exact engine cannot fit."""
+    reason = exact_supports(spec)
+    if reason is not None:
+        raise EngineError(
+            f"the exact engine cannot fit model {spec.name!r}: {reason}; use engine='auto' or "
+            "engine='nuts'."
+        )
 
 
 def exact_supports(spec: ModelSpec) -> str | None:

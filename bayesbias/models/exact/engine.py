@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -15,6 +16,7 @@ from bayesbias._core.array_types import Array, Codes
 from bayesbias._core.blocks import keep_freed_memory
 from bayesbias._core.progress import progress_bar
 from bayesbias._core.threads import single_threaded_algebra
+from bayesbias._core.wording import waiting_time
 from bayesbias.errors import DataError
 from bayesbias.models.exact.compiled_model import Compiled, compile_model, parent_index
 from bayesbias.models.exact.gaussian_block import START, Block, DrawOrder
@@ -34,11 +36,15 @@ _FEWEST_POINTS = 250
 _POINTS_PER_PAIR = 3
 _MOST_POINTS = 2000
 _FEW_UNKNOWNS = 12
-#: Multiplications in a second, roughly; only for the estimate of the time left.
-_SPEED = 3e9
+# Only for the estimate of the time, roughly: multiplications in a second, in products of matrices;
+# how many of them take as long as one in the elimination of a unit, whose matrices are small; and
+# how many take as long as drawing a coefficient.
+_SPEED = 1e10
+_SMALL_MATRICES = 5.0
+_OF_COEFFICIENT = 300.0
 _OVERHEAD = 0.3  # seconds, however small the table
-_LONG = 60.0
-_SILENT = 10.0  # seconds after which a bar is shown in any case
+_SILENT = 10.0  # seconds: what takes longer has a bar
+_MORE = 1.25  # times what was done, if it is more than expected: what is now expected
 _BAND = 1.5  # on the log scale
 #: Coefficients of attributes that take more than this are kept in single precision.
 _LARGE = 100_000_000
@@ -89,14 +95,19 @@ def sample_exactly(
         _put(result, where.scales, slice(None), np.array([s]), prior)
     with ExitStack() as stack:
         stack.enter_context(single_threaded_algebra())
-        advance = _bar(stack, compiled, draws, progress)
+        bar = _Bar(stack, compiled, draws, progress)
         for block in compiled.blocks:
-            unknowns = _draw_unknowns(spec, block, draws, rng, quality, advance)
+            bar.begin_part()
+            unknowns = _draw_unknowns(spec, block, draws, rng, quality, bar.advance)
             # With fewer draws of the scales than asked for, each has several of the coefficients.
             repeats = -(-draws // len(unknowns))
             of_draw = DrawOrder(len(unknowns)).unknowns(draws)
             _put(result, where.scales, slice(None), block.scales, unknowns[of_draw])
-            put = partial(_put_draws, result, where.coefficients, block.coefficients, advance)
+            bar.begin_part()
+            work = _work_of_draw(block, repeats)
+            put = partial(
+                _put_draws, result, where.coefficients, block.coefficients, bar.advance, work
+            )
             block.draw(unknowns, rng, put, repeats)
     for p in spec.parameters:
         for parent in p.prior.mean:
@@ -116,19 +127,20 @@ def _draw_unknowns(
     draws: int,
     rng: np.random.Generator,
     quality: dict[str, float | str],
-    advance: Callable[[int], None],
+    advance: Callable[[float], None],
 ) -> Array:
     """Draw the scales of a block: as many as its cost allows, none twice."""
     distinct = _n_scales(block, draws)
     if not len(block.scales):
         return np.zeros((distinct, 0))
+    work = _work_of_evaluation(block)
     target = Target(
         block.log_density,
         np.full(len(block.scales), block.floor + START),
         gradient=block.gradient,
         lower=np.full(len(block.scales), block.floor + 0.5),
         upper=np.full(len(block.scales), block.floor + START + 10.0),
-        advance=advance,
+        advance=lambda evaluations: advance(evaluations * work),
     )
     drawn = draw_scales(target, distinct, rng, pilot=_n_pilot(block))
     if _has_no_bottom(drawn.draws - block.floor):
@@ -173,52 +185,94 @@ def _n_pilot(block: Block) -> int:
 
 def estimated_seconds(compiled: Compiled, draws: int) -> float:
     """Return roughly how long drawing takes."""
-    total = 0.0
-    for block in compiled.blocks:
-        # The proposals for each draw of the scales, the pilot's, and those of the search, whose
-        # gradients cost more. A coefficient takes as long as some hundred multiplications.
-        n = len(block.scales)
-        # Of many scales some are close to zero, and the proposal has to be adapted again.
-        rounds = 3 if n <= _FEW_UNKNOWNS else 9
-        evaluations = (4 + n / 5) * _n_scales(block, draws) + rounds * _n_pilot(block) + 60 * n
-        total += evaluations * block.cost + draws * 300.0 * len(block.coefficients)
-    return total / _SPEED + _OVERHEAD
+    parts = [_expected_work(block, draws) for block in compiled.blocks]
+    return sum(map(sum, parts)) / _SPEED + _OVERHEAD
 
 
-def _bar(stack: ExitStack, compiled: Compiled, draws: int, progress: bool) -> Callable[[int], None]:
-    """Return a function that advances a bar: at once if the work is long, or when it gets long."""
-    seconds = estimated_seconds(compiled, draws)
-    if seconds > _LONG / 6:
-        _log.info("the exact engine needs about %.0f seconds", seconds)
-    is_long = seconds > _LONG
-    text = f"drawing, about {seconds / 60:.0f} minutes" if is_long else "drawing"
-    began = time.monotonic()
-    bar: Callable[[float], None] | None = None
-    lock = Lock()  # several threads advance the bar
+def _expected_work(block: Block, draws: int) -> tuple[float, float]:
+    """Return how many multiplications drawing the scales and the coefficients takes, roughly."""
+    n, distinct = len(block.scales), _n_scales(block, draws)
+    # The pilot's points, the proposals for each draw, and those of the search, whose gradients cost
+    # more. Of many scales some are close to zero, and the proposal has to be adapted again.
+    pilots = 0 if not n else 1 if n <= _FEW_UNKNOWNS else 5
+    evaluations = pilots * _n_pilot(block) + (2 + n / 8) * distinct * bool(n) + 60 * n
+    repeats = -(-draws // distinct)
+    of_coefficients = repeats * distinct * _work_of_draw(block, repeats)
+    return evaluations * _work_of_evaluation(block), of_coefficients
 
-    def advance(amount: int) -> None:
-        nonlocal bar
-        with lock:
-            # Scales that are hard to draw take longer than anyone can say beforehand.
-            if bar is None and (is_long or time.monotonic() - began > _SILENT):
-                opened = progress_bar(text, total=None, show=progress, unit="steps")
-                bar = stack.enter_context(opened)
-            if bar is not None:
-                bar(amount)
 
-    return advance
+def _work_of_evaluation(block: Block) -> float:
+    """Return how many multiplications in large matrices take as long as to solve a block once."""
+    small = sum(n * k * k * (k + m) for n, k, m in (cluster.shape for cluster in block.clusters))
+    return block.cost + (_SMALL_MATRICES - 1) * small
+
+
+def _work_of_draw(block: Block, repeats: int) -> float:
+    """Return how many multiplications a draw of the coefficients takes, roughly."""
+    # The draws with the same scales share a solution, which takes longer than a density.
+    return _OF_COEFFICIENT * len(block.coefficients) + 1.5 * _work_of_evaluation(block) / repeats
+
+
+class _Bar:
+    """A bar of the work of drawing, which is shown at once if it is long, or when it gets long.
+
+    The work has two parts for each block, the scales and the coefficients; it is counted in
+    multiplications, as it is estimated. Scales that are hard to draw take more evaluations than
+    anyone can say beforehand. What is expected of the part then grows, so that the bar is not full
+    before the work is done.
+    """
+
+    def __init__(self, stack: ExitStack, compiled: Compiled, draws: int, show: bool) -> None:
+        seconds = estimated_seconds(compiled, draws)
+        is_long = seconds > _SILENT
+        if is_long:
+            _log.info("the exact engine needs about %s", waiting_time(seconds))
+        self._text = f"drawing, about {waiting_time(seconds)}" if is_long else "drawing"
+        self._opens = -np.inf if is_long else time.monotonic() + _SILENT
+        self._stack, self._show = stack, show
+        self._later: deque[tuple[float, float]] = deque()
+        for block in compiled.blocks:
+            scales, coefficients = _expected_work(block, draws)
+            self._later += [(scales, _MORE), (coefficients, 1.0)]
+        self._before, self._now = 0.0, 0.0
+        self._expected, self._more = 0.0, 1.0
+        self._shown = 0.0
+        self._advance: Callable[[float], None] | None = None
+        self._lock = Lock()  # several threads advance the bar
+
+    def begin_part(self) -> None:
+        """Go to the next part of the work; of the last one, what it took is known now."""
+        self._before, self._now = self._before + self._now, 0.0
+        self._expected, self._more = self._later.popleft()
+
+    def advance(self, work: float) -> None:
+        """Count some work of this part."""
+        with self._lock:
+            self._now += work
+            if self._advance is None:
+                if time.monotonic() < self._opens:
+                    return
+                bar = progress_bar(self._text, total=1.0, show=self._show, unit="share")
+                self._advance = self._stack.enter_context(bar)
+            done = self._before + self._now
+            of_part = max(self._expected, self._more * self._now)
+            total = self._before + of_part + sum(expected for expected, _ in self._later)
+            share = max(self._shown, done / total)  # a bar that goes back would be odd
+            self._advance(share - self._shown)
+            self._shown = share
 
 
 def _put_draws(
     result: dict[str, Array],
     places: dict[str, slice],
     coefficients: Codes,
-    advance: Callable[[int], None],
+    advance: Callable[[float], None],
+    work: float,
     numbers: Codes,
     values: Array,
 ) -> None:
     """Put draws of a block's coefficients where they belong; those beyond the last are left out."""
-    advance(len(numbers))
+    advance(len(numbers) * work)
     draws = len(next(iter(result.values())))
     asked = numbers < draws
     if not asked.all():
