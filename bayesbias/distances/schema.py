@@ -366,7 +366,7 @@ def _without_duplicates(table: pd.DataFrame) -> pd.DataFrame:
             "pair has one class and one connection."
         )
     warn(
-        f"{int(same.sum()):,} of {len(table):,} rows are duplicates and were left out; "
-        "duplicates='keep' when the table is read keeps them"
+        f"{int(same.sum()):,} of {len(table):,} rows are duplicates and were left out; to "
+        "keep them, read the table with duplicates='keep'"
     )
     return table[~same].reset_index(drop=True)

@@ -16,7 +16,7 @@ from bayesbias.cli.messages import in_options
 @pytest.mark.parametrize(
     ("command", "message", "expected"),
     [
-        ("fit", "(duplicates='keep' keeps them)", "(--duplicates keep keeps them)"),
+        ("fit", "read it with duplicates='keep'", "read it with --duplicates keep"),
         ("fit", "use engine='auto' or engine='nuts'.", "use --engine auto or --engine nuts."),
         ("-v fit x.csv", "with sampler='nutpie'", "with --sampler nutpie"),
         ("words check", "give field=…, such as field='a'.", "give --field …, such as --field a."),
@@ -57,5 +57,5 @@ def test_errors_and_warnings_name_options(tmp_path: Path, run: Any) -> None:
     result = run("fit", path, "--draws", "50", "-q", "--covariate", "log_freq")
     assert "Did you mean 'log_frequency'? Build it with bayesbias table --covariate" in result.err
     result = run("fit", path, "--draws", "50", "--model", "baseline")
-    told = f"{len(rows):,} of {2 * len(rows):,} rows are duplicates and were left out "
-    assert f"Warning: {told}(--duplicates keep keeps them)\n" in result.err
+    told = f"{len(rows):,} of {2 * len(rows):,} rows are duplicates and were left out"
+    assert f"Warning: {told}; to keep them, read the table with --duplicates keep\n" in result.err

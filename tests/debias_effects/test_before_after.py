@@ -825,7 +825,7 @@ def test_other_frequencies_and_covariates(demo: bb.Embedding, small: bb.Study) -
     # The length that vectors had before: hard debiasing scales them to one.
     lengths = table.groupby("embedding", observed=True)["norm"].agg(["min", "max"])
     assert lengths.loc["before"].equals(lengths.loc["after"])
-    assert "At equal frequency and norm: " in found.summary()
+    assert "At equal frequency and vector norm: " in found.summary()
 
 
 def test_covariates_that_are_refused(demo: bb.Embedding, small: bb.Study) -> None:
