@@ -98,7 +98,7 @@ def log_frequencies(
     if unknown == "error" or nowhere:
         names = quoted([words[i] for i in missing.tolist()], 12)
         remedy = (
-            "none of the words that need one has one there; take frequencies from elsewhere."
+            "none of the words has one; take frequencies from elsewhere."
             if nowhere
             else "leave these words out of the study, take frequencies from elsewhere, or give "
             "unknown_frequency='lowest' to count them as half the smallest frequency there."

@@ -84,7 +84,7 @@ def test_a_bar_is_not_full_while_scales_take_more_than_expected(
         assert sum(steps) == pytest.approx(first / (first + later))
 
 
-def test_the_estimate_counts_draws_scales_and_coefficients() -> None:
+def test_the_estimate_grows_with_the_table() -> None:
     spec = bb.load_model("interaction")
     sizes = ((4, 8), (12, 40), (40, 300))
     few, more, many = (
