@@ -14,7 +14,7 @@ import pandas as pd
 from bayesbias._core.array_types import Array
 from bayesbias._core.constants import EQUAL
 from bayesbias._core.latex import frame_to_latex
-from bayesbias._core.wording import quoted
+from bayesbias._core.wording import kind_of, quoted
 from bayesbias.distances import at_equal
 from bayesbias.errors import SpecError
 from bayesbias.models.contrasts import flat
@@ -213,6 +213,8 @@ def overview(
     if not isinstance(rope, int | float) or not rope > 0:
         raise SpecError(f"'rope' is {rope!r}; expected a number above zero.")
     fit = as_fit(fit, table)
+    if before is not None and not isinstance(before, Fit):
+        raise SpecError(f"'before' is {kind_of(before)}; expected what fit() returns.")
     for one in [fit, *([before] if before is not None else [])]:
         array = one.expected(["word_to_compare"])
         if set(array.dims[2:]) != {"protected_word", "connection"}:
