@@ -55,12 +55,29 @@ def layout(study: str, neutral: int | None = None) -> pd.DataFrame:
     return table[(table["connection"] != "none") | table["word_to_compare"].isin(words)]
 
 
-def two_embeddings() -> pd.DataFrame:
-    """Return a table of both demo embeddings, with few neutral controls: each fit takes seconds."""
+def two_embeddings(per_group: int | None = None, controls: int | None = None) -> pd.DataFrame:
+    """Return a table of both demo embeddings, with 20 neutral controls: each fit takes seconds.
+
+    With so many protected words of each group, and controls of each kind, if they are given.
+    """
     names, study = ("demo", "demo-100d"), bb.load_study("religion")
     tables = [bb.distance_table(bb.load_embedding(name), study) for name in names]
-    words = layout("religion", neutral=20)["word_to_compare"].unique()
-    return pd.concat([table[table["word_to_compare"].isin(words)] for table in tables])
+    pairs = layout("religion", neutral=20)
+    if per_group is not None:
+        words = pairs.drop_duplicates("protected_word").groupby("protected_group", observed=True)
+        pairs = pairs[pairs["protected_word"].isin(words.head(per_group)["protected_word"])]
+    attributes = pairs.drop_duplicates("word_to_compare")
+    if controls is not None:
+        is_control = attributes["connection"].isin(["human", "none"])
+        some = attributes[is_control].groupby("connection", observed=True).head(controls)
+        attributes = pd.concat([attributes[~is_control], some])
+    return pd.concat(
+        table[
+            table["protected_word"].isin(pairs["protected_word"].unique())
+            & table["word_to_compare"].isin(attributes["word_to_compare"])
+        ]
+        for table in tables
+    )
 
 
 def markdown(frame: pd.DataFrame) -> str:
@@ -284,7 +301,8 @@ def main() -> None:
         fill("embeddings", markdown(joint))
     if "nuts" in given.only:
         single = calibrated(models, "nuts", nuts, out, jobs, table)
-        joint = calibrated([JOINT], "nuts", nuts, out, jobs, two_embeddings())
+        smaller = two_embeddings(per_group=2, controls=6)
+        joint = calibrated([JOINT], "nuts", nuts, out, jobs, smaller)
         fill("nuts", markdown(pd.concat([single, joint])))
     if "wrong" in given.only:
         fill("wrong", misspecified(with_contrasts, min(simulations, 200), out, jobs))
