@@ -16,6 +16,16 @@ SectionBlocks: TypeAlias = Iterator[str | Block]
 
 #: A difference of distances with its interval.
 DIFFERENCE = Column(title="Difference", interval=("lower", "upper"), reference=0.0, places=2)
+#: The same at equal frequency.
+AT_EQUAL_FREQUENCY = Column(
+    title="At equal frequency",
+    interval=("equal_lower", "equal_upper"),
+    reference=0.0,
+    places=2,
+    brief=True,
+    note="The difference if all attributes were equally frequent, estimated by the same model with "
+    "a slope on log frequency.",
+)
 
 # A figure of more bytes, such as one with a dot for each of many thousand distances, is shown as
 # PNG.
@@ -34,6 +44,7 @@ def figure(files: FigureFiles, caption: str, alt: str, hint: str = "") -> Figure
 def with_data(contrasts: pd.DataFrame) -> pd.DataFrame:
     """Return contrasts without the numbers that rest on no distance, but on other words alone."""
     numbers = ["mean", "lower", "upper", "prob_negative", "prob_in_rope"]
+    numbers += ["equal_mean", "equal_lower", "equal_upper"]
     shown = contrasts.copy()
     shown.loc[shown["verdict"] == "", numbers] = float("nan")
     return shown

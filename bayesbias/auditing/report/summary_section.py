@@ -10,7 +10,12 @@ from bayesbias._core.plugins import title_of
 from bayesbias._core.wording import capitalized
 from bayesbias.auditing.audit_result import Audit, AuditPart
 from bayesbias.auditing.report.difference_text import OTHERS
-from bayesbias.auditing.report.section_blocks import DIFFERENCE, SectionBlocks, figure
+from bayesbias.auditing.report.section_blocks import (
+    AT_EQUAL_FREQUENCY,
+    DIFFERENCE,
+    SectionBlocks,
+    figure,
+)
 from bayesbias.auditing.report.summary_text import across
 from bayesbias.html import Column, Notice, Table, literal
 from bayesbias.metrics import METRICS
@@ -52,13 +57,16 @@ def in_short(audit: Audit) -> SectionBlocks:
                 warned=len(part.list_warnings),
             )
         )
+    shown = pd.concat(rows)
+    adjusted = shown["equal_mean"].notna().any()
     yield Table(
-        pd.concat(rows),
+        shown,
         f"Own stereotypes compared with {OTHERS[against]}, over all words; negative: closer.",
         {
             "embedding": "Embedding",
             "study": "Study",
             "mean": DIFFERENCE,
+            **({"equal_mean": AT_EQUAL_FREQUENCY} if adjusted else {}),
             "closer": "Words closer",
             "lead": "Model",
             "warned": Column(title="List warnings", places=0),
