@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any, TypeAlias
 
 from bayesbias._core.random import Seed, as_seed
-from bayesbias._core.validation import at_least, check_jobs, named, positive
+from bayesbias._core.validation import at_least, check_jobs, named, one_of, positive
 from bayesbias._core.wording import quoted
 from bayesbias.auditing.audit_inputs import check_distinct
 from bayesbias.debias import DEBIASERS
@@ -17,6 +17,7 @@ from bayesbias.errors import SpecError
 from bayesbias.metrics import Metric, MetricLike, as_metrics
 from bayesbias.models import MODELS, ModelSpec, load_model
 from bayesbias.numerics.intervals import check_interval
+from bayesbias.wordlists import Frequencies, FrequencySource, Unknown, frequency_source
 
 #: The model that leads, chosen by how often its intervals contain the true value.
 LEAD = "interaction"
@@ -33,6 +34,8 @@ class Options:
     debias: tuple[str, ...]
     confirm: bool
     silhouettes: bool
+    frequencies: FrequencySource
+    unknown_frequency: Unknown
     draws: int
     seed: int
     prob: float
@@ -49,6 +52,8 @@ class Options:
         debias: str | Iterable[str],
         confirm: bool,
         silhouettes: bool,
+        frequencies: Frequencies,
+        unknown_frequency: Unknown,
         draws: int,
         seed: Seed,
         prob: float,
@@ -60,6 +65,7 @@ class Options:
         check_interval(prob, "hdi")
         check_jobs(n_jobs)
         given = (debias,) if isinstance(debias, str) else tuple(debias)
+        one_of("unknown_frequency", unknown_frequency, ("error", "lowest"))
         methods = tuple(named("debias", name, DEBIASERS) for name in given)
         check_distinct("debias", methods)
         return cls(
@@ -68,6 +74,9 @@ class Options:
             debias=methods,
             confirm=bool(confirm),
             silhouettes=bool(silhouettes),
+            # Words are matched with counts as each embedding matches them.
+            frequencies=frequency_source(frequencies, None),
+            unknown_frequency=unknown_frequency,
             draws=at_least("draws", draws, 100),
             seed=as_seed(seed),
             prob=float(prob),
@@ -93,6 +102,8 @@ class Options:
             "debias": list(self.debias),
             "confirm": self.confirm,
             "silhouettes": self.silhouettes,
+            "frequencies": self.frequencies.label,
+            "unknown_frequency": self.unknown_frequency,
             "draws": self.draws,
             "prob": self.prob,
             "rope": self.rope,

@@ -104,9 +104,11 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen["models"] is None
     assert "metrics" not in seen
     assert (seen["confirm"], seen["silhouettes"], seen["force"]) == (True, True, False)
+    assert (seen["frequencies"], seen["unknown_frequency"]) == ("rank", "error")
     run("audit", "a.txt", "b=c.txt", "-s", "gender", "-s", "race", "--debias", "leace", "--debias",
         "inlp", "--model", "crossed", "-m", "mac", "--no-confirm", "--no-silhouettes", "--force",
         "--seed", 3, "--prob", 0.5, "--jobs", 2, "--threshold", 0.1, "--rope", 0.1, "-q",
+        "--frequencies", "counts.csv", "--unknown-frequency", "LOWEST",
         "--limit", 9, "--trust", "--fallback", "exact", "--fail-if", "a",
         "--fail-if", "b")  # fmt: skip
     assert [(given.name, given.source) for given in seen["embedding"]] == [
@@ -126,6 +128,8 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
         "n_jobs": 2,
         "rope": 0.1,
         "progress": False,
+        "frequencies": "counts.csv",
+        "unknown_frequency": "lowest",
         "limit": 9,
         "trust": True,
         "fail_if": ("a", "b"),
@@ -142,6 +146,7 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
         (("--model", "embeddings"), "Error: model 'embeddings' is for several embeddings"),
         (("--debias", "hard"), "Error: 'debias' is 'hard'; expected one of"),
         (("--metric", "x"), "Error: 'metric' is 'x'; expected one of"),
+        (("--frequencies", "rnk"), "Error: frequencies='rnk' is neither a file nor one of 'rank'"),
         (("--fail-if", "associated > x"), "Error: condition 'associated > x', at character 14: "),
         (
             ("--fail-if", "associated > 1 with P > 0.5 for word imm"),
