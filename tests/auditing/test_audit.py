@@ -339,6 +339,24 @@ def test_groups_without_stereotypes_are_not_judged(
     assert page.count("<p>Own stereotypes compared with ") == 3
 
 
+def test_without_frequencies_there_is_nothing_at_equal_frequency(
+    wood: bb.Embedding, trees: bb.Study, sketched: None
+) -> None:
+    order = sorted(range(len(wood)), key=lambda row: wood.words[row])
+    sorted_ = bb.Embedding([wood.words[row] for row in order], wood.vectors[order], "sorted")
+    found = bb.audit(sorted_, trees, out="sorted", **FAST)
+    assert found.contrasts["equal_mean"].isna().all()
+    assert all(row["equal_mean"] is None for row in found.results["parts"][0]["contrasts"])
+    paper = found.folder / "paper"
+    texts = [path.read_text("utf-8") for path in paper.iterdir()]
+    texts += [found.summary(), bb.model_card(found), found.to_latex()]
+    assert not [text for text in texts if "equal frequency" in text or "as observed" in text]
+    page = found.report.read_text("utf-8")
+    assert "Contrasts at equal frequency are not given: embedding" in page
+    assert "second lines" not in page
+    assert "if all attributes were equally frequent" not in page
+
+
 def test_a_study_without_controls(wood: bb.Embedding, trees: bb.Study, sketched: None) -> None:
     found = bb.audit(wood, bb.Study("bare", trees.groups, trees.stereotypes), **FAST)
     assert set(found.contrasts["contrast"]) == {"associated - different"}

@@ -146,9 +146,7 @@ def test_a_second_number_is_shown_below_on_the_same_scale() -> None:
     below = '<span class="below"><span class="heard">If equal: </span>'
     rows = html.split("<tbody>")[1].split("</tr>")[: len(frame)]
     for row in rows[:-1]:
-        first, _, second = row.partition(
-            '<span class="below"><span class="heard">If equal: </span>'
-        )
+        first, _, second = row.partition(below)
         assert second.startswith("0.5")
         assert "[−2.0" in second
         # The interval below is the widest, from one end of the drawing to the other.

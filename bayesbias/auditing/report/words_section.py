@@ -177,7 +177,7 @@ def _equal(row: Mapping[Hashable, Any]) -> str:
     """Return the difference at equal frequency, as it follows the raw one; nothing without it."""
     if not has_equal_frequency(row):
         return ""
-    same = {end: row[f"equal_{end}"] for end in ("mean", "lower", "upper")}
+    same: dict[Hashable, Any] = {end: row[f"equal_{end}"] for end in ("mean", "lower", "upper")}
     return f", at equal frequency {difference(same)}"
 
 
