@@ -279,6 +279,9 @@ LIST_PAIRS = _table(
 )
 LIST_WARNINGS = _lines("list_warnings", "list_warnings.txt")
 FIT: Artifact[Fit] = Artifact("fit", ("fits/{of}.nc",), Fit.save, load_fit)
+EQUAL_FREQUENCY_FIT: Artifact[Fit] = Artifact(
+    "fit_at_equal_frequency", ("fit-at-equal-frequency.nc",), Fit.save, load_fit
+)
 COMPARISON = _table("comparison", "comparison.csv", _criterion("WAIC"), Comparison)
 COMPARISON_LOO = _table("comparison_loo", "comparison_loo.csv", _criterion("LOO"), Comparison)
 DIAGNOSTICS = _table(
@@ -437,6 +440,11 @@ CONFIRMATION_STEP = Step(
     "confirmation",
     (CONFIRMATION_DRAWS, CONFIRMATION_DENSITY, CONFIRMATION),
     "checking the draws of the lead model",
+)
+EQUAL_FREQUENCY_STEP = Step(
+    "equal frequency",
+    (EQUAL_FREQUENCY_FIT,),
+    "fitting the lead model with a slope on log frequency",
 )
 EFFECTS_STEP = Step(
     "effects", (CONTRASTS, MEANS, COEFFICIENTS, OVERVIEW), "estimating means and contrasts"

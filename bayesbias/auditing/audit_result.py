@@ -111,6 +111,13 @@ class AuditPart:
         )
 
     @cached_property
+    def fit_at_equal_frequency(self) -> Fit | None:
+        """The fit of the lead model with a slope on log frequency; None without frequencies."""
+        if not self._is_done(artifacts.EQUAL_FREQUENCY_STEP):
+            return None
+        return self._read(artifacts.EQUAL_FREQUENCY_FIT)
+
+    @cached_property
     def comparison(self) -> pd.DataFrame:
         """The models compared by WAIC, the best first."""
         return self._read(artifacts.COMPARISON)

@@ -51,7 +51,7 @@ from bayesbias.auditing.audit_inputs import (
 from bayesbias.auditing.audit_memory import check_memory
 from bayesbias.auditing.audit_options import Model, Options
 from bayesbias.auditing.audit_result import Audit
-from bayesbias.auditing.audit_steps import CHAINS, Part, part_table
+from bayesbias.auditing.audit_steps import CHAINS, FREQUENCY, Part, part_table
 from bayesbias.auditing.conditions import Condition, Names, as_conditions, check_names
 from bayesbias.auditing.embeddings_compared import compare_embeddings
 from bayesbias.auditing.paper import paper_texts
@@ -277,7 +277,12 @@ def _check_tables(
 ) -> None:
     """Refuse conditions about words that an embedding lacks, and tables beyond the memory."""
     names = [
-        Names.of_table(table, f"{embedding.name} on {study.name}", study)
+        Names.of_table(
+            table,
+            f"{embedding.name} on {study.name}",
+            study,
+            has_frequency=FREQUENCY in table,
+        )
         for (embedding, study), (table, _) in zip(pairs, tables, strict=True)
     ]
     check_names(conditions, names)
