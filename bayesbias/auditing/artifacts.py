@@ -241,6 +241,7 @@ def _figure(name: str, stem: str) -> Artifact[FigureFiles]:
 
 
 _INTERVAL = ("mean", "sd", "lower", "upper")
+_EQUAL = ("equal_mean", "equal_lower", "equal_upper")
 
 
 def _criterion(name: str) -> Columns:
@@ -314,7 +315,7 @@ CONTRASTS = _table(
     Columns(
         _typed(str, "model", "contrast", "level", "group", "word", "verdict")
         | _typed(float, *_INTERVAL, "prob_negative", "prob_in_rope", "t_lower", "t_upper")
-        | _typed(float, "equal_mean", "equal_lower", "equal_upper")
+        | _typed(float, *_EQUAL)
         | _typed(int, "rows")
     ),
 )
@@ -390,7 +391,8 @@ BETWEEN = _table(
     "between",
     "{of}-contrasts.csv",
     Columns(
-        _typed(str, "contrast", "embedding", "second") | _typed(float, *_INTERVAL, "prob_negative")
+        _typed(str, "contrast", "embedding", "second")
+        | _typed(float, *_INTERVAL, "prob_negative", *_EQUAL)
     ),
 )
 RANKING = _table(

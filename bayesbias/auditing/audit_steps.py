@@ -325,6 +325,10 @@ class Part:
             seconds=lambda: seconds_to_fit(self.table, spec, draws),
         )
 
+    def read_fit_at_equal_frequency(self) -> Fit | None:
+        """Return that fit from its file; None without frequencies."""
+        return self._read(artifacts.EQUAL_FREQUENCY_FIT) if self._has_frequency else None
+
     def estimate_effects(self) -> None:
         """Write contrasts, means, coefficients and the overview."""
         prob, rope = self.options.prob, self.options.rope
@@ -332,7 +336,7 @@ class Part:
 
         def make() -> Contents:
             self.loaded_fits.clear()  # another fit needs room
-            equal = self._read(artifacts.EQUAL_FREQUENCY_FIT) if self._has_frequency else None
+            equal = self.read_fit_at_equal_frequency()
             lead = self.fitted(self.lead)
             fits = {name: self.fitted(name) for name in shown}
             return {

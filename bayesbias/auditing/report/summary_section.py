@@ -96,6 +96,7 @@ def embeddings_compared(audit: Audit) -> SectionBlocks:
             ],
             against=table["contrast"].map(OTHERS),
         )
+        adjusted = shown["equal_mean"].notna().any()
         yield Table(
             shown,
             "The same numbers. Differences between embeddings are computed for the same pairs of "
@@ -104,6 +105,7 @@ def embeddings_compared(audit: Audit) -> SectionBlocks:
                 "what": "Embedding",
                 "against": Column(title="Compared with", choose=True),
                 "mean": DIFFERENCE,
+                **({"equal_mean": AT_EQUAL_FREQUENCY} if adjusted else {}),
                 "prob_negative": Column(title="P(below 0)", probability=True),
             },
         )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -16,11 +15,10 @@ from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.effect_tables import shown_words
 from bayesbias.auditing.report.bias_text import hidden, other_contrasts
-from bayesbias.auditing.report.difference_text import OTHERS, difference, labelled
+from bayesbias.auditing.report.difference_text import OTHERS, both_differences, labelled
 from bayesbias.auditing.report.section_blocks import SectionBlocks, figure, with_data
 from bayesbias.debias_effects import probability_text
 from bayesbias.html import Column, Figure, Table, literal
-from bayesbias.models import has_equal_frequency
 from bayesbias.plots import CONNECTION_STYLES, MOST_DOTS
 
 # Attributes of each kind that the detail of a word shows, the closest first.
@@ -164,21 +162,13 @@ def _by_word(frame: pd.DataFrame, column: str) -> dict[str, pd.DataFrame]:
 def _differences(rows: pd.DataFrame) -> str:
     """Say how much closer the own stereotypes of a word are than all else."""
     parts = [
-        f"{OTHERS[row['contrast']]} {literal(difference(row) + _equal(row))}, P(closer) "
+        f"{OTHERS[row['contrast']]} {literal(both_differences(row))}, P(closer) "
         f"{literal(probability_text(row['prob_negative']))}"
         for row in rows[rows["verdict"] != ""].to_dict("records")
     ]
     if not parts:
         return "The embedding has no stereotype of its group, so it cannot be judged."
     return f"Own stereotypes compared with {'; '.join(parts)}. Negative: closer."
-
-
-def _equal(row: Mapping[Hashable, Any]) -> str:
-    """Return the difference at equal frequency, as it follows the raw one; nothing without it."""
-    if not has_equal_frequency(row):
-        return ""
-    same: dict[Hashable, Any] = {end: row[f"equal_{end}"] for end in ("mean", "lower", "upper")}
-    return f", at equal frequency {difference(same)}"
 
 
 def _closest(word: str, rows: pd.DataFrame) -> Table:
