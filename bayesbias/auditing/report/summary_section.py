@@ -11,9 +11,8 @@ from bayesbias._core.wording import capitalized
 from bayesbias.auditing.audit_result import Audit, AuditPart
 from bayesbias.auditing.report.difference_text import OTHERS
 from bayesbias.auditing.report.section_blocks import (
-    AT_EQUAL_FREQUENCY,
-    DIFFERENCE,
     SectionBlocks,
+    difference_columns,
     figure,
 )
 from bayesbias.auditing.report.summary_text import across
@@ -58,16 +57,16 @@ def in_short(audit: Audit) -> SectionBlocks:
             )
         )
     shown = pd.concat(rows)
-    adjusted = shown["equal_mean"].notna().any()
+    difference, at_equal = difference_columns(shown)
     yield Table(
         shown,
         f"Own stereotypes compared with {OTHERS[against]}, over all words; negative: closer.",
         {
             "embedding": "Embedding",
             "study": "Study",
-            "mean": DIFFERENCE,
-            **({"equal_mean": AT_EQUAL_FREQUENCY} if adjusted else {}),
+            "mean": difference,
             "closer": "Words closer",
+            **at_equal,
             "lead": "Model",
             "warned": Column(title="List warnings", places=0),
         },
@@ -96,7 +95,7 @@ def embeddings_compared(audit: Audit) -> SectionBlocks:
             ],
             against=table["contrast"].map(OTHERS),
         )
-        adjusted = shown["equal_mean"].notna().any()
+        difference, at_equal = difference_columns(shown)
         yield Table(
             shown,
             "The same numbers. Differences between embeddings are computed for the same pairs of "
@@ -104,9 +103,9 @@ def embeddings_compared(audit: Audit) -> SectionBlocks:
             {
                 "what": "Embedding",
                 "against": Column(title="Compared with", choose=True),
-                "mean": DIFFERENCE,
-                **({"equal_mean": AT_EQUAL_FREQUENCY} if adjusted else {}),
+                "mean": difference,
                 "prob_negative": Column(title="P(below 0)", probability=True),
+                **at_equal,
             },
         )
         ranking = audit.ranking[study]
