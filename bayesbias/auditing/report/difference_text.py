@@ -28,12 +28,12 @@ def difference(row: Mapping[Hashable, Any]) -> str:
     return f"{mean} ({ends}{doubt})"
 
 
-def both_differences(row: Mapping[Hashable, Any]) -> str:
-    """Return a difference, and behind it the same at equal frequency if that is known."""
+def at_equal_frequency(row: Mapping[Hashable, Any]) -> str:
+    """Return the difference at equal frequency, as it follows the raw one; nothing without it."""
     if not has_equal_frequency(row):
-        return difference(row)
+        return ""
     same: dict[Hashable, Any] = {end: row[f"equal_{end}"] for end in ("mean", "lower", "upper")}
-    return f"{difference(row)}, at equal frequency {difference(same)}"
+    return f", at equal frequency {difference(same)}"
 
 
 def interval_ends(row: Mapping[Hashable, Any]) -> str:

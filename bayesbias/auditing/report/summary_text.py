@@ -14,7 +14,8 @@ from bayesbias.auditing.report.checks_text import debiased
 from bayesbias.auditing.report.difference_text import (
     NAMED,
     OTHERS,
-    both_differences,
+    at_equal_frequency,
+    difference,
     estimate,
     labelled,
     records,
@@ -95,7 +96,7 @@ def _compared(table: pd.DataFrame, ranking: pd.DataFrame) -> Iterator[str]:
     first = table["contrast"].iloc[0]
     rows = table[table["contrast"] == first]
     own = records(rows[rows["second"] == ""])
-    parts = [f"{row['embedding']} {both_differences(row)}" for row in own]
+    parts = [f"{row['embedding']} {difference(row)}{at_equal_frequency(row)}" for row in own]
     yield f"Own stereotypes compared with {OTHERS[first]} (negative: closer): {'; '.join(parts)}."
     pairs = rows[rows["second"] != ""]
     clear = pairs[(pairs["upper"] < 0) | (pairs["lower"] > 0)]

@@ -15,7 +15,12 @@ from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.effect_tables import shown_words
 from bayesbias.auditing.report.bias_text import hidden, other_contrasts
-from bayesbias.auditing.report.difference_text import OTHERS, both_differences, labelled
+from bayesbias.auditing.report.difference_text import (
+    OTHERS,
+    at_equal_frequency,
+    difference,
+    labelled,
+)
 from bayesbias.auditing.report.section_blocks import SectionBlocks, figure, with_data
 from bayesbias.debias_effects import probability_text
 from bayesbias.html import Column, Figure, Table, literal
@@ -162,8 +167,8 @@ def _by_word(frame: pd.DataFrame, column: str) -> dict[str, pd.DataFrame]:
 def _differences(rows: pd.DataFrame) -> str:
     """Say how much closer the own stereotypes of a word are than all else."""
     parts = [
-        f"{OTHERS[row['contrast']]} {literal(both_differences(row))}, P(closer) "
-        f"{literal(probability_text(row['prob_negative']))}"
+        f"{OTHERS[row['contrast']]} {literal(difference(row))}, P(closer) "
+        f"{literal(probability_text(row['prob_negative']) + at_equal_frequency(row))}"
         for row in rows[rows["verdict"] != ""].to_dict("records")
     ]
     if not parts:
