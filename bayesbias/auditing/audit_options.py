@@ -26,6 +26,21 @@ Model: TypeAlias = str | PathLike[str] | ModelSpec
 
 
 @dataclass(frozen=True)
+class AskedFrequencies:
+    """Where frequencies are from, and what becomes of words without one."""
+
+    source: FrequencySource
+    unknown: Unknown
+
+    @classmethod
+    def of(cls, frequencies: Frequencies, unknown_frequency: Unknown) -> AskedFrequencies:
+        """Check both."""
+        one_of("unknown_frequency", unknown_frequency, ("error", "lowest"))
+        # Words are matched with counts as each embedding matches them.
+        return cls(frequency_source(frequencies, None), unknown_frequency)
+
+
+@dataclass(frozen=True)
 class Options:
     """The options of `audit`, as they are used."""
 
@@ -34,8 +49,7 @@ class Options:
     debias: tuple[str, ...]
     confirm: bool
     silhouettes: bool
-    frequencies: FrequencySource
-    unknown_frequency: Unknown
+    frequencies: AskedFrequencies
     draws: int
     seed: int
     prob: float
@@ -52,8 +66,7 @@ class Options:
         debias: str | Iterable[str],
         confirm: bool,
         silhouettes: bool,
-        frequencies: Frequencies,
-        unknown_frequency: Unknown,
+        frequencies: AskedFrequencies,
         draws: int,
         seed: Seed,
         prob: float,
@@ -65,7 +78,6 @@ class Options:
         check_interval(prob, "hdi")
         check_jobs(n_jobs)
         given = (debias,) if isinstance(debias, str) else tuple(debias)
-        one_of("unknown_frequency", unknown_frequency, ("error", "lowest"))
         methods = tuple(named("debias", name, DEBIASERS) for name in given)
         check_distinct("debias", methods)
         return cls(
@@ -74,9 +86,7 @@ class Options:
             debias=methods,
             confirm=bool(confirm),
             silhouettes=bool(silhouettes),
-            # Words are matched with counts as each embedding matches them.
-            frequencies=frequency_source(frequencies, None),
-            unknown_frequency=unknown_frequency,
+            frequencies=frequencies,
             draws=at_least("draws", draws, 100),
             seed=as_seed(seed),
             prob=float(prob),
@@ -102,8 +112,8 @@ class Options:
             "debias": list(self.debias),
             "confirm": self.confirm,
             "silhouettes": self.silhouettes,
-            "frequencies": self.frequencies.label,
-            "unknown_frequency": self.unknown_frequency,
+            "frequencies": self.frequencies.source.label,
+            "unknown_frequency": self.frequencies.unknown,
             "draws": self.draws,
             "prob": self.prob,
             "rope": self.rope,

@@ -49,7 +49,7 @@ from bayesbias.auditing.audit_inputs import (
     slugs,
 )
 from bayesbias.auditing.audit_memory import check_memory
-from bayesbias.auditing.audit_options import Model, Options
+from bayesbias.auditing.audit_options import AskedFrequencies, Model, Options
 from bayesbias.auditing.audit_result import Audit
 from bayesbias.auditing.audit_steps import CHAINS, FREQUENCY, Part, part_table
 from bayesbias.auditing.conditions import Condition, Names, as_conditions, check_names
@@ -211,8 +211,7 @@ def audit(
         debias=debias,
         confirm=confirm,
         silhouettes=silhouettes,
-        frequencies=frequencies,
-        unknown_frequency=unknown_frequency,
+        frequencies=AskedFrequencies.of(frequencies, unknown_frequency),
         draws=draws,
         seed=seed,
         prob=prob,
@@ -233,9 +232,7 @@ def audit(
     names = [(emb.name, lists.name) for emb, lists in pairs]
     if not force:
         check_parts(path, names)
-    # All of them before the first model: an embedding may lack too many words.
-    tables = [part_table(emb, lists, options) for emb, lists in pairs]
-    _check_tables(conditions, pairs, tables, options)
+    tables = _tables(pairs, conditions, options)
     places = _places(names)
     hashes = {emb.name: embedding_hash(emb) for emb in loaded}
     record = {
@@ -269,13 +266,14 @@ def audit(
     return Audit(path)
 
 
-def _check_tables(
-    conditions: Sequence[Condition],
-    pairs: Sequence[tuple[Embedding, Study]],
-    tables: Sequence[tuple[pd.DataFrame, list[str]]],
-    options: Options,
-) -> None:
-    """Refuse conditions about words that an embedding lacks, and tables beyond the memory."""
+def _tables(
+    pairs: Sequence[tuple[Embedding, Study]], conditions: Sequence[Condition], options: Options
+) -> list[tuple[pd.DataFrame, list[str]]]:
+    """Return all tables, before the first model: an embedding may lack too many words.
+
+    Conditions about words that an embedding lacks are refused, and tables beyond the memory.
+    """
+    tables = [part_table(emb, lists, options) for emb, lists in pairs]
     names = [
         Names.of_table(
             table,
@@ -287,6 +285,7 @@ def _check_tables(
     ]
     check_names(conditions, names)
     check_memory([table for table, _ in tables], options.models, CHAINS * options.draws)
+    return tables
 
 
 def _methods(studies: Sequence[Study], options: Options) -> dict[str, dict[str, Method]]:

@@ -46,7 +46,7 @@ from bayesbias.models import (
 from bayesbias.models.nuts import is_written_out
 from bayesbias.rankings import Settings, measure, study_queries
 from bayesbias.silhouette_analysis import Silhouettes, silhouettes
-from bayesbias.wordlists import Frequencies, Query, Study, check_words
+from bayesbias.wordlists import Query, Study, check_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -510,27 +510,20 @@ def part_table(
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return the distances, and what there is to be warned of."""
 
-    def build(
-        covariates: Sequence[str], frequencies: Frequencies
-    ) -> tuple[pd.DataFrame, list[str]]:
+    def build(**how: Any) -> tuple[pd.DataFrame, list[str]]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BayesBiasWarning)
-            table = distance_table(
-                embedding,
-                study,
-                covariates=covariates,
-                frequencies=frequencies,
-                unknown_frequency=options.unknown_frequency,
-            )
+            table = distance_table(embedding, study, **how)
         return table, list(dict.fromkeys(str(one.message) for one in caught))
 
+    source, unknown = options.frequencies.source, options.frequencies.unknown
     try:
-        return build([FREQUENCY], options.frequencies)
+        return build(covariates=[FREQUENCY], frequencies=source, unknown_frequency=unknown)
     except DataError as err:
-        if not options.frequencies.is_order:
+        if not source.is_order:
             raise  # these frequencies were asked for
         # What is wrong with the words themselves is raised again here.
-        table, warned = build([], "rank")
+        table, warned = build()
         return table, [*warned, f"Contrasts at equal frequency are not given: {err}"]
 
 
