@@ -241,6 +241,7 @@ def _figure(name: str, stem: str) -> Artifact[FigureFiles]:
 
 
 _INTERVAL = ("mean", "sd", "lower", "upper")
+_EQUAL = ("equal_mean", "equal_lower", "equal_upper")
 
 
 def _criterion(name: str) -> Columns:
@@ -279,6 +280,9 @@ LIST_PAIRS = _table(
 )
 LIST_WARNINGS = _lines("list_warnings", "list_warnings.txt")
 FIT: Artifact[Fit] = Artifact("fit", ("fits/{of}.nc",), Fit.save, load_fit)
+EQUAL_FREQUENCY_FIT: Artifact[Fit] = Artifact(
+    "fit_at_equal_frequency", ("fit-at-equal-frequency.nc",), Fit.save, load_fit
+)
 COMPARISON = _table("comparison", "comparison.csv", _criterion("WAIC"), Comparison)
 COMPARISON_LOO = _table("comparison_loo", "comparison_loo.csv", _criterion("LOO"), Comparison)
 DIAGNOSTICS = _table(
@@ -311,7 +315,7 @@ CONTRASTS = _table(
     Columns(
         _typed(str, "model", "contrast", "level", "group", "word", "verdict")
         | _typed(float, *_INTERVAL, "prob_negative", "prob_in_rope", "t_lower", "t_upper")
-        | _typed(float, "equal_mean", "equal_lower", "equal_upper")
+        | _typed(float, *_EQUAL)
         | _typed(int, "rows")
     ),
 )
@@ -387,7 +391,8 @@ BETWEEN = _table(
     "between",
     "{of}-contrasts.csv",
     Columns(
-        _typed(str, "contrast", "embedding", "second") | _typed(float, *_INTERVAL, "prob_negative")
+        _typed(str, "contrast", "embedding", "second")
+        | _typed(float, *_INTERVAL, "prob_negative", *_EQUAL)
     ),
 )
 RANKING = _table(
@@ -437,6 +442,11 @@ CONFIRMATION_STEP = Step(
     "confirmation",
     (CONFIRMATION_DRAWS, CONFIRMATION_DENSITY, CONFIRMATION),
     "checking the draws of the lead model",
+)
+EQUAL_FREQUENCY_STEP = Step(
+    "equal frequency",
+    (EQUAL_FREQUENCY_FIT,),
+    "fitting the lead model with a slope on log frequency",
 )
 EFFECTS_STEP = Step(
     "effects", (CONTRASTS, MEANS, COEFFICIENTS, OVERVIEW), "estimating means and contrasts"

@@ -32,7 +32,7 @@ from bayesbias.errors import BayesBiasWarning, ClusterError, DataError, SpecErro
 #: Of the record; raised when older versions could not read it.
 SCHEMA = 1
 # Raised when a step does something else than before, so that its old files are made again.
-_STEPS = 4
+_STEPS = 5
 # What the folder itself says in the record.
 _OWN = ("schema", "bayesbias", "steps")
 # What a record must have, and what it must have to be shown.

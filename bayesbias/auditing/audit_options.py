@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any, TypeAlias
 
 from bayesbias._core.random import Seed, as_seed
-from bayesbias._core.validation import at_least, check_jobs, named, positive
+from bayesbias._core.validation import at_least, check_jobs, named, one_of, positive
 from bayesbias._core.wording import quoted
 from bayesbias.auditing.audit_inputs import check_distinct
 from bayesbias.debias import DEBIASERS
@@ -17,11 +17,27 @@ from bayesbias.errors import SpecError
 from bayesbias.metrics import Metric, MetricLike, as_metrics
 from bayesbias.models import MODELS, ModelSpec, load_model
 from bayesbias.numerics.intervals import check_interval
+from bayesbias.wordlists import Frequencies, FrequencySource, Unknown, frequency_source
 
 #: The model that leads, chosen by how often its intervals contain the true value.
 LEAD = "interaction"
 #: A model of the catalogue by its name, a TOML file, or a ModelSpec.
 Model: TypeAlias = str | PathLike[str] | ModelSpec
+
+
+@dataclass(frozen=True)
+class AskedFrequencies:
+    """Where frequencies are from, and what becomes of words without one."""
+
+    source: FrequencySource
+    unknown: Unknown
+
+    @classmethod
+    def of(cls, frequencies: Frequencies, unknown_frequency: Unknown) -> AskedFrequencies:
+        """Check both."""
+        one_of("unknown_frequency", unknown_frequency, ("error", "lowest"))
+        # Words are matched with counts as each embedding matches them.
+        return cls(frequency_source(frequencies, None), unknown_frequency)
 
 
 @dataclass(frozen=True)
@@ -33,6 +49,7 @@ class Options:
     debias: tuple[str, ...]
     confirm: bool
     silhouettes: bool
+    frequencies: AskedFrequencies
     draws: int
     seed: int
     prob: float
@@ -49,6 +66,7 @@ class Options:
         debias: str | Iterable[str],
         confirm: bool,
         silhouettes: bool,
+        frequencies: AskedFrequencies,
         draws: int,
         seed: Seed,
         prob: float,
@@ -68,6 +86,7 @@ class Options:
             debias=methods,
             confirm=bool(confirm),
             silhouettes=bool(silhouettes),
+            frequencies=frequencies,
             draws=at_least("draws", draws, 100),
             seed=as_seed(seed),
             prob=float(prob),
@@ -93,6 +112,8 @@ class Options:
             "debias": list(self.debias),
             "confirm": self.confirm,
             "silhouettes": self.silhouettes,
+            "frequencies": self.frequencies.source.label,
+            "unknown_frequency": self.frequencies.unknown,
             "draws": self.draws,
             "prob": self.prob,
             "rope": self.rope,

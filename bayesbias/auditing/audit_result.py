@@ -111,6 +111,13 @@ class AuditPart:
         )
 
     @cached_property
+    def fit_at_equal_frequency(self) -> Fit | None:
+        """The fit of the lead model with a slope on log frequency; None without frequencies."""
+        if not self._is_done(artifacts.EQUAL_FREQUENCY_STEP):
+            return None
+        return self._read(artifacts.EQUAL_FREQUENCY_FIT)
+
+    @cached_property
     def comparison(self) -> pd.DataFrame:
         """The models compared by WAIC, the best first."""
         return self._read(artifacts.COMPARISON)
@@ -288,6 +295,9 @@ class AuditPart:
         rows = self.contrasts[self.contrasts["level"] != "word"]
         kept = ["contrast", "level", "group", "mean", "lower", "upper"]
         kept += ["prob_negative", "prob_in_rope", "rows", "verdict"]
+        if rows["equal_mean"].notna().any():
+            rows = rows.rename(columns={"equal_mean": "equal"})
+            kept += ["equal", "equal_lower", "equal_upper"]
         text = (
             f"{self.embedding} on the study {self.study.name} "
             f"({counted(len(self.study.protected_words), 'protected word')}): contrasts by the "
@@ -296,7 +306,12 @@ class AuditPart:
         return frame_to_latex(
             rows[kept],
             text if caption is None else caption,
-            titles={"prob_negative": "P(< 0)", "prob_in_rope": "P(in ROPE)", "rows": "n"},
+            titles={
+                "prob_negative": "P(< 0)",
+                "prob_in_rope": "P(in ROPE)",
+                "rows": "n",
+                "equal": "at equal frequency",
+            },
         )
 
     def __repr__(self) -> str:

@@ -49,9 +49,9 @@ from bayesbias.auditing.audit_inputs import (
     slugs,
 )
 from bayesbias.auditing.audit_memory import check_memory
-from bayesbias.auditing.audit_options import Model, Options
+from bayesbias.auditing.audit_options import AskedFrequencies, Model, Options
 from bayesbias.auditing.audit_result import Audit
-from bayesbias.auditing.audit_steps import CHAINS, Part, part_table
+from bayesbias.auditing.audit_steps import CHAINS, FREQUENCY, Part, part_table
 from bayesbias.auditing.conditions import Condition, Names, as_conditions, check_names
 from bayesbias.auditing.embeddings_compared import compare_embeddings
 from bayesbias.auditing.paper import paper_texts
@@ -63,7 +63,7 @@ from bayesbias.debias_effects import CLASSICAL
 from bayesbias.embeddings import Embedding, Matching, check_matching, described
 from bayesbias.errors import BayesBiasError, DataError, SpecError
 from bayesbias.metrics import MetricLike
-from bayesbias.wordlists import Study
+from bayesbias.wordlists import Frequencies, Study, Unknown
 
 _PACKAGES = (
     "bayesbias",
@@ -90,6 +90,8 @@ def audit(
     debias: str | Iterable[str] = (),
     confirm: bool = True,
     silhouettes: bool = True,
+    frequencies: Frequencies = "rank",
+    unknown_frequency: Unknown = "error",
     force: bool = False,
     draws: int = 1000,
     seed: Seed = 0,
@@ -133,6 +135,14 @@ def audit(
         Whether the exact draws of the lead model are checked.
     silhouettes : bool, default True
         Whether random subsets of the lists are measured, to see how robust they are.
+    frequencies : str, path-like, corpus, DataFrame or mapping, default "rank"
+        Where the frequencies of attributes are from, for contrasts at equal frequency, as in
+        `distance_table`: ``"rank"`` (the order of each vocabulary), a corpus, a table or file of
+        counts, ``"wordfreq"`` or ``"wordfreq:LANGUAGE"``. If the order of a vocabulary says nothing
+        of frequency, there are no contrasts at equal frequency, and a warning says so.
+    unknown_frequency : {"error", "lowest"}, default "error"
+        What to do about an attribute without a frequency: refuse it, or count it as half the
+        smallest frequency that the source knows.
     force : bool, default False
         Whether to do all again, and to replace the audit of something else in the same folder.
     draws : int, default 1000
@@ -170,12 +180,15 @@ def audit(
     SpecError
         If an argument is not what it should be, or the folder holds the audit of something else.
     NotFoundError
-        If there is no such embedding or study.
+        If there is no such embedding, study or file of frequencies.
+    MissingDependencyError
+        If frequencies are to be those of wordfreq, and it is not installed.
     VocabularyError
         If an embedding lacks too many words of a study.
     DataError
-        If the folder is a file, holds other files, cannot be written to, or another audit is
-        writing to it; if the machine has not enough memory for a study of this size.
+        If given frequencies lack attributes; if the folder is a file, holds other files, cannot be
+        written to, or another audit is writing to it; if the machine has not enough memory for a
+        study of this size.
 
     Examples
     --------
@@ -198,6 +211,7 @@ def audit(
         debias=debias,
         confirm=confirm,
         silhouettes=silhouettes,
+        frequencies=AskedFrequencies.of(frequencies, unknown_frequency),
         draws=draws,
         seed=seed,
         prob=prob,
@@ -218,9 +232,7 @@ def audit(
     names = [(emb.name, lists.name) for emb, lists in pairs]
     if not force:
         check_parts(path, names)
-    # All of them before the first model: an embedding may lack too many words.
-    tables = [part_table(emb, lists) for emb, lists in pairs]
-    _check_tables(conditions, pairs, tables, options)
+    tables = _tables(pairs, conditions, options)
     places = _places(names)
     hashes = {emb.name: embedding_hash(emb) for emb in loaded}
     record = {
@@ -254,19 +266,26 @@ def audit(
     return Audit(path)
 
 
-def _check_tables(
-    conditions: Sequence[Condition],
-    pairs: Sequence[tuple[Embedding, Study]],
-    tables: Sequence[tuple[pd.DataFrame, list[str]]],
-    options: Options,
-) -> None:
-    """Refuse conditions about words that an embedding lacks, and tables beyond the memory."""
+def _tables(
+    pairs: Sequence[tuple[Embedding, Study]], conditions: Sequence[Condition], options: Options
+) -> list[tuple[pd.DataFrame, list[str]]]:
+    """Return all tables, before the first model: an embedding may lack too many words.
+
+    Conditions about words that an embedding lacks are refused, and tables beyond the memory.
+    """
+    tables = [part_table(emb, lists, options) for emb, lists in pairs]
     names = [
-        Names.of_table(table, f"{embedding.name} on {study.name}", study)
+        Names.of_table(
+            table,
+            f"{embedding.name} on {study.name}",
+            study,
+            has_frequency=FREQUENCY in table,
+        )
         for (embedding, study), (table, _) in zip(pairs, tables, strict=True)
     ]
     check_names(conditions, names)
     check_memory([table for table, _ in tables], options.models, CHAINS * options.draws)
+    return tables
 
 
 def _methods(studies: Sequence[Study], options: Options) -> dict[str, dict[str, Method]]:

@@ -86,6 +86,8 @@ class Part:
         self.compare()
         if self.options.confirm and self._can_confirm(self.lead):
             self.confirm()
+        if self._has_frequency:
+            self.fit_at_equal_frequency()
         self.estimate_effects()
         self.score()
         if self.options.silhouettes:
@@ -102,6 +104,7 @@ class Part:
         """
         options = self.options
         confirmed = [(artifacts.CONFIRMATION_STEP, "")] if options.confirm else []
+        adjusted = [(artifacts.EQUAL_FREQUENCY_STEP, "")] if self._has_frequency else []
         grown = [(artifacts.SILHOUETTES_STEP, "")] if options.silhouettes else []
         return [
             (artifacts.TABLE_STEP, ""),
@@ -109,6 +112,7 @@ class Part:
             *((artifacts.FIT_STEP, spec.name) for spec in options.models),
             (artifacts.COMPARISON_STEP, ""),
             *confirmed,
+            *adjusted,
             (artifacts.EFFECTS_STEP, ""),
             (artifacts.SCORES_STEP, ""),
             *grown,
@@ -287,15 +291,52 @@ class Part:
         inputs = {"fit": self.fit_key(self.lead), **HMC, **POINTS, "seed": seed}
         self._step(artifacts.CONFIRMATION_STEP, inputs, make)
 
+    @property
+    def _has_frequency(self) -> bool:
+        return FREQUENCY in self.table
+
+    def fit_at_equal_frequency(self) -> None:
+        """Fit the leading model once more with a slope for the frequency of attributes."""
+        spec, covariates = self._spec(self.lead), [FREQUENCY]
+
+        def make() -> Contents:
+            self.loaded_fits.clear()  # another fit needs room
+            fitted = fit(
+                self.table,
+                spec,
+                covariates=covariates,
+                progress=self.options.progress,
+                **self._settings,
+            )
+            stop_if_interrupted(fitted)
+            return {artifacts.EQUAL_FREQUENCY_FIT: fitted}
+
+        inputs = {
+            "table": self.key(artifacts.TABLE_STEP),
+            "model": spec.to_dict(),
+            "covariates": covariates,
+            **self._settings,
+        }
+        draws = CHAINS * self.options.draws
+        self._step(
+            artifacts.EQUAL_FREQUENCY_STEP,
+            inputs,
+            make,
+            seconds=lambda: seconds_to_fit(self.table, spec, draws),
+        )
+
+    def read_fit_at_equal_frequency(self) -> Fit | None:
+        """Return that fit from its file; None without frequencies."""
+        return self._read(artifacts.EQUAL_FREQUENCY_FIT) if self._has_frequency else None
+
     def estimate_effects(self) -> None:
         """Write contrasts, means, coefficients and the overview."""
         prob, rope = self.options.prob, self.options.rope
         shown = list(dict.fromkeys([self.lead, *(n for n in self._order if n == "connection")]))
 
         def make() -> Contents:
-            spec = self.fitted(self.lead).spec
             self.loaded_fits.clear()  # another fit needs room
-            equal = self._at_equal_frequency(spec)
+            equal = self.read_fit_at_equal_frequency()
             lead = self.fitted(self.lead)
             fits = {name: self.fitted(name) for name in shown}
             return {
@@ -305,22 +346,15 @@ class Part:
                 artifacts.OVERVIEW: overview(lead, rope=rope, prob=prob).table,
             }
 
-        inputs = {"fits": [self.fit_key(name) for name in shown], "prob": prob, "rope": rope}
+        inputs = {
+            "fits": [self.fit_key(name) for name in shown],
+            "equal frequency": (
+                self.key(artifacts.EQUAL_FREQUENCY_STEP) if self._has_frequency else None
+            ),
+            "prob": prob,
+            "rope": rope,
+        }
         self._step(artifacts.EFFECTS_STEP, inputs, make)
-
-    def _at_equal_frequency(self, spec: ModelSpec) -> Fit | None:
-        """Fit the leading model once more with a slope for the frequency of attributes."""
-        if FREQUENCY not in self.table.columns:
-            return None
-        fitted = fit(
-            self.table,
-            spec,
-            covariates=[FREQUENCY],
-            progress=self.options.progress,
-            **self._settings,
-        )
-        stop_if_interrupted(fitted)
-        return fitted
 
     def score(self) -> None:
         """Measure the classical metrics."""
@@ -471,20 +505,25 @@ class Part:
             )
 
 
-def part_table(embedding: Embedding, study: Study) -> tuple[pd.DataFrame, list[str]]:
+def part_table(
+    embedding: Embedding, study: Study, options: Options
+) -> tuple[pd.DataFrame, list[str]]:
     """Return the distances, and what there is to be warned of."""
 
-    def build(covariates: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
+    def build(**how: Any) -> tuple[pd.DataFrame, list[str]]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BayesBiasWarning)
-            table = distance_table(embedding, study, covariates=covariates)
+            table = distance_table(embedding, study, **how)
         return table, list(dict.fromkeys(str(one.message) for one in caught))
 
+    source, unknown = options.frequencies.source, options.frequencies.unknown
     try:
-        return build([FREQUENCY])
+        return build(covariates=[FREQUENCY], frequencies=source, unknown_frequency=unknown)
     except DataError as err:
+        if not source.is_order:
+            raise  # these frequencies were asked for
         # What is wrong with the words themselves is raised again here.
-        table, warned = build([])
+        table, warned = build()
         return table, [*warned, f"Contrasts at equal frequency are not given: {err}"]
 
 

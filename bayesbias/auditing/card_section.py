@@ -10,7 +10,12 @@ from bayesbias import __version__
 from bayesbias._core.files import atomic, check_folder, read_utf8
 from bayesbias._core.rounded_table import rounded_table, to_markdown
 from bayesbias.auditing.audit_result import Audit, AuditPart
-from bayesbias.auditing.paper import labelled_contrasts, without_words
+from bayesbias.auditing.paper import (
+    AT_EQUAL_FREQUENCY,
+    equal_columns,
+    labelled_contrasts,
+    without_words,
+)
 from bayesbias.errors import SpecError
 
 #: The heading that the Hub's template of model cards has for this.
@@ -82,10 +87,11 @@ def _lines(audit: Audit) -> Iterator[str]:
 
 
 def _contrasts(part: AuditPart) -> str:
+    rows = without_words(labelled_contrasts(part))
     columns = ["contrast", "group", "mean", "lower", "upper", "prob_negative", "verdict"]
+    columns += equal_columns(rows)
     titles = {"mean": f"difference, {part.prob:.0%} interval", "prob_negative": "P(closer)"}
-    rows = without_words(labelled_contrasts(part))[columns]
-    return to_markdown(rounded_table(rows, titles=titles))
+    return to_markdown(rounded_table(rows[columns], titles={**titles, **AT_EQUAL_FREQUENCY}))
 
 
 def _write(path: Path, section: str, audit: Audit) -> None:

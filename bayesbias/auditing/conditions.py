@@ -54,6 +54,8 @@ class Names:
     words: Mapping[str, Collection[str]]
     group_labels: Mapping[str, str] = field(default_factory=dict)
     word_labels: Mapping[str, str] = field(default_factory=dict)
+    #: Whether there are contrasts at equal frequency; of a study this is known with an embedding.
+    has_frequency: bool = True
 
     @classmethod
     def of_study(cls, study: Study) -> Names:
@@ -68,7 +70,9 @@ class Names:
         )
 
     @classmethod
-    def of_table(cls, table: pd.DataFrame, label: str, study: Study | None = None) -> Names:
+    def of_table(
+        cls, table: pd.DataFrame, label: str, study: Study | None = None, *, has_frequency: bool
+    ) -> Names:
         """Return what a distance table has; what only the study has is without connections."""
 
         def of(column: str, listed: Iterable[str]) -> dict[str, Collection[str]]:
@@ -79,8 +83,9 @@ class Names:
             return {name: found.get(name, ()) for name in [*found, *listed]}
 
         groups, words = (study.groups, study.protected_words) if study else ((), ())
-        labels = _labels(study) if study else ()
-        return cls(label, of("protected_group", groups), of("protected_word", words), *labels)
+        labels = _labels(study) if study else ({}, {})
+        found = of("protected_group", groups), of("protected_word", words)
+        return cls(label, *found, *labels, has_frequency)
 
     @property
     def connections(self) -> tuple[str, ...]:
@@ -139,6 +144,8 @@ class Condition:
         What it may be about: the data set, groups, words, or a name of either.
     name : str
         The group or word; nothing for the data set and for any.
+    at_equal_frequency : bool
+        Whether it is about the contrast at equal frequency of the attributes.
     """
 
     text: str
@@ -149,6 +156,7 @@ class Condition:
     is_inclusive: bool
     kinds: tuple[Kind, ...]
     name: str
+    at_equal_frequency: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Condition:
@@ -168,6 +176,12 @@ class Condition:
             raise SpecError(
                 f"condition {self.text!r}: {names.label} has no {quoted(lacks)}; there are "
                 f"{quoted(names.connections)}."
+            )
+        if self.at_equal_frequency and not names.has_frequency:
+            raise SpecError(
+                f"condition {self.text!r}: {names.label} has no contrasts at equal frequency; "
+                "leave 'at equal frequency' out, or give an audit other 'frequencies', a fit the "
+                "covariate 'log_frequency'."
             )
         if self.kinds == ("data set",):
             return [Level("data set")]
@@ -285,6 +299,7 @@ class _Reader:
         contrast = self._contrast()
         is_below = self._take("[<>]", "< or >") == "<"
         limit = self._number("a number")
+        at_equal_frequency = self._at_equal_frequency()
         for word in ("with", "P"):
             self._take(rf"{word}\b", f"'{word}'")
         is_inclusive = self._take(">=?", "> or >=") == ">="
@@ -299,6 +314,7 @@ class _Reader:
             is_inclusive,
             kinds,
             name,
+            at_equal_frequency,
         )
 
     def _refuse(self, expected: str, at: int | None = None) -> SpecError:
@@ -317,6 +333,17 @@ class _Reader:
             raise self._refuse(expected)
         self._at = found.end()
         return found.group()
+
+    def _is_next(self, word: str) -> bool:
+        self._skip()
+        return bool(re.compile(rf"{word}\b", re.IGNORECASE).match(self._plain, self._at))
+
+    def _at_equal_frequency(self) -> bool:
+        if not self._is_next("at"):
+            return False
+        for word in ("at", "equal", "frequency"):
+            self._take(rf"{word}\b", "'at equal frequency'")
+        return True
 
     def _number(self, expected: str) -> float:
         self._skip()
@@ -372,6 +399,8 @@ class _Reader:
         self._skip()
         if self._at == len(self._plain):
             return ("data set",), ""
+        if self._is_next("at"):
+            raise self._refuse("'for' or the end, as 'at equal frequency' stands before 'with'")
         self._take(r"for\b", "'for' or the end")
         self._skip()
         # Names stay as they were given.

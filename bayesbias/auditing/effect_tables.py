@@ -78,9 +78,7 @@ def _beside(
     prob: float,
 ) -> None:
     """Add the t-interval, and the contrast at equal frequency, to the rows of a contrast."""
-    numbers = ["t_lower", "t_upper", "equal_mean", "equal_lower", "equal_upper"]
-    for name in numbers:
-        part[name] = np.nan
+    part["t_lower"] = part["t_upper"] = np.nan
     try:
         classical = t_contrasts(table, contrast, by=by, prob=prob)  # type: ignore[arg-type]
     except DataError:
@@ -90,10 +88,18 @@ def _beside(
         place = names if by else pd.Series([contrast])
         for end in ("lower", "upper"):
             part[f"t_{end}"] = place.map(intervals[end]).to_numpy(dtype=float)
-    if equal is not None:
-        same = equal.contrasts(contrast, by=by, prob=prob).query("covariates == 'equal'")
-        for name in ("mean", "lower", "upper"):
-            part[f"equal_{name}"] = same[name].to_numpy()
+    adjusted = None if equal is None else equal.contrasts(contrast, by=by, prob=prob)
+    put_at_equal_frequency(part, adjusted)
+
+
+def put_at_equal_frequency(raw: pd.DataFrame, adjusted: pd.DataFrame | None) -> None:
+    """Add to contrasts the same ones at equal covariates; nothing but gaps without them."""
+    for name in ("mean", "lower", "upper"):
+        raw[f"equal_{name}"] = (
+            np.nan
+            if adjusted is None
+            else adjusted.loc[adjusted["covariates"] == "equal", name].to_numpy()
+        )
 
 
 def _counts(table: pd.DataFrame, connection: str, by: str | None) -> pd.Series[int]:

@@ -15,7 +15,14 @@ from bayesbias._core.constants import CONNECTIONS
 from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_folder import Folder
 from bayesbias.auditing.audit_options import Options
-from bayesbias.auditing.audit_steps import CHAINS, Part, joined, stop_if_interrupted
+from bayesbias.auditing.audit_steps import (
+    CHAINS,
+    FREQUENCY,
+    Part,
+    joined,
+    stop_if_interrupted,
+)
+from bayesbias.auditing.effect_tables import put_at_equal_frequency
 from bayesbias.auditing.report.difference_text import OTHERS
 from bayesbias.errors import BayesBiasWarning, DataError, warn
 from bayesbias.models import fit_paired
@@ -77,7 +84,7 @@ def _contrasts(parts: Sequence[Part]) -> pd.DataFrame:
     """Return the contrasts of each embedding, and of each two their differences.
 
     Each embedding's own are those of its leading model. A difference is that of the same pairs of
-    words, so what a word is like in both cancels.
+    words, so what a word is like in both cancels. Beside each stands the one at equal frequency.
     """
     options = parts[0].options
     contrasts = _common_contrasts(parts)
@@ -85,8 +92,13 @@ def _contrasts(parts: Sequence[Part]) -> pd.DataFrame:
     of_each = []
     for part in parts:
         fitted = part.fitted(part.lead)
-        of_each.append([fitted.contrasts(contrast, prob=options.prob) for contrast in contrasts])
+        own = [fitted.contrasts(contrast, prob=options.prob) for contrast in contrasts]
         part.loaded_fits.clear()  # the fits of many embeddings would need much memory
+        equal = part.read_fit_at_equal_frequency()
+        for raw, contrast in zip(own, contrasts, strict=True):
+            same = None if equal is None else equal.contrasts(contrast, prob=options.prob)
+            put_at_equal_frequency(raw, same)
+        of_each.append(own)
     pairs = list(combinations(parts, 2))
     labels += [(first.embedding.name, second.embedding.name) for first, second in pairs]
     tasks = ((second.table, first.table, options, contrasts) for first, second in pairs)
@@ -112,18 +124,27 @@ def _difference(
     second: pd.DataFrame, first: pd.DataFrame, options: Options, contrasts: Sequence[str]
 ) -> tuple[list[pd.DataFrame], list[str]]:
     """Return contrasts of the difference of two embeddings, and what there is to be warned of."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", BayesBiasWarning)
+
+    def changes(covariates: Sequence[str]) -> list[pd.DataFrame]:
         fitted = fit_paired(
             second,
             first,
             draws=options.draws,
             chains=CHAINS,
             seed=options.seed,
+            covariates=covariates,
             progress=options.progress,
         )
         stop_if_interrupted(fitted.joint)
-        tables = [fitted.changes(contrast, prob=options.prob) for contrast in contrasts]
+        return [fitted.changes(contrast, prob=options.prob) for contrast in contrasts]
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", BayesBiasWarning)
+        tables = changes([])
+        has_frequency = FREQUENCY in first and FREQUENCY in second
+        adjusted = changes([FREQUENCY]) if has_frequency else [None] * len(tables)
+    for raw, same in zip(tables, adjusted, strict=True):
+        put_at_equal_frequency(raw, same)
     texts = []
     for one in caught:
         if issubclass(one.category, BayesBiasWarning):

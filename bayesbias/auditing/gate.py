@@ -10,9 +10,10 @@ import pandas as pd
 
 from bayesbias._core.wording import enumerated, kind_of
 from bayesbias.auditing.audit_result import Audit, AuditPart
+from bayesbias.auditing.audit_steps import FREQUENCY
 from bayesbias.auditing.check_result import Check
 from bayesbias.auditing.conditions import Condition, Names, as_conditions, check_names
-from bayesbias.errors import SpecError
+from bayesbias.errors import DataError, SpecError
 from bayesbias.models import Fit
 
 
@@ -28,6 +29,12 @@ def check(result: Audit | AuditPart | Fit | str | PathLike[str], *conditions: st
     its lead model. If these draws cannot be relied on, because of their diagnostics (R-hat,
     effective sample size, divergences) or because the exact draws failed the checks of the audit,
     the check cannot decide, and has not passed, whatever the probabilities are.
+
+    ``at equal frequency``, after the number, makes a condition about the contrast at equal
+    frequency of the attributes: ``associated - none < -0.05 at equal frequency with P > 0.95``. Of
+    an audit, the draws are then those of the lead model with a slope on log frequency; a fit needs
+    the covariate ``log_frequency``. Without these words, the contrast of an audit is the raw one,
+    and that of a fit with covariates is at equal covariates, as in `Fit.contrast_draws`.
 
     Parameters
     ----------
@@ -64,10 +71,12 @@ def check(result: Audit | AuditPart | Fit | str | PathLike[str], *conditions: st
             "no condition is given; write one like 'associated - different < -0.05 with P > 0.95'."
         )
     if isinstance(result, Fit):
-        names = Names.of_table(result.table, "the table of this fit")
+        names = Names.of_table(
+            result.table, "this fit", has_frequency=FREQUENCY in result.spec.covariates
+        )
         check_names(parsed, [names])
-        doubt = "; ".join(result.diagnostics().problems)
-        return Check(pd.DataFrame(_rows(result, "", names, parsed, doubt)))
+        judged = [(condition, result, _problems(result)) for condition in parsed]
+        return Check(pd.DataFrame(_rows("", names, judged)))
     if isinstance(result, str | PathLike):
         result = Audit(result)
     if isinstance(result, Audit):
@@ -82,30 +91,51 @@ def check(result: Audit | AuditPart | Fit | str | PathLike[str], *conditions: st
 def check_parts_of(parts: Sequence[AuditPart], conditions: Sequence[Condition]) -> Check:
     """Check the lead model of each part of an audit."""
     names = [
-        Names.of_table(part.table, f"{part.embedding} on {part.study.name}", part.study)
+        Names.of_table(
+            part.table,
+            f"{part.embedding} on {part.study.name}",
+            part.study,
+            has_frequency=FREQUENCY in part.table,
+        )
         for part in parts
     ]
     check_names(conditions, names)
     rows: list[dict[str, Any]] = []
     for part, known in zip(parts, names, strict=True):
-        fit, study = part.fits[part.lead], part.study.name
-        rows += _rows(fit, study, known, conditions, _doubt(part))
+        judged = [(condition, *_draws_of(part, condition)) for condition in conditions]
+        rows += _rows(part.study.name, known, judged)
     return Check(pd.DataFrame(rows))
 
 
-def _doubt(part: AuditPart) -> str:
-    """Say why the draws of the lead model of an audit cannot be relied on; nothing if they can."""
-    problems = [str(part.diagnostics.set_index("model").loc[part.lead, "problems"])]
-    if part.confirmation is not None and not part.confirmation["agrees"]:
-        failed = enumerated(part.confirmation["disagree"])
-        problems.append(f"the exact draws failed their checks ({failed})")
-    return "; ".join(filter(None, problems))
+def _draws_of(part: AuditPart, condition: Condition) -> tuple[Fit, str]:
+    """Return the fit that a condition is about, and why its draws cannot be relied on."""
+    if not condition.at_equal_frequency:
+        problems = str(part.diagnostics.set_index("model").loc[part.lead, "problems"])
+        return part.fits[part.lead], _doubt(part, problems)
+    fit = part.fit_at_equal_frequency
+    if fit is None:
+        raise DataError(f"{part.folder} has no fit at equal frequency; run the audit again.")
+    return fit, _doubt(part, _problems(fit))
+
+
+def _problems(fit: Fit) -> str:
+    """Say why the draws of a fit cannot be relied on; nothing if they can."""
+    return "; ".join(fit.diagnostics().problems)
+
+
+def _doubt(part: AuditPart, problems: str) -> str:
+    """Add to the problems of a fit of an audit that the exact draws failed their checks."""
+    if part.confirmation is None or part.confirmation["agrees"]:
+        return problems
+    failed = enumerated(part.confirmation["disagree"])
+    failure = f"the exact draws failed their checks ({failed})"
+    return "; ".join(filter(None, [problems, failure]))
 
 
 def _rows(
-    fit: Fit, study: str, names: Names, conditions: Iterable[Condition], doubt: str
+    study: str, names: Names, judged: Iterable[tuple[Condition, Fit, str]]
 ) -> list[dict[str, Any]]:
-    """Return the rows of the table of a check."""
+    """Return the rows of the table of a check, of conditions with their fits and their doubts."""
     return [
         {
             "condition": condition.text,
@@ -117,6 +147,6 @@ def _rows(
             "failed": condition.holds(probability),
             "doubt": doubt,
         }
-        for condition in conditions
+        for condition, fit, doubt in judged
         for embedding, level, probability in condition.probabilities(fit, condition.levels(names))
     ]

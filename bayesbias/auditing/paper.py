@@ -22,6 +22,8 @@ from bayesbias.rankings import StudyLabels, contrast_title
 
 #: Citations in a text: ``[@key]``, or several with semicolons between them.
 _CITED = re.compile(r"\[((?:@\w+(?:; )?)+)\]")
+#: The heading of contrasts at equal frequency.
+AT_EQUAL_FREQUENCY: Mapping[str, str] = {"equal": "at equal frequency"}
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,15 @@ def without_words(contrasts: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(group=rows["group"].where(rows["level"] == "group", "all"))
 
 
+def equal_columns(contrasts: pd.DataFrame) -> list[str]:
+    """Return the columns of contrasts at equal frequency; none without frequencies."""
+    known = contrasts["equal"].notna().any()
+    return ["equal", "equal_lower", "equal_upper"] if known else []
+
+
 def labelled_contrasts(part: AuditPart) -> pd.DataFrame:
     """Return the contrasts of an audit with the names that people read."""
-    rows = part.contrasts
+    rows = part.contrasts.rename(columns={"equal_mean": "equal"})
     return rows.assign(
         contrast=rows["contrast"].map(contrast_title),
         group=rows["group"].map(lambda name: part.study.group_label(name) if name else name),
@@ -91,9 +99,11 @@ def _tables(part: AuditPart) -> dict[str, PaperTable]:
     model = f"model {part.lead}, with {part.prob:.0%} intervals"
     contrasts = labelled_contrasts(part)
     shown = {"prob_negative": "P(closer)", "prob_in_rope": "P(negligible)", "rows": "n"}
+    shown |= {"mean": "difference", **AT_EQUAL_FREQUENCY}
     wide = without_words(contrasts)
     same = contrasts[contrasts["level"] == "same attributes"]
-    numbers = ["mean", "lower", "upper", "prob_negative", "prob_in_rope", "rows"]
+    equal = equal_columns(contrasts)
+    numbers = ["mean", "lower", "upper", "prob_negative", "prob_in_rope", *equal, "rows"]
     cells = list(map(StudyLabels(part.study).query_cells, part.scores["query"]))
     scores = part.scores.assign(
         metric=[capitalized(title_of(name, METRICS)) for name in part.scores["metric"]],
@@ -105,18 +115,19 @@ def _tables(part: AuditPart) -> dict[str, PaperTable]:
             wide[["contrast", "group", *numbers]],
             f"Contrasts of expected cosine distances ({about}; {model}). Below 0: closer to the "
             "first list. n: distances from own stereotypes (associated).",
-            {"mean": "difference", **shown},
+            shown,
         ),
         "same-attributes": PaperTable(
             same[["contrast", "group", *numbers]].rename(columns={"group": "stereotypes of"}),
             f"The same attributes, seen from their own group and from the others ({about}; "
             f"{model}). Below 0: closer to their own group.",
-            {"mean": "difference", **shown},
+            shown,
         ),
         "words": PaperTable(
             _by_word(contrasts),
             f"Contrasts by protected word ({about}; {model}). Below 0: closer to the stereotypes "
-            "of the word's own group (associated). n: distances from these.",
+            "of the word's own group (associated). n: distances from these."
+            + (" Second rows: the same at equal frequency of the attributes." if equal else ""),
             {"rows": "n"},
         ),
         "models": PaperTable(
@@ -134,11 +145,23 @@ def _tables(part: AuditPart) -> dict[str, PaperTable]:
 
 
 def _by_word(contrasts: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per word, with all its contrasts beside each other."""
+    """Return a row per word with all its contrasts, and below it one at equal frequency."""
     rows = contrasts[contrasts["level"] == "word"]
+    raw = _in_columns(rows, ["mean", "lower", "upper"])
+    equal = equal_columns(rows)
+    if not equal:
+        return raw
+    raw.insert(2, "frequency", "as observed")
+    adjusted = _in_columns(rows, equal)
+    adjusted.insert(2, "frequency", "equal")
+    return pd.concat([raw, adjusted]).sort_index(kind="stable", ignore_index=True)
+
+
+def _in_columns(rows: pd.DataFrame, numbers: list[str]) -> pd.DataFrame:
+    """Return one row per word, with a number and its interval of each contrast in columns."""
     columns = []
     for name in rows["contrast"].unique():
-        own = rows[rows["contrast"] == name].set_index("word")[["mean", "lower", "upper"]]
+        own = rows[rows["contrast"] == name].set_index("word")[numbers]
         columns.append(own.set_axis([name, f"{name}_lower", f"{name}_upper"], axis=1))
     words = rows.drop_duplicates("word").set_index("word")
     table: pd.DataFrame = pd.concat([words[["group"]], *columns, words[["rows"]]], axis=1)
@@ -198,6 +221,26 @@ def _comparison(part: AuditPart) -> list[str]:
     ]
 
 
+def _frequency(part: AuditPart) -> list[str]:
+    if part.contrasts["equal_mean"].isna().all():
+        return []
+    return [
+        "As bias metrics may depend on the frequency of words [@valentini2022undesirable], the "
+        "model was fitted again with a slope on the log frequency of attributes (from "
+        f"{part.record['options']['frequencies']}), and contrasts at equal frequency are reported "
+        "beside the raw ones."
+    ]
+
+
+def _baseline(part: AuditPart) -> list[str]:
+    if part.contrasts["t_lower"].isna().all():
+        return []
+    return [
+        "As a baseline without a model we computed two-sample t-intervals over attributes, with "
+        "the variance pooled over lists."
+    ]
+
+
 def _classical(part: AuditPart) -> list[str]:
     if part.scores.empty:
         return []
@@ -242,6 +285,8 @@ _SENTENCES: Sequence[Callable[[AuditPart], list[str]]] = (
     _data,
     _model,
     _comparison,
+    _frequency,
+    _baseline,
     _classical,
     _debiasing,
     _lists,

@@ -136,7 +136,7 @@ def _run_part(task: PartTask, source: str | Sent) -> tuple[float, str]:
             f"{embedding.name} is not the same on the worker {host} ({source}); copy the file "
             "there, or start the audit again if it has changed."
         )
-    table, warned = part_table(embedding, task.study)
+    table, warned = part_table(embedding, task.study, task.options)
     Part(
         folder=PartFolder(task.folder, task.place, task.holder, force=task.force),
         place=task.place,

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 RESULTS_VERSION = 1
 
 _CONTRASTS = ["contrast", "level", "group", "word", "mean", "sd", "lower", "upper"]
-_CONTRASTS += ["prob_negative", "prob_in_rope", "rows", "verdict"]
+_CONTRASTS += ["prob_negative", "prob_in_rope", "equal_mean", "equal_lower", "equal_upper"]
+_CONTRASTS += ["rows", "verdict"]
 _METRICS = ["metric", "query", "value", "sd", "lower", "upper", "prob_above", "p_value", "neutral"]
 _METRICS += ["n_words", "n_lost", "reason"]
 

@@ -85,13 +85,30 @@ _WIDTH = 100
     "--confirm/--no-confirm",
     default=True,
     show_default=True,
-    help="Check the draws of the lead model, also with a second sampler.",
+    help="Check the draws of the lead model: compare the density that the exact engine draws from "
+    "with the model's, and draw the scales from it again with HMC.",
 )
 @click.option(
     "--silhouettes/--no-silhouettes",
     default=True,
     show_default=True,
     help="Measure random subsets of the word lists, to see how robust they are.",
+)
+@click.option(
+    "--frequencies",
+    default="rank",
+    show_default=True,
+    metavar="SOURCE",
+    help="Where frequencies are from, for contrasts at equal frequency of attributes: rank (the "
+    "order of the vocabulary, most frequent first), wordfreq, wordfreq:LANGUAGE, or a .csv or .tsv "
+    "file with the columns word and count.",
+)
+@click.option(
+    "--unknown-frequency",
+    type=click.Choice(["error", "lowest"], case_sensitive=False),
+    default="error",
+    show_default=True,
+    help="Refuse words without a frequency, or take half the smallest one.",
 )
 @click.option(
     "--force",
@@ -120,8 +137,9 @@ _WIDTH = 100
     multiple=True,
     metavar="CONDITION",
     help="Exit with code 1 if this holds, such as 'associated - different < -0.05 with P > 0.95', "
-    "or if the draws are too poor to decide; neutral is another name of none. 'for any group', "
-    "'for any word', 'for group NAME' or 'for word NAME' may follow. May be given several times.",
+    "or if the draws are too poor to decide; neutral is another name of none. 'at equal frequency' "
+    "may stand before 'with'; 'for any group', 'for any word', 'for group NAME' or 'for word NAME' "
+    "may follow. May be given several times.",
 )
 @click.option(
     "--junit",

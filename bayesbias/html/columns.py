@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,11 @@ class Column:
         Draw the intervals only. Those who hear the table hear the ends, too.
     reference : float, optional
         A value marked in the drawings; an interval that holds it is grey.
+    below : tuple of str, optional
+        The columns with a second number and the ends of its interval, shown in a second line of the
+        cell on the same scale.
+    below_title : str, default ""
+        What the second line is; heard before it.
     scale : tuple of float, optional
         The least and the greatest value of the drawings; by default those of the column. Columns to
         be compared by eye need the same.
@@ -76,6 +81,8 @@ class Column:
     interval: tuple[str, str] | None = None
     brief: bool = False
     reference: float | None = None
+    below: tuple[str, str, str] | None = None
+    below_title: str = ""
     scale: tuple[float, float] | None = None
     bar: bool = False
     colors: Mapping[str, str] = field(default_factory=dict)
@@ -87,6 +94,13 @@ class Column:
                 raise SpecError(f"'colors' holds {color!r}; expected a colour such as '#D55E00'.")
         if self.scale is not None and not self.scale[0] < self.scale[1]:
             raise SpecError(f"'scale' is {self.scale!r}; expected the lower end first.")
+        if self.below is not None and self.interval is None:
+            raise SpecError("'below' is given without 'interval'; give both, or neither.")
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns that are drawn beside and below the numbers."""
+        return (*(self.interval or ()), *(self.below or ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +132,7 @@ class Cell:
     bar: str = ""
     dot: str = ""
     interval: DrawnInterval | None = None
+    below: Cell | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +152,7 @@ class DrawnColumn:
     cells: list[Cell]
     classes: str = ""
     can_choose: bool = False
+    below_title: str = ""
     ticks: list[Tick] = field(default_factory=list)
 
 
@@ -209,10 +225,31 @@ def _draw_text(
 
 
 def _draw_intervals(frame: pd.DataFrame, name: str, column: Column) -> DrawnColumn:
-    values, lower, upper = (_floats(frame[each]) for each in (name, *(column.interval or ())))
-    ends = np.concatenate([values, lower, upper])
+    names = (name, *column.numbers)
+    ends = np.concatenate([_floats(frame[each]) for each in names])
     scale = _Scale(*(column.scale or _range(ends, column.reference)))
-    places = _places(values, column)
+    places = _places(_floats(frame[name]), column)
+    cells = _interval_cells(frame, names[:3], column, scale, places)
+    if column.below:
+        second = _interval_cells(frame, column.below, column, scale, places)
+        cells = [
+            replace(cell, below=below if below.sort_key else None)
+            for cell, below in zip(cells, second, strict=True)
+        ]
+    return DrawnColumn(
+        title_of(name, column),
+        cells,
+        "n interval",
+        below_title=column.below_title,
+        ticks=scale.ticks(column),
+    )
+
+
+def _interval_cells(
+    frame: pd.DataFrame, names: Sequence[str], column: Column, scale: _Scale, places: int
+) -> list[Cell]:
+    """Return the cells of a number and the ends of its interval."""
+    values, lower, upper = (_floats(frame[each]) for each in names)
 
     def includes(least: float, most: float) -> bool:
         return column.reference is not None and bool(least <= column.reference <= most)
@@ -244,7 +281,7 @@ def _draw_intervals(frame: pd.DataFrame, name: str, column: Column) -> DrawnColu
             )
         cell = shown(value, includes(least, most))
         cells.append(Cell(cell, _sort_key(value), "n interval", interval=interval))
-    return DrawnColumn(title_of(name, column), cells, "n interval", ticks=scale.ticks(column))
+    return cells
 
 
 @dataclass(frozen=True, slots=True)

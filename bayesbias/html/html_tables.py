@@ -76,13 +76,13 @@ class Table:
     def __post_init__(self) -> None:
         available = list(self.frame.columns)
         for name, column in self._columns().items():
-            for wanted in (name, *(column.interval or ())):
+            for wanted in (name, *column.numbers):
                 if wanted not in available:
                     raise SpecError(
                         f"the table has no column {wanted!r}; it has {quoted(available, limit=20)}."
                         f"{did_you_mean(wanted, map(str, available))}"
                     )
-            numbers = [name, *column.interval] if column.interval else [name] * column.bar
+            numbers = [name, *column.numbers] if column.interval else [name] * column.bar
             for wanted in numbers:
                 if not is_number(self.frame[wanted]):
                     raise SpecError(f"column {wanted!r} is to be drawn but holds no numbers.")
@@ -121,7 +121,10 @@ class Table:
             columns=columns,
             rows=zip(
                 self.keys or [""] * len(self.frame),
-                zip(*(column.cells for column in columns), strict=True),
+                (
+                    zip(columns, cells, strict=True)
+                    for cells in zip(*(column.cells for column in columns), strict=True)
+                ),
                 strict=True,
             ),
             notes=[

@@ -3,6 +3,9 @@
 # Names that are not in __all__ are for other rooms.
 from bayesbias.models.association_text import OTHERS as OTHERS
 from bayesbias.models.association_text import association_sentences as association_sentences
+from bayesbias.models.association_text import equal_frequency_text as equal_frequency_text
+from bayesbias.models.association_text import equal_frequency_verdict as equal_frequency_verdict
+from bayesbias.models.association_text import has_equal_frequency as has_equal_frequency
 from bayesbias.models.calibration import Calibration, calibrate
 from bayesbias.models.contrasts import contrast_weights as contrast_weights
 from bayesbias.models.contrasts import tidy_draws as tidy_draws

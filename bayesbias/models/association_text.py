@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from bayesbias._core.constants import EQUAL
@@ -31,7 +31,9 @@ def association_sentences(rows: Sequence[Mapping[Any, Any]], prob: float) -> Ite
     ----------
     rows : sequence of mappings
         Contrasts in `OTHERS`, each with ``contrast``, ``mean``, ``lower``, ``upper`` and
-        ``verdict``: closer, farther or inconclusive.
+        ``verdict``: closer, farther or inconclusive. With ``equal_mean``, ``equal_lower`` and
+        ``equal_upper``, the contrast at equal frequency is written beside it, and a last sentence
+        says whether frequency changes a verdict.
     prob : float
         Probability of the intervals.
 
@@ -43,6 +45,17 @@ def association_sentences(rows: Sequence[Mapping[Any, Any]], prob: float) -> Ite
     Protected words are closer to the stereotypes of their own group than to neutral words (−0.10, \
     89% interval −0.18 to −0.02; negative: closer).
     Without human words and stereotypes of other groups to compare with, this cannot show a bias.
+
+    At equal frequency, nothing is left of this difference:
+
+    >>> equal = {"equal_mean": 0.01, "equal_lower": -0.04, "equal_upper": 0.05}
+    >>> for sentence in association_sentences([row | equal | {"verdict": "closer"}], 0.89):
+    ...     print(sentence)
+    Protected words are closer to the stereotypes of their own group than to neutral words (−0.10, \
+    89% interval −0.18 to −0.02; at equal frequency 0.01, −0.04 to 0.05; negative: closer).
+    Without human words and stereotypes of other groups to compare with, this cannot show a bias.
+    At equal frequency, the result is inconclusive compared with neutral words (frequency may \
+    explain the difference): no association is shown, and no bias.
     """
     compared: dict[str, list[str]] = {"closer": [], "farther": [], "inconclusive": []}
     # Those that are shown first name the interval.
@@ -50,10 +63,57 @@ def association_sentences(rows: Sequence[Mapping[Any, Any]], prob: float) -> Ite
     for number, row in enumerate(order):
         name, note = ("", "") if number else (f"{prob:.0%} interval", "; negative: closer")
         ends = float(row["lower"]), float(row["upper"])
-        estimate = estimate_text(float(row["mean"]), *ends, name)
+        estimate = estimate_text(float(row["mean"]), *ends, name) + equal_frequency_text(row)
         compared[row["verdict"]].append(f"{OTHERS[row['contrast']]} ({estimate}{note})")
     yield f"{_compared(**compared)}."
-    yield _conclusion({row["contrast"]: row["verdict"] for row in rows})
+    conclusion = _conclusion({row["contrast"]: row["verdict"] for row in rows})
+    yield conclusion
+    if all(has_equal_frequency(row) for row in rows):
+        yield _at_equal_frequency(rows, conclusion)
+
+
+def interval_verdict(lower: float, upper: float) -> str:
+    """Return closer or farther if the interval of a difference excludes 0, else inconclusive."""
+    if upper < 0:
+        return "closer"
+    return "farther" if lower > 0 else "inconclusive"
+
+
+def has_equal_frequency(row: Mapping[Any, Any]) -> bool:
+    """Return whether a contrast is there at equal frequency."""
+    mean = row.get("equal_mean")
+    return mean is not None and not math.isnan(mean)
+
+
+def equal_frequency_verdict(row: Mapping[Any, Any]) -> str:
+    """Return the verdict on a contrast at equal frequency."""
+    return interval_verdict(float(row["equal_lower"]), float(row["equal_upper"]))
+
+
+def equal_frequency_text(row: Mapping[Any, Any]) -> str:
+    """Return a contrast at equal frequency, as it follows the raw one; nothing without it."""
+    if not has_equal_frequency(row):
+        return ""
+    mean, lower, upper = (float(row[f"equal_{name}"]) for name in ("mean", "lower", "upper"))
+    return f"; at equal frequency {estimate_text(mean, lower, upper)}"
+
+
+def _at_equal_frequency(rows: Sequence[Mapping[Any, Any]], conclusion: str) -> str:
+    """Say whether verdicts, and what they support together, are others at equal frequency."""
+    verdicts = {row["contrast"]: equal_frequency_verdict(row) for row in rows}
+    changed = []
+    for row in rows:
+        verdict, against = verdicts[row["contrast"]], OTHERS[row["contrast"]]
+        if verdict == row["verdict"]:
+            continue
+        doubt = " (frequency may explain the difference)" if verdict == "inconclusive" else ""
+        changed.append(f"{verdict} compared with {against}{doubt}")
+    if not changed:
+        same = "verdict is" if len(rows) == 1 else "verdicts are"
+        return f"At equal frequency, the {same} the same."
+    other = _conclusion(verdicts)
+    then = "" if other == conclusion else f": {other[0].lower()}{other[1:-1]}"
+    return f"At equal frequency, the result is {enumerated(changed)}{then}."
 
 
 def _compared(closer: list[str], farther: list[str], inconclusive: list[str]) -> str:
@@ -99,9 +159,8 @@ def _conclusion(verdicts: Mapping[str, str]) -> str:
 
 def contrasts_in_words(spec: ModelSpec, contrasts: pd.DataFrame, prob: float) -> list[str]:
     """Return a paragraph on the contrasts of a fit; one at equal covariates and one as observed."""
-    low, high = contrasts["lower"], contrasts["upper"]
-    verdicts = np.select([high < 0, low > 0], ["closer", "farther"], "inconclusive")
-    rows = contrasts.assign(verdict=verdicts)
+    ends = zip(contrasts["lower"], contrasts["upper"], strict=True)
+    rows = contrasts.assign(verdict=[interval_verdict(lower, upper) for lower, upper in ends])
     kinds = [name for name in ("embedding", "covariates") if name in rows]
     if not kinds:
         return [" ".join(association_sentences(rows.to_dict("records"), prob))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, Union
@@ -27,8 +28,6 @@ from bayesbias.wordlists.check.word_usage import (
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What can be given as `frequencies`.
-Frequencies: TypeAlias = Union[str, PathLike[str], "pd.DataFrame", Mapping[str, float], HasCounts]
 #: What to do about words without a frequency.
 Unknown = Literal["error", "lowest"]
 
@@ -50,13 +49,22 @@ class FrequencySource:
     """Where frequencies are from: what it is called, and how to ask it.
 
     `find` takes an embedding, words and their rows there, and returns natural logarithms, NaN for
-    a word it does not know; `smallest` returns the lowest value that it knows.
+    a word it does not know; `smallest` returns the lowest value that it knows. Other processes can
+    be sent it, as the functions are those of a module.
     """
 
     label: str
     find: Callable[[Embedding, Sequence[str], Codes], _Floats]
     smallest: Callable[[Embedding], float]
     check: Callable[[Embedding], None]
+    #: Whether it is the order of the vocabulary, which not every embedding has.
+    is_order: bool = False
+
+
+#: What can be given as `frequencies`.
+Frequencies: TypeAlias = Union[
+    str, PathLike[str], "pd.DataFrame", Mapping[str, float], HasCounts, FrequencySource
+]
 
 
 def frequency_source(frequencies: Frequencies, matching: Matching | None) -> FrequencySource:
@@ -64,8 +72,16 @@ def frequency_source(frequencies: Frequencies, matching: Matching | None) -> Fre
 
     A table of counts is asked for a word by the fallbacks of `matching`, or of the embedding.
     """
+    if isinstance(frequencies, FrequencySource):
+        return frequencies
     if isinstance(frequencies, str) and frequencies == _RANK:
-        return _rank_source()
+        return FrequencySource(
+            "the vocabulary's order, −log(rank)",
+            _find_ranks,
+            _smallest_rank,
+            check_frequency_order,
+            is_order=True,
+        )
     if isinstance(frequencies, str) and frequencies.partition(":")[0] == _WORDFREQ:
         return _wordfreq_source(frequencies.partition(":")[2] or "en", matching)
     if isinstance(frequencies, str | PathLike):
@@ -149,18 +165,14 @@ def check_frequency_order(embedding: Embedding) -> None:
     )
 
 
-def _rank_source() -> FrequencySource:
-    def find(embedding: Embedding, words: Sequence[str], rows: Codes) -> _Floats:
-        ranks = embedding.ranks[rows].astype(np.float64)
-        ranks[ranks == 0] = np.nan
-        return -np.log(ranks)
+def _find_ranks(embedding: Embedding, words: Sequence[str], rows: Codes) -> _Floats:
+    ranks = embedding.ranks[rows].astype(np.float64)
+    ranks[ranks == 0] = np.nan
+    return -np.log(ranks)
 
-    def smallest(embedding: Embedding) -> float:
-        return -float(np.log(embedding.ranks.max()))
 
-    return FrequencySource(
-        "the vocabulary's order, −log(rank)", find, smallest, check_frequency_order
-    )
+def _smallest_rank(embedding: Embedding) -> float:
+    return -float(np.log(embedding.ranks.max()))
 
 
 def _count_source(
@@ -174,13 +186,27 @@ def _count_source(
     positive = {word: count for word, count in counts.items() if count > 0}
     if not positive:
         raise DataError(f"no word has a count above 0 in {label}; give other frequencies.")
+    return FrequencySource(
+        f"{label}, log(count)",
+        partial(_find_counts, positive, matching),
+        partial(_smallest_count, float(np.log(min(positive.values())))),
+        _no_check,
+    )
 
-    def find(embedding: Embedding, words: Sequence[str], rows: Codes) -> _Floats:
-        fallbacks = as_matching(matching, embedding).fallbacks
-        return np.log(_values(values_of_words(words, positive, fallbacks), words))
 
-    lowest = float(np.log(min(positive.values())))
-    return FrequencySource(f"{label}, log(count)", find, lambda _: lowest, _no_check)
+def _find_counts(
+    counts: Mapping[str, float],
+    matching: Matching | None,
+    embedding: Embedding,
+    words: Sequence[str],
+    rows: Codes,
+) -> _Floats:
+    fallbacks = as_matching(matching, embedding).fallbacks
+    return np.log(_values(values_of_words(words, counts, fallbacks), words))
+
+
+def _smallest_count(lowest: float, embedding: Embedding) -> float:
+    return lowest
 
 
 def _wordfreq_source(language: str, matching: Matching | None) -> FrequencySource:

@@ -29,6 +29,7 @@ def test_files_are_there(made: Path) -> None:
         "table.csv",
         "table.parquet",
         "fits/hierarchical.nc",
+        "fit-at-equal-frequency.nc",
         "comparison.csv",
         "comparison_loo.csv",
         "contrasts.csv",
@@ -258,8 +259,8 @@ def test_what_is_not_exact_is_sampled(
     monkeypatch.setattr(audit_steps, "fit", sample)
     heavy = bb.load_model("hierarchical").vary(likelihood="student_t")
     found = bb.audit(wood, trees, **(FAST | {"models": heavy, "confirm": True}))
-    # Not once more, to confirm it; but at equal frequency (of what was drawn exactly here).
-    assert asked == [("student_t", "auto"), ("normal", "auto")]
+    # Not once more, to confirm it; but at equal frequency.
+    assert asked == [("student_t", "auto")] * 2
     assert "Sampled with NUTS instead: hierarchical." in found.report.read_text("utf-8")
 
 
@@ -338,6 +339,24 @@ def test_groups_without_stereotypes_are_not_judged(
     assert "Compared with stereotypes of other groups: " not in page
     assert page.count("The embedding has no stereotype of its group") == 3
     assert page.count("<p>Own stereotypes compared with ") == 3
+
+
+def test_without_frequencies_there_is_nothing_at_equal_frequency(
+    wood: bb.Embedding, trees: bb.Study, sketched: None
+) -> None:
+    order = sorted(range(len(wood)), key=lambda row: wood.words[row])
+    sorted_ = bb.Embedding([wood.words[row] for row in order], wood.vectors[order], "sorted")
+    found = bb.audit(sorted_, trees, out="sorted", **FAST)
+    assert found.contrasts["equal_mean"].isna().all()
+    assert all(row["equal_mean"] is None for row in found.results["parts"][0]["contrasts"])
+    paper = found.folder / "paper"
+    texts = [path.read_text("utf-8") for path in paper.iterdir()]
+    texts += [found.summary(), bb.model_card(found), found.to_latex()]
+    assert not [text for text in texts if "equal frequency" in text or "as observed" in text]
+    page = found.report.read_text("utf-8")
+    assert "Contrasts at equal frequency are not given: embedding" in page
+    assert "second lines" not in page
+    assert "if all attributes were equally frequent" not in page
 
 
 def test_a_study_without_controls(wood: bb.Embedding, trees: bb.Study, sketched: None) -> None:

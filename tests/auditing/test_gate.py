@@ -20,6 +20,7 @@ from small_audit import FAST, QUICK, forest, sketch, times
 
 import bayesbias as bb
 from bayesbias.auditing import audit_figures, audit_run, audit_steps
+from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.conditions import Condition, Names, check_names
 from bayesbias.errors import DataError, SpecError
 
@@ -66,6 +67,10 @@ def two(tmp_path_factory: pytest.TempPathFactory, trees: bb.Study) -> bb.Audit:
          ("associated - none", True, 0.0, 0.5, False, ("group", "word"), "anyone")),
         ("associated - none < 0 with P > .5 for group",
          ("associated - none", True, 0.0, 0.5, False, ("group", "word"), "group")),
+        ("associated - none < -0.05 At  equal frequency with P > .5 for any group",
+         ("associated - none", True, -0.05, 0.5, False, ("group",), "", True)),
+        ("associated - none < 0 with P > .5 for at equal frequency",
+         ("associated - none", True, 0.0, 0.5, False, ("group", "word"), "at equal frequency")),
     ],
 )  # fmt: skip
 def test_conditions_are_read(text: str, expected: tuple[Any, ...]) -> None:
@@ -95,6 +100,9 @@ def test_conditions_are_read(text: str, expected: tuple[Any, ...]) -> None:
         ("associated < 1 with P > 1", "character 25", "below 1"),
         ("associated < 1 with P >= 0", "character 26", "above 0"),
         ("associated < 1 with P > .5 in oak", "character 28", "'for' or the end"),
+        ("associated < 1 at equal with P > .5", "character 25", "'at equal frequency'"),
+        ("associated < 1 at Frequency", "character 19", "'at equal frequency'"),
+        ("associated < 1 with P > .5 at equal frequency", "character 28", "stands before 'with'"),
         ("associated < 1 with P > .5 for", "the end", "'any group'"),
         ("associated < 1 with P > .5 for any", "the end", "'group' or 'word'"),
         ("associated < 1 with P > .5 for any trees", "character 36", "'group' or 'word'"),
@@ -173,6 +181,56 @@ def test_probabilities_are_those_of_the_contrasts(made: Path) -> None:
         assert result.passed == (max(wanted.values()) <= 0.9)
 
 
+def test_conditions_at_equal_frequency_are_about_another_fit(made: Path) -> None:
+    part = next(iter(bb.Audit(made).parts.values()))
+    rows = part.contrasts.query("level == 'group' and contrast == 'associated - none'")
+    limit = float(rows["equal_mean"].mean())
+    start = f"associated - none < {limit:.4f}"
+    raw, equal = f"{start} with P > 0.5 for any group", f"{start} at equal frequency with P > 0.5"
+    result = bb.check(made, raw, f"{equal} for any group", equal)
+    assert list(result.table["condition"]) == [raw, raw, *[f"{equal} for any group"] * 2, equal]
+    adjusted = bb.fit(
+        part.table, "hierarchical", draws=100, seed=0, covariates=["log_frequency"], progress=False
+    )
+    draws = adjusted.contrast_draws("associated - none", by="protected_group")
+    wanted = (draws < round(limit, 4)).mean(("chain", "draw")).to_numpy()
+    np.testing.assert_allclose(result.table["probability"][2:4], wanted)
+    assert (result.table["probability"][:2].to_numpy() != wanted).all()
+    # A fit with the covariate has these draws itself.
+    found = bb.check(adjusted, f"{equal} for any group").table
+    np.testing.assert_allclose(found["probability"], wanted)
+
+
+def test_equal_frequency_needs_frequencies(
+    made: Path, fitted: bb.models.Fit, trees: bb.Study, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    condition = "associated - none < 0 at equal frequency with P > 0.5"
+    with pytest.raises(SpecError, match="this fit has no contrasts at equal frequency; leave"):
+        bb.check(fitted, condition)
+    words = sorted(forest().words)
+    vectors = np.random.default_rng(0).standard_normal((len(words), 20))
+    unordered = bb.Embedding(words, vectors, "sorted")
+    with pytest.raises(SpecError, match="sorted on trees has no contrasts at equal frequency"):
+        bb.audit(unordered, trees, out=tmp_path / "out", fail_if=condition, **FAST)
+    assert not (tmp_path / "out").exists()
+    # A folder without the fit is not one that passed.
+    monkeypatch.setattr(AuditPart, "fit_at_equal_frequency", None)
+    with pytest.raises(DataError, match="has no fit at equal frequency; run the audit again"):
+        bb.check(made, condition)
+
+
+@pytest.mark.parametrize("condition", [ALWAYS, f"{ALWAYS[:-13]} at equal frequency with P > 0.5"])
+def test_draws_that_failed_their_checks_decide_nothing(
+    made: Path, monkeypatch: pytest.MonkeyPatch, condition: str
+) -> None:
+    assert bb.check(made, condition).doubts == []
+    failed = {"agrees": False, "disagree": ["density"]}
+    monkeypatch.setattr(AuditPart, "confirmation", failed)
+    [doubt] = bb.check(made, condition).doubts
+    assert doubt.endswith("the exact draws failed their checks (density)")
+
+
 def test_the_threshold_itself_counts_only_if_asked_for(fitted: bb.models.Fit) -> None:
     limit = round(float(fitted.contrasts()["mean"].iloc[0]), 3)
     p = bb.check(fitted, f"associated - none < {limit} with P > 0").table["probability"].item()
@@ -246,7 +304,7 @@ def labelled(trees: bb.Study) -> bb.Study:
 
 def test_labels_of_the_study_are_names_too(made: Path, trees: bb.Study) -> None:
     part = next(iter(bb.Audit(made).parts.values()))
-    names = Names.of_table(part.table, "trees", labelled(trees))
+    names = Names.of_table(part.table, "trees", labelled(trees), has_frequency=True)
     for before, label, name in (
         ("for group", "Conifers", "fir"),
         ("for", "Conifers", "fir"),

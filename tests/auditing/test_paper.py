@@ -51,19 +51,26 @@ def test_tables_have_the_numbers_of_the_audit(audit: bb.Audit) -> None:
             assert mean == pytest.approx(row.mean, abs=6e-3)
             assert lower == pytest.approx(row.lower, abs=6e-3)
             assert upper == pytest.approx(row.upper, abs=6e-3)
+            equal = list(map(float, re.findall(r"-?\d+\.\d+", line)[-3:]))
+            expected = [row.equal_mean, row.equal_lower, row.equal_upper]
+            np.testing.assert_allclose(equal, expected, atol=6e-3)
     by_word = audit.contrasts[audit.contrasts["level"] == "word"]
     lines = read(audit, "words.md").replace("−", "-").splitlines()[4:]
-    assert [line.split("|")[1].strip() for line in lines] == list(by_word["word"].unique())
-    for line in lines:
+    words = list(by_word["word"].unique())
+    assert [line.split("|")[1].strip() for line in lines] == [w for w in words for _ in range(2)]
+    for number, line in enumerate(lines):
         cells = [cell.strip() for cell in line.split("|")]
-        means = [float(cell.partition(" [")[0]) for cell in cells[3:6]]
+        means = [float(cell.partition(" [")[0]) for cell in cells[4:7]]
         own = by_word[by_word["word"] == cells[1]]
+        name, column = ("equal", "equal_mean") if number % 2 else ("as observed", "mean")
+        assert cells[3] == name
         assert list(own["contrast"]) == [
             f"associated - {n}" for n in ("none", "human", "different")
         ]
-        np.testing.assert_allclose(means, own["mean"], atol=6e-3)
+        np.testing.assert_allclose(means, own[column], atol=6e-3)
     assert "89% intervals" in read(audit, "contrasts.md").splitlines()[0]
     assert "\\toprule" in read(audit, "metrics.tex")
+    assert "at equal frequency" in audit.to_latex()
 
 
 @needs_latex
@@ -94,6 +101,9 @@ def test_methods_say_what_was_done(audit: bb.Audit) -> None:
         "seed 0",
         "89% highest-density intervals",
         "smaller than 0.05 in absolute value",
+        "depend on the frequency of words (Valentini et al., 2022)",
+        "log frequency of attributes (from the vocabulary's order, −log(rank))",
+        "two-sample t-intervals over attributes",
         "interaction and hierarchical were compared by WAIC",
         "WEAT (Caliskan et al., 2017) and RND (Garg et al., 2018)",
         "hard debiasing (Bolukbasi et al., 2016)",
@@ -173,6 +183,8 @@ def test_model_card(audit: bb.Audit, tmp_path: Path) -> None:
     assert text.count(card_section.HEADING) == 1
     assert section in text
     assert audit.summary() in section
+    [header] = [line for line in section.splitlines() if line.startswith("| contrast")]
+    assert header.endswith("| P(closer) | verdict | at equal frequency |")
     # The same again changes nothing; what others wrote stays.
     card.write_text(f"{text}\n## Uses\n\nAny.\n", "utf-8")
     bb.model_card(audit.folder, card)

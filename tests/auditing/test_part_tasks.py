@@ -38,8 +38,10 @@ def untimed(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 def test_two_processes_write_the_same_files(given: list[Any], trees: bb.Study) -> None:
-    bb.audit(given, trees, out="one", **FAST)
-    bb.audit(given, trees, out="two", **TWO)
+    words = [word for words in trees.word_sets().values() for word in words]
+    counts = {word: float(number) for number, word in enumerate(words, start=1)}
+    bb.audit(given, trees, out="one", frequencies=counts, **FAST)
+    bb.audit(given, trees, out="two", frequencies=counts, **TWO)
     assert set(files(Path("one"))) == set(files(Path("two")))
     assert untimed(Path("one")) == untimed(Path("two"))
 

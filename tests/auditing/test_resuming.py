@@ -5,11 +5,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
-from small_audit import FAST, QUICK, files, times
+from small_audit import CONTROLS, FAST, QUICK, STEREOTYPES, files, times
 
 import bayesbias as bb
 from bayesbias.auditing import artifacts, audit_figures, audit_steps, second_sampler
+from bayesbias.errors import DataError, SpecError
+from bayesbias.wordlists import read_frequencies
 
 
 def test_a_second_call_does_nothing(
@@ -69,6 +72,45 @@ def test_only_what_depends_on_a_change_is_done_again(
     changed = {file for file in after if after[file] != before[file]}
     assert {"contrasts.csv", "scores.csv", "figures/means.svg", "report.html"} <= changed
     assert not {"table.csv", "comparison.csv", "lists.csv", "fits/hierarchical.nc"} & changed
+
+
+def test_other_frequencies_are_other_contrasts(
+    folder: Path, wood: bb.Embedding, trees: bb.Study, sketched: None, tmp_path: Path
+) -> None:
+    before, old = times(folder), bb.Audit(folder).contrasts
+    assert "from the vocabulary's order, −log(rank)" in bb.Audit(folder).report.read_text("utf-8")
+    rng = np.random.default_rng(0)
+    words = [word for own in (STEREOTYPES | CONTROLS).values() for word in own]
+    counts = tmp_path / "counts.csv"
+    rows = zip(words, rng.integers(1, 1000, len(words)), strict=True)
+    counts.write_text("word,count\n" + "".join(f"{word},{count}\n" for word, count in rows))
+    new = bb.audit(wood, trees, out=folder, frequencies=counts, **QUICK)
+    after = times(folder)
+    changed = {file for file in after if after[file] != before[file]}
+    assert {"table.csv", "contrasts.csv", "results.json", "paper/methods.md"} <= changed
+    assert not {"scores.csv", "lists.csv"} & changed
+    assert (new.contrasts["equal_mean"] != old["equal_mean"]).all()
+    np.testing.assert_array_equal(new.contrasts["mean"], old["mean"])
+    about = "counts of counts.csv, log(count)"
+    assert new.record["options"]["frequencies"] == about
+    for file in ("report.html", "paper/methods.md"):
+        assert f"from {about}" in (folder / file).read_text("utf-8")
+    # The same counts, however they are given, change nothing but their name.
+    again = bb.audit(wood, trees, out=folder, frequencies=read_frequencies(counts), **QUICK)
+    final = times(folder)
+    assert final["contrasts.csv"] == after["contrasts.csv"]
+    assert "from the given counts, log(count)" in again.report.read_text("utf-8")
+
+
+def test_frequencies_that_were_asked_for_must_be_there(
+    wood: bb.Embedding, trees: bb.Study, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(DataError, match="no frequency of 'sturdy'"):
+        bb.audit(wood, trees, out=out, frequencies={"broad": 3}, **QUICK)
+    with pytest.raises(SpecError, match="'unknown_frequency' is 'low'"):
+        bb.audit(wood, trees, out=out, unknown_frequency="low", **QUICK)  # type: ignore[arg-type]
+    assert not out.exists()
 
 
 def test_words_that_are_not_used_do_not_matter_to_fits(

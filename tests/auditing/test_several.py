@@ -64,8 +64,20 @@ def test_several_are_compared(several: bb.Audit) -> None:
     between = several.between["trees"].query("contrast == 'associated - none' and second != ''")
     assert between["embedding"].tolist() == ["a b"]
     assert between["upper"].item() < 0
+    # Each embedding's own contrasts are those of its part, and differences are adjusted as well.
+    own = several.between["trees"].query("second == ''").set_index(["embedding", "contrast"])
+    for embedding in ("a b", "plain"):
+        whole = several.parts[embedding, "trees"].contrasts.query("level == 'data set'")
+        for row in whole.to_dict("records"):
+            for name in ("mean", "equal_mean", "equal_lower", "equal_upper"):
+                found = own.loc[(embedding, row["contrast"]), name]
+                assert found == pytest.approx(row[name], abs=1e-12)
+    assert between["equal_mean"].item() != between["mean"].item()
+    assert between["equal_upper"].item() < 0
     told = several.summary()
     assert "They are closer in a b than in plain (difference −" in told
+    [sentence] = re.findall(r"They are closer in a b than in plain \(([^)]*)\)", told)[:1]
+    assert "; at equal frequency −" in sentence
     assert told.startswith("trees and few/trees in a b and plain: 12 protected words; model hier")
     assert "plain on few/trees: " in told
 

@@ -199,19 +199,82 @@ def test_small_differences_are_called_small() -> None:
     assert "smaller than" not in " ".join(bias_text.association(wide, 0.89, 0.05))
 
 
-def test_frequency_and_model_are_named_where_they_matter() -> None:
-    row = {"equal_mean": -0.02, "equal_lower": -0.1, "equal_upper": 0.05}
-    table = of_verdicts("closer").assign(**row, t_lower=-0.2, t_upper=0.01)
+def at_equal(table: pd.DataFrame, *verdicts: str) -> pd.DataFrame:
+    """The same contrasts, with these verdicts at equal frequency."""
+    signs = {"closer": -1.0, "farther": 1.0, "inconclusive": 0.0}
+    means = np.array([0.2 * signs[verdict] for verdict in verdicts])
+    ends = {"equal_mean": means, "equal_lower": means - 0.05, "equal_upper": means + 0.05}
+    return table.assign(**ends)
+
+
+def test_the_first_paragraph_has_each_contrast_at_equal_frequency() -> None:
+    verdicts = ("closer", "closer", "inconclusive")
+    table = at_equal(of_verdicts(*verdicts), *verdicts)
+    text = " ".join(bias_text.association(table, 0.89, 0.05))
+    first = "neutral words (−0.10, 89% interval −0.16 to −0.04; at equal frequency −0.20, −0.25 to"
+    assert f"{first} −0.15; negative: closer)" in text
+    assert "(0.00, −0.06 to 0.06; at equal frequency 0.00, −0.05 to 0.05)" in text
+    assert text.count("at equal frequency ") == 3
+    assert text.endswith("At equal frequency, the verdicts are the same.")
+    without = " ".join(bias_text.association(of_verdicts(*verdicts), 0.89, 0.05))
+    assert "frequency" not in without
+
+
+def test_it_is_said_where_frequency_changes_a_verdict() -> None:
+    raw = of_verdicts("closer", "inconclusive", "inconclusive")
+    *_, last = bias_text.association(
+        at_equal(raw, "inconclusive", "farther", "inconclusive"), 0.89, 0.05
+    )
+    assert last == (
+        "At equal frequency, the result is inconclusive compared with neutral words (frequency may "
+        "explain the difference) and farther compared with human words: no association is shown, "
+        "and no bias."
+    )
+    *_, last = bias_text.association(at_equal(raw, "closer", "closer", "closer"), 0.89, 0.05)
+    assert last.endswith("other groups: the three comparisons together support a bias.")
+    # What they support together may be the same.
+    *_, last = bias_text.association(at_equal(raw, "closer", "closer", "farther"), 0.89, 0.05)
+    assert last.endswith("and farther compared with stereotypes of other groups.")
+    [*_, last] = bias_text.association(at_equal(of_verdicts("closer"), "closer"), 0.89, 0.05)
+    assert last == "At equal frequency, the verdict is the same."
+
+
+def test_groups_and_words_are_judged_at_equal_frequency() -> None:
+    one = at_equal(
+        of_verdicts("closer", "closer", "inconclusive", level="group", group="one"),
+        "closer", "closer", "closer",
+    )  # fmt: skip
+    two = at_equal(
+        of_verdicts("closer", "closer", "closer", level="group", group="two"),
+        "inconclusive", "closer", "closer",
+    )  # fmt: skip
+    text = " ".join(bias_text.for_whom(pd.concat([one, two]), 0.89))
+    assert "one (−0.10, −0.16 to −0.04; at equal frequency −0.20, −0.25 to −0.15) and two" in text
+    assert "At equal frequency, the result is inconclusive for two." in text
+    assert "support a bias for two; at equal frequency they do for one." in text
+    same = " ".join(bias_text.for_whom(at_equal(one, "closer", "closer", "inconclusive"), 0.89))
+    assert "do all three comparisons support a bias; the same at equal frequency." in same
+    none = " ".join(bias_text.for_whom(two, 0.89))
+    assert none.endswith("support a bias for two; at equal frequency they do for none.")
+    words = [
+        at_equal(of_verdicts("closer", "inconclusive", level="word").assign(word=word), *verdicts)
+        for word, verdicts in (("a", ("closer", "farther")), ("b", ("inconclusive", "closer")))
+    ]
+    table = pd.concat(words)
+    text = " ".join(bias_text.for_whom(table, 0.89))
+    assert text.endswith("a and b. At equal frequency: 1 closer and 1 inconclusive.")
+    text = " ".join(bias_text.other_contrasts(table))
+    assert text.endswith("2 inconclusive. At equal frequency: 1 closer and 1 farther.")
+    text = " ".join(bias_text.for_whom(words[0], 0.89))
+    assert text.endswith("At equal frequency, the verdicts are the same.")
+
+
+def test_an_interval_without_a_model_is_compared() -> None:
+    table = of_verdicts("closer").assign(t_lower=-0.2, t_upper=0.01)
     text = " ".join(bias_text.sensitivity(table))
-    assert "is −0.02 (−0.10 to 0.05), inconclusive: frequency may explain it." in text
-    assert "A t-interval without a model includes 0 (−0.20 to 0.01)." in text
-    clear = table.assign(equal_upper=-0.001, t_upper=-0.01)
-    text = " ".join(bias_text.sensitivity(clear))
-    assert "is −0.02 (−0.10 to just below 0)." in text
+    assert text == "A t-interval without a model includes 0 (−0.20 to 0.01)."
+    text = " ".join(bias_text.sensitivity(table.assign(t_upper=-0.01)))
     assert "excludes 0 as well" in text
-    reversed_ = table.assign(mean=-0.1, equal_mean=0.06, equal_lower=0.01, equal_upper=0.11)
-    text = " ".join(bias_text.sensitivity(reversed_))
-    assert "is 0.06 (0.01 to 0.11), with the opposite sign." in text
 
 
 def comparison(gap: float, error: float, name: str = "WAIC") -> pd.DataFrame:

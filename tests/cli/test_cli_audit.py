@@ -39,10 +39,10 @@ def test_audit_prints_the_summary_and_the_report(run, tmp_path: Path) -> None:
     assert result.out.endswith(f"Report: {folder / 'report.html'}\n")
     assert all(len(line) <= 100 for line in result.out.splitlines()[:-1])
     steps = [line for line in result.err.splitlines() if line.startswith("step ")]
-    assert steps[0] == "step 1 of 15: writing the distances"
-    assert steps[2] == "step 3 of 15: fitting the model hierarchical"
-    assert len(steps) == 15
-    assert steps[-1] == "step 15 of 15: writing the report"
+    assert steps[0] == "step 1 of 16: writing the distances"
+    assert steps[2] == "step 3 of 16: fitting the model hierarchical"
+    assert len(steps) == 16
+    assert steps[-1] == "step 16 of 16: writing the report"
     found = bb.Audit(folder)
     assert list(found.parts) == [("small", "weat_7")]
     assert found.record["options"]["metrics"] == ["mac"]
@@ -104,9 +104,11 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen["models"] is None
     assert "metrics" not in seen
     assert (seen["confirm"], seen["silhouettes"], seen["force"]) == (True, True, False)
+    assert (seen["frequencies"], seen["unknown_frequency"]) == ("rank", "error")
     run("audit", "a.txt", "b=c.txt", "-s", "gender", "-s", "race", "--debias", "leace", "--debias",
         "inlp", "--model", "crossed", "-m", "mac", "--no-confirm", "--no-silhouettes", "--force",
         "--seed", 3, "--prob", 0.5, "--jobs", 2, "--threshold", 0.1, "--rope", 0.1, "-q",
+        "--frequencies", "counts.csv", "--unknown-frequency", "LOWEST",
         "--limit", 9, "--trust", "--fallback", "exact", "--fail-if", "a",
         "--fail-if", "b")  # fmt: skip
     assert [(given.name, given.source) for given in seen["embedding"]] == [
@@ -126,6 +128,8 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
         "n_jobs": 2,
         "rope": 0.1,
         "progress": False,
+        "frequencies": "counts.csv",
+        "unknown_frequency": "lowest",
         "limit": 9,
         "trust": True,
         "fail_if": ("a", "b"),
@@ -142,6 +146,7 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
         (("--model", "embeddings"), "Error: model 'embeddings' is for several embeddings"),
         (("--debias", "hard"), "Error: --debias is 'hard'; expected one of"),
         (("--metric", "x"), "Error: 'metric' is 'x'; expected one of"),
+        (("--frequencies", "rnk"), "Error: frequencies='rnk' is neither a file nor one of 'rank'"),
         (("--fail-if", "associated > x"), "Error: condition 'associated > x', at character 14: "),
         (
             ("--fail-if", "associated > 1 with P > 0.5 for word imm"),
@@ -218,14 +223,14 @@ def test_steps_on_a_terminal(tmp_path: Path) -> None:
         assert process.returncode == 0
         return text.decode().replace("\r\n", "\n")
 
-    assert "step 3 of 15: fitting the model hierarchical\n" in shown()
+    assert "step 3 of 16: fitting the model hierarchical\n" in shown()
     record = json.loads((tmp_path / "out" / "audit.json").read_text("utf-8"))
     record["steps"]["fit hierarchical"]["seconds"] = 20.4
     (tmp_path / "out" / "audit.json").write_text(json.dumps(record))
     (tmp_path / "out" / "fits" / "hierarchical.nc").unlink()
     again = shown()
-    assert "step 3 of 15: fitting the model hierarchical, about 20 seconds\n" in again
-    assert "step 15 of 15: writing the report" in again
+    assert "step 3 of 16: fitting the model hierarchical, about 20 seconds\n" in again
+    assert "step 16 of 16: writing the report" in again
     assert shown("--quiet") == ""
     assert "about" not in shown("--force", "--draws", "101").split("comparing")[0]
 
@@ -240,7 +245,9 @@ def test_the_demo(tmp_path: Path) -> None:
     paragraphs = done.stdout.split("\n\n")[1:-1]
     names = [paragraph.partition(":")[0] for paragraph in paragraphs]
     assert names == ["Association", "For whom", "How sure"]
-    assert all(len(paragraph) < 420 for paragraph in paragraphs)
+    # Each contrast is there twice, as observed and at equal frequency.
+    assert all(len(paragraph) < 650 for paragraph in paragraphs)
+    assert paragraphs[0].count("at equal frequency") == 3
     page = (tmp_path / "bayesbias-audit" / "report.html").read_text("utf-8")
     assert "The exact draws passed their checks" in page
     record = json.loads((tmp_path / "bayesbias-audit" / "audit.json").read_text("utf-8"))

@@ -133,6 +133,36 @@ def test_columns_on_one_scale() -> None:
     np.testing.assert_allclose(np.array(lines, dtype=float), [[4, 4], [4, 92]])
 
 
+def test_a_second_number_is_shown_below_on_the_same_scale() -> None:
+    frame = FRAME.assign(other=[0.5] * len(FRAME), least=-2.0, most=2.0)
+    frame.loc[frame.index[-1], "other"] = np.nan
+    column = Column(
+        interval=("low", "high"),
+        reference=0.0,
+        below=("other", "least", "most"),
+        below_title="If equal",
+    )
+    html = html_of(frame, columns={"mean": column})
+    below = '<span class="below"><span class="heard">If equal: </span>'
+    rows = html.split("<tbody>")[1].split("</tr>")[: len(frame)]
+    for row in rows[:-1]:
+        first, _, second = row.partition(below)
+        assert second.startswith("0.5")
+        assert "[−2.0" in second
+        # The interval below is the widest, from one end of the drawing to the other.
+        assert 'd="M4.0 8H92.0"' in second
+        assert 'd="M4.0 8H92.0"' not in first
+    assert "below" not in rows[-1]
+    # Rows are sorted by the first number.
+    assert keys(html) == keys(html_of(FRAME, columns={"mean": Column(interval=("low", "high"))}))
+    with pytest.raises(SpecError, match="has no column 'nowhere'"):
+        html_of(
+            frame, columns={"mean": Column(interval=("low", "high"), below=("nowhere", "a", "b"))}
+        )
+    with pytest.raises(SpecError, match="without 'interval'"):
+        Column(below=("other", "least", "most"))
+
+
 def test_brief_intervals_are_still_heard() -> None:
     html = html_of(FRAME, columns={"mean": Column(interval=("low", "high"), brief=True)})
     assert '<span class="ends heard">[−1.000, −0.250]</span>' in html

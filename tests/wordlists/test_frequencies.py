@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -101,6 +102,20 @@ def test_counts_of_all_kinds(tmp_path: Path) -> None:
     for source in (shares, tmp_path / "b.tsv"):
         assert find(source, ["he", "she"], embedding) == pytest.approx(np.log([8 / 12, 4 / 12]))
     assert "corpus 'small'" in frequency_source(corpus, MATCHING).label
+
+
+@pytest.mark.parametrize("frequencies", ["rank", {"he": 8.0, "she": 4.0}])
+def test_other_processes_get_the_same_source(frequencies: str | dict[str, float]) -> None:
+    embedding = bb.Embedding(["he", "she"], [[1.0, 0.0], [0.0, 1.0]], "two")
+    source = frequency_source(frequencies, MATCHING)
+    assert frequency_source(source, None) is source
+    sent = pickle.loads(pickle.dumps(source))
+    assert sent.label == source.label
+    assert sent.smallest(embedding) == source.smallest(embedding)
+    rows = np.arange(2)
+    np.testing.assert_array_equal(
+        sent.find(embedding, ["he", "she"], rows), source.find(embedding, ["he", "she"], rows)
+    )
 
 
 def test_words_without_a_frequency(tiny: bb.Embedding) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
-from bayesbias._core.interval_text import ends_text, estimate_text
+from bayesbias._core.interval_text import ends_text
 from bayesbias._core.wording import counted, enumerated, plural, shortened
 from bayesbias.auditing.report.difference_text import (
     NAMED,
@@ -16,7 +17,14 @@ from bayesbias.auditing.report.difference_text import (
     records,
     span,
 )
-from bayesbias.models import association_sentences
+from bayesbias.models import (
+    association_sentences,
+    equal_frequency_text,
+    equal_frequency_verdict,
+    has_equal_frequency,
+)
+
+_VERDICTS = ("closer", "farther", "inconclusive")
 
 
 def association(contrasts: pd.DataFrame, prob: float, rope: float) -> Iterator[str]:
@@ -54,22 +62,62 @@ def _groups(contrasts: pd.DataFrame) -> Iterator[str]:
     first = chosen["contrast"].iloc[0]
     rows = records(chosen[chosen["contrast"] == first].sort_values("mean", kind="stable"))
     parts = []
-    for verdict in ("closer", "farther", "inconclusive"):
-        named = [f"{row['group']} ({estimate(row)})" for row in rows if row["verdict"] == verdict]
+    for verdict in _VERDICTS:
+        named = [
+            f"{row['group']} ({estimate(row)}{equal_frequency_text(row)})"
+            for row in rows
+            if row["verdict"] == verdict
+        ]
         if named:
             parts.append(f"{verdict} for {enumerated(named)}")
     yield f"By group, compared with {OTHERS[first]}: {'; '.join(parts)}."
+    yield from _groups_changed(rows)
     if set(chosen["contrast"]) == set(OTHERS):
-        biased = [
-            str(group)
-            for group, own in chosen.groupby("group", sort=False)
-            if len(own) == len(OTHERS) and (own["verdict"] == "closer").all()
-        ]
-        yield (
-            f"All three comparisons support a bias for {enumerated(biased)}."
-            if biased
-            else "For no group do all three comparisons support a bias."
-        )
+        yield _bias_of_groups(chosen)
+
+
+def _groups_changed(rows: Sequence[Mapping[Hashable, Any]]) -> Iterator[str]:
+    """Say for which groups the verdict is another at equal frequency."""
+    known = [(row, equal_frequency_verdict(row)) for row in rows if has_equal_frequency(row)]
+    parts = []
+    for verdict in _VERDICTS:
+        named = [str(row["group"]) for row, at in known if verdict == at != row["verdict"]]
+        if named:
+            parts.append(f"{verdict} for {enumerated(named)}")
+    if parts:
+        yield f"At equal frequency, the result is {'; '.join(parts)}."
+
+
+def _bias_of_groups(chosen: pd.DataFrame) -> str:
+    """Say for which groups all three comparisons support a bias, and for which if equal."""
+
+    def supported(verdicts: Mapping[Hashable, Sequence[str]]) -> list[str]:
+        full = ["closer"] * len(OTHERS)
+        return [str(group) for group, own in verdicts.items() if own == full]
+
+    rows = records(chosen)
+    biased = supported(_by_group(rows, [row["verdict"] for row in rows]))
+    text = (
+        f"All three comparisons support a bias for {enumerated(biased)}"
+        if biased
+        else "For no group do all three comparisons support a bias"
+    )
+    if not all(map(has_equal_frequency, rows)):
+        return f"{text}."
+    then = supported(_by_group(rows, [equal_frequency_verdict(row) for row in rows]))
+    if then == biased:
+        return f"{text}; the same at equal frequency."
+    return f"{text}; at equal frequency they do for {enumerated(then) if then else 'none'}."
+
+
+def _by_group(
+    rows: Sequence[Mapping[Hashable, Any]], verdicts: Sequence[str]
+) -> dict[Hashable, list[str]]:
+    """Return the verdicts of each group."""
+    found: dict[Hashable, list[str]] = {}
+    for row, verdict in zip(rows, verdicts, strict=True):
+        found.setdefault(row["group"], []).append(verdict)
+    return found
 
 
 def _words(rows: pd.DataFrame, prob: float) -> Iterator[str]:
@@ -91,10 +139,25 @@ def _words(rows: pd.DataFrame, prob: float) -> Iterator[str]:
             f"None of {counted(n, 'word')} shows a difference ({prob:.0%} intervals include 0): "
             "the data do not decide."
         )
-        return
-    left = int((rows["verdict"] == "inconclusive").sum())
-    parts += [f"for {left} the data do not decide"] if left else []
-    yield f"{'; '.join(parts)}."
+    else:
+        left = int((rows["verdict"] == "inconclusive").sum())
+        parts += [f"for {left} the data do not decide"] if left else []
+        yield f"{'; '.join(parts)}."
+    at_equal = _counts_at_equal_frequency(rows)
+    if at_equal:
+        yield f"{at_equal}."
+
+
+def _counts_at_equal_frequency(rows: pd.DataFrame) -> str:
+    """Count the words of each verdict at equal frequency; nothing without a fit with frequency."""
+    known = [row for row in records(rows) if has_equal_frequency(row)]
+    if not known:
+        return ""
+    found = [equal_frequency_verdict(row) for row in known]
+    if found == [row["verdict"] for row in known]:
+        return "At equal frequency, the verdicts are the same"
+    counts = [f"{found.count(verdict)} {verdict}" for verdict in _VERDICTS if verdict in found]
+    return f"At equal frequency: {enumerated(counts)}"
 
 
 def _extreme(rows: pd.DataFrame, verdict: str) -> pd.DataFrame:
@@ -117,21 +180,9 @@ def false_claims(contrasts: pd.DataFrame) -> Iterator[str]:
 
 
 def sensitivity(contrasts: pd.DataFrame) -> Iterator[str]:
-    """Say what the first contrast is at equal frequency, and by an interval without a model."""
+    """Say what an interval without a model says of the first contrast."""
     row = records(contrasts[contrasts["level"] == "data set"])[0]
     undecided = row["verdict"] == "inconclusive"
-    against = OTHERS[row["contrast"]]
-    if not pd.isna(row.get("equal_mean")):
-        mean, lower, upper = (float(row[f"equal_{n}"]) for n in ("mean", "lower", "upper"))
-        number, _, ends = estimate_text(mean, lower, upper).partition(", ")
-        text = f"At equal frequency of the attributes, the difference from {against} is {number} "
-        text += f"({ends})"
-        if not lower <= 0 <= upper:
-            reverses = not undecided and mean * float(row["mean"]) < 0
-            yield f"{text}{', with the opposite sign' if reverses else ''}."
-        else:
-            doubt = "also inconclusive" if undecided else "inconclusive: frequency may explain it"
-            yield f"{text}, {doubt}."
     if not pd.isna(row.get("t_lower")):
         lower, upper = float(row["t_lower"]), float(row["t_upper"])
         includes = lower <= 0 <= upper
@@ -182,6 +233,9 @@ def other_contrasts(contrasts: pd.DataFrame) -> Iterator[str]:
             left = int((rows["verdict"] == "inconclusive").sum())
             parts += [f"{left} inconclusive"] if left else []
             yield f"Compared with {OTHERS[contrast]}: {', '.join(parts)}."
+            at_equal = _counts_at_equal_frequency(rows)
+            if at_equal:
+                yield f"{at_equal}."
 
 
 def hidden(means: pd.DataFrame, scores: pd.DataFrame) -> Iterator[str]:

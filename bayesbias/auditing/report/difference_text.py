@@ -9,6 +9,7 @@ import pandas as pd
 
 from bayesbias._core.interval_text import ends_text, estimate_text
 from bayesbias.models import OTHERS as OTHERS
+from bayesbias.models import has_equal_frequency
 from bayesbias.wordlists import Study
 
 #: The most words that a sentence names.
@@ -25,6 +26,14 @@ def difference(row: Mapping[Hashable, Any]) -> str:
     doubt = "" if row["lower"] > 0 or row["upper"] < 0 else "; inconclusive"
     mean, _, ends = estimate(row).partition(", ")
     return f"{mean} ({ends}{doubt})"
+
+
+def at_equal_frequency(row: Mapping[Hashable, Any]) -> str:
+    """Return the difference at equal frequency, as it follows the raw one; nothing without it."""
+    if not has_equal_frequency(row):
+        return ""
+    same: dict[Hashable, Any] = {end: row[f"equal_{end}"] for end in ("mean", "lower", "upper")}
+    return f", at equal frequency {difference(same)}"
 
 
 def interval_ends(row: Mapping[Hashable, Any]) -> str:

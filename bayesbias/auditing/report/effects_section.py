@@ -8,7 +8,12 @@ from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.report.bias_text import same_attributes
 from bayesbias.auditing.report.difference_text import OTHERS, labelled
-from bayesbias.auditing.report.section_blocks import DIFFERENCE, SectionBlocks, figure, with_data
+from bayesbias.auditing.report.section_blocks import (
+    SectionBlocks,
+    difference_columns,
+    figure,
+    with_data,
+)
 from bayesbias.html import Column, Fold, Notice, Table, literal
 
 
@@ -36,17 +41,7 @@ def _contrasts(part: AuditPart) -> Table:
     rows["of"] = rows["group"].where(rows["level"] != "data set", "all groups")
     rows["against"] = rows["contrast"].map(OTHERS).mask(same, "the same, in other groups")
     rows["t"] = _interval_texts(rows, "t_lower", "t_upper")
-    beside: dict[str, Column | str] = {}
-    if rows["equal_mean"].notna().any():
-        beside["equal_mean"] = Column(
-            title="At equal frequency",
-            interval=("equal_lower", "equal_upper"),
-            reference=0.0,
-            places=2,
-            brief=True,
-            note="The difference if all attributes were equally frequent, estimated by the same "
-            "model with a slope on log frequency.",
-        )
+    difference, beside = difference_columns(rows)
     if (rows["t"] != "").any():
         beside["t"] = Column(
             title="t-interval",
@@ -61,9 +56,9 @@ def _contrasts(part: AuditPart) -> Table:
         {
             "of": "Group",
             "against": "Compared with",
-            "mean": DIFFERENCE,
-            **beside,
+            "mean": difference,
             "prob_negative": Column(title="P(closer)", probability=True),
+            **beside,
         },
         keys=keys,
     )

@@ -32,7 +32,7 @@ def methods(audit: Audit) -> SectionBlocks:
         yield _CHECK
     yield _verdicts(options)
     if any(part.contrasts["equal_mean"].notna().any() for part in audit.parts.values()):
-        yield _FREQUENCY
+        yield _frequency(options)
     yield from _metrics(audit)
     yield _word_lists(options)
     if options["debias"]:
@@ -78,12 +78,6 @@ _CHECK = (
     f"equal-tailed intervals, minus {ERRORS:g} Monte Carlo standard errors, differ by no "
     f"more than {AGREED:g} posterior standard deviations."
 )
-_FREQUENCY = (
-    "**Frequency.** How frequent an attribute is may change its distance from all words. The lead "
-    "model was therefore fitted again with a slope on the log frequency of attributes, which is "
-    "taken from the order of the vocabulary. Contrasts at equal frequency compare attributes of "
-    "the same frequency."
-)
 
 
 def _models(audit: Audit) -> SectionBlocks:
@@ -126,6 +120,16 @@ def _verdicts(options: Mapping[str, Any]) -> str:
         "words; that of the whole data set is the average over its groups. Attributes represent "
         "the population from which they are drawn. In the files, `prob_in_rope` is the probability "
         f"that a difference is smaller than {options['rope']:g}, too small to matter."
+    )
+
+
+def _frequency(options: Mapping[str, Any]) -> str:
+    return (
+        "**Frequency.** How frequent an attribute is may change its distance from all words "
+        "([Valentini et al.](#ref-valentini)). The lead model was therefore fitted again with a "
+        "slope on the log frequency of attributes. The frequencies are from "
+        f"{literal(options['frequencies'])}. Contrasts at equal frequency compare attributes of "
+        "the same frequency."
     )
 
 

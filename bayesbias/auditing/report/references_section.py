@@ -27,6 +27,9 @@ _WORKS = {
     "antoniak": "Antoniak & Mimno (2021), Bad seeds: evaluating lexical methods for bias "
     "measurement, *ACL-IJCNLP 2021*, 1889–1904, "
     "[doi:10.18653/v1/2021.acl-long.148](https://doi.org/10.18653/v1/2021.acl-long.148).",
+    "valentini": "Valentini, Rosati, Fernandez Slezak & Altszyler (2022), The undesirable "
+    "dependence on frequency of gender bias metrics based on word embeddings, *Findings of EMNLP "
+    "2022*, [arXiv:2301.00792](https://arxiv.org/abs/2301.00792).",
     "watanabe": "Watanabe (2010), Asymptotic equivalence of Bayes cross validation and widely "
     "applicable information criterion in singular learning theory, *Journal of Machine Learning "
     "Research* 11, 3571–3594, "

@@ -10,7 +10,11 @@ from bayesbias._core.plugins import title_of
 from bayesbias._core.wording import capitalized
 from bayesbias.auditing.audit_result import Audit, AuditPart
 from bayesbias.auditing.report.difference_text import OTHERS
-from bayesbias.auditing.report.section_blocks import DIFFERENCE, SectionBlocks, figure
+from bayesbias.auditing.report.section_blocks import (
+    SectionBlocks,
+    difference_columns,
+    figure,
+)
 from bayesbias.auditing.report.summary_text import across
 from bayesbias.html import Column, Notice, Table, literal
 from bayesbias.metrics import METRICS
@@ -52,14 +56,17 @@ def in_short(audit: Audit) -> SectionBlocks:
                 warned=len(part.list_warnings),
             )
         )
+    shown = pd.concat(rows)
+    difference, at_equal = difference_columns(shown)
     yield Table(
-        pd.concat(rows),
+        shown,
         f"Own stereotypes compared with {OTHERS[against]}, over all words; negative: closer.",
         {
             "embedding": "Embedding",
             "study": "Study",
-            "mean": DIFFERENCE,
+            "mean": difference,
             "closer": "Words closer",
+            **at_equal,
             "lead": "Model",
             "warned": Column(title="List warnings", places=0),
         },
@@ -88,6 +95,7 @@ def embeddings_compared(audit: Audit) -> SectionBlocks:
             ],
             against=table["contrast"].map(OTHERS),
         )
+        difference, at_equal = difference_columns(shown)
         yield Table(
             shown,
             "The same numbers. Differences between embeddings are computed for the same pairs of "
@@ -95,8 +103,9 @@ def embeddings_compared(audit: Audit) -> SectionBlocks:
             {
                 "what": "Embedding",
                 "against": Column(title="Compared with", choose=True),
-                "mean": DIFFERENCE,
+                "mean": difference,
                 "prob_negative": Column(title="P(below 0)", probability=True),
+                **at_equal,
             },
         )
         ranking = audit.ranking[study]

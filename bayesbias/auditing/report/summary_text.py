@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -14,6 +14,7 @@ from bayesbias.auditing.report.checks_text import debiased
 from bayesbias.auditing.report.difference_text import (
     NAMED,
     OTHERS,
+    at_equal_frequency,
     difference,
     estimate,
     labelled,
@@ -22,6 +23,7 @@ from bayesbias.auditing.report.difference_text import (
 from bayesbias.debias import DEBIASERS
 from bayesbias.embeddings import source_title
 from bayesbias.metrics import METRICS
+from bayesbias.models import equal_frequency_text
 
 if TYPE_CHECKING:
     from bayesbias.auditing.audit_result import Audit, AuditPart
@@ -93,7 +95,8 @@ def across(audit: Audit) -> dict[str, str]:
 def _compared(table: pd.DataFrame, ranking: pd.DataFrame) -> Iterator[str]:
     first = table["contrast"].iloc[0]
     rows = table[table["contrast"] == first]
-    parts = [f"{row['embedding']} {difference(row)}" for row in records(rows[rows["second"] == ""])]
+    own = records(rows[rows["second"] == ""])
+    parts = [f"{row['embedding']} {difference(row)}{at_equal_frequency(row)}" for row in own]
     yield f"Own stereotypes compared with {OTHERS[first]} (negative: closer): {'; '.join(parts)}."
     pairs = rows[rows["second"] != ""]
     clear = pairs[(pairs["upper"] < 0) | (pairs["lower"] > 0)]
@@ -101,16 +104,26 @@ def _compared(table: pd.DataFrame, ranking: pd.DataFrame) -> Iterator[str]:
         more, less = row["embedding"], row["second"]
         if row["lower"] > 0:
             more, less = less, more
-            row |= {"mean": -row["mean"], "lower": -row["upper"], "upper": -row["lower"]}
-        yield f"They are closer in {more} than in {less} (difference {estimate(row)})."
+            row |= _opposite(row, "") | _opposite(row, "equal_")
+        yield f"They are closer in {more} than in {less} (difference {_estimates(row)})."
     unclear = pairs.drop(index=clear.index)
     if len(unclear):
         named = [
-            f"{row['embedding']} or {row['second']} (difference {estimate(row)})"
+            f"{row['embedding']} or {row['second']} (difference {_estimates(row)})"
             for row in records(unclear)
         ]
         yield f"Inconclusive: whether they are closer in {shortened(named, NAMED)}."
     yield from _ranked(ranking)
+
+
+def _opposite(row: Mapping[Hashable, Any], of: str) -> dict[Hashable, Any]:
+    """Return a difference the other way round."""
+    mean, lower, upper = (row[f"{of}{name}"] for name in ("mean", "lower", "upper"))
+    return {f"{of}mean": -mean, f"{of}lower": -upper, f"{of}upper": -lower}
+
+
+def _estimates(row: Mapping[Hashable, Any]) -> str:
+    return estimate(row) + equal_frequency_text(row)
 
 
 def _ranked(ranking: pd.DataFrame) -> Iterator[str]:

@@ -15,7 +15,12 @@ from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.effect_tables import shown_words
 from bayesbias.auditing.report.bias_text import hidden, other_contrasts
-from bayesbias.auditing.report.difference_text import OTHERS, difference, labelled
+from bayesbias.auditing.report.difference_text import (
+    OTHERS,
+    at_equal_frequency,
+    difference,
+    labelled,
+)
 from bayesbias.auditing.report.section_blocks import SectionBlocks, figure, with_data
 from bayesbias.debias_effects import probability_text
 from bayesbias.html import Column, Figure, Table, literal
@@ -32,6 +37,10 @@ _CONTRAST_NOTE = (
     "Expected distance from own stereotypes minus that from neutral words; negative: closer to "
     "the stereotypes. The other columns compare with other words in the same way; point at an "
     "interval to see its numbers."
+)
+_EQUAL_NOTE = (
+    " The second line is the difference if all attributes were equally frequent; the verdict is on "
+    "the first line."
 )
 
 _KINDS = {
@@ -65,13 +74,14 @@ def words(part: AuditPart) -> SectionBlocks:
         contrasts = contrasts[contrasts["word"].isin(chosen)]
         distances = distances[distances["protected_word"].isin(chosen)]
     frame, columns = _contrasts_table(contrasts, part.prob)
+    second = "" if contrasts["equal_mean"].isna().all() else "; second lines: at equal frequency"
     distances_of = _by_word(distances, "protected_word")
     contrasts_of = _by_word(contrasts, "word")
     scale = _scale(part.table)
     yield Table(
         _labelled(frame, part),
         f"{which} by the three comparisons, those closest to their own stereotypes "
-        "first (negative: closer).",
+        f"first (negative: closer{second}).",
         columns,
         filterable=True,
         hint="Click a heading to sort, a word to see its distances.",
@@ -121,20 +131,24 @@ def _contrasts_table(
         "word": "Word",
         "group": "Group",
     }
-    ends = contrasts[["lower", "upper"]].to_numpy(dtype=np.float64)
+    ends = contrasts[["lower", "upper", "equal_lower", "equal_upper"]].to_numpy(dtype=np.float64)
     scale = min(0.0, float(np.nanmin(ends))), max(0.0, float(np.nanmax(ends)))
+    adjusted = contrasts["equal_mean"].notna().any()
     for number, contrast in enumerate(order):
         rows = contrasts[contrasts["contrast"] == contrast].set_index("word").loc[first["word"]]
-        for column in ("mean", "lower", "upper"):
+        below = (f"equal_mean {number}", f"equal_lower {number}", f"equal_upper {number}")
+        for column in ("mean", "lower", "upper", "equal_mean", "equal_lower", "equal_upper"):
             frame[f"{column} {number}"] = rows[column].to_numpy()
         columns[f"mean {number}"] = Column(
             title=f"Own minus {_OTHERS_IN_SHORT[contrast]}",
             interval=(f"lower {number}", f"upper {number}"),
             reference=0.0,
+            below=below if adjusted else None,
+            below_title="At equal frequency",
             scale=scale,
             places=2,
             brief=number > 0,
-            note="" if number else _CONTRAST_NOTE,
+            note="" if number else _CONTRAST_NOTE + (_EQUAL_NOTE if adjusted else ""),
         )
         if not number:
             # Behind the difference that it judges, which a phone then shows without scrolling.
@@ -154,7 +168,7 @@ def _differences(rows: pd.DataFrame) -> str:
     """Say how much closer the own stereotypes of a word are than all else."""
     parts = [
         f"{OTHERS[row['contrast']]} {literal(difference(row))}, P(closer) "
-        f"{literal(probability_text(row['prob_negative']))}"
+        f"{literal(probability_text(row['prob_negative']) + at_equal_frequency(row))}"
         for row in rows[rows["verdict"] != ""].to_dict("records")
     ]
     if not parts:
