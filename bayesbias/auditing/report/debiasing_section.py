@@ -9,6 +9,7 @@ from bayesbias._core.wording import capitalized
 from bayesbias.auditing.audit_result import AuditPart
 from bayesbias.auditing.report.section_blocks import SectionBlocks, figure
 from bayesbias.debias import DEBIASERS
+from bayesbias.debias_effects import verdict_rule
 from bayesbias.html import Column, Fold, Table, literal
 from bayesbias.metrics import METRICS
 from bayesbias.rankings import StudyLabels, contrast_title
@@ -50,9 +51,7 @@ def debiasing(part: AuditPart) -> SectionBlocks:
                         ),
                         "verdict": Column(
                             title="Verdict",
-                            note="Whether it is nearer to the value without bias, a gap narrower, "
-                            f"with a probability of {(1 + part.prob) / 2:.3g} or more; else "
-                            "*inconclusive*. A change can be clear where that is inconclusive.",
+                            note=verdict_rule(part.prob),
                         ),
                     },
                 )
