@@ -341,7 +341,7 @@ def _infer_groups(table: pd.DataFrame) -> pd.Series[Any]:
     of_word |= groups.to_dict()
     words = table["protected_word"].astype("str")
     lost = [word for word in words.unique() if word not in of_word]
-    if lost:
+    if lost and of_word:
         warn(
             "the table has no column 'protected_group', so protected words without associated "
             f"attributes are in the group {_UNKNOWN_GROUP!r}: {quoted(lost)}"

@@ -146,7 +146,7 @@ def test_options_reach_the_audit(run, monkeypatch: pytest.MonkeyPatch) -> None:
         (("--model", "embeddings"), "Error: model 'embeddings' is for several embeddings"),
         (("--debias", "hard"), "Error: --debias is 'hard'; expected one of"),
         (("--metric", "x"), "Error: 'metric' is 'x'; expected one of"),
-        (("--frequencies", "rnk"), "Error: frequencies='rnk' is neither a file nor one of 'rank'"),
+        (("--frequencies", "rnk"), "Error: --frequencies rnk is neither a file nor one of 'rank'"),
         (("--fail-if", "associated > x"), "Error: condition 'associated > x', at character 14: "),
         (
             ("--fail-if", "associated > 1 with P > 0.5 for word imm"),
