@@ -67,10 +67,11 @@ def test_every_step_has_its_number(
     bb.audit([forest("one"), forest("two", 1)], study, out=tmp_path / "audit", **FAST)
     found = [re.fullmatch(r"step (\d+) of (\d+): (.+)", text) for text in messages.messages]
     steps = [(int(m[1]), int(m[2]), m[3]) for m in found if m]
-    # Two tables, checks, fits, comparisons, effects, scores and six figures each; then the
-    # comparison of the embeddings, two folders for a paper, the numbers and the report.
-    assert {total for _, total, _ in steps} == {2 * 12 + 1 + 2 + 2}
-    assert [number for number, _, _ in steps] == [*range(1, 30)]
+    # Table, checks, fits with and without frequency, comparison, effects, scores and six figures of
+    # both embeddings. Then the comparison of embeddings, two folders for a paper, the numbers and
+    # the report.
+    assert {total for _, total, _ in steps} == {2 * 13 + 1 + 2 + 2}
+    assert [number for number, _, _ in steps] == [*range(1, 32)]
     words = [text.partition(", about")[0] for _, _, text in steps]
     assert words[2] == "fitting the model hierarchical (one on trees)"
     assert words[-5] == "comparing the embeddings on trees"
