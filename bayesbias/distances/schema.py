@@ -58,8 +58,8 @@ def check_table(table: pd.DataFrame, *, duplicates: Duplicates | None = None) ->
         ``cosine_distance`` and ``connection``. ``neutral`` is read as the connection ``none``.
         Without ``protected_group`` the group of a word is taken from the class of its associated
         attributes, and a word without any is in the group ``unknown``; without ``embedding`` it is
-        one. In the authors' control tables, the words
-        compared are controls themselves, and ``connection`` is their kind: it names their group.
+        one. In the authors' control tables, the words compared are controls themselves, and
+        ``connection`` is their kind: it names their group.
     duplicates : {"drop", "keep"}, optional
         What to do with duplicated rows: leave them out, or keep them and count each. By default as
         recorded with the table, else ``"drop"``. ``"keep"`` is recorded in
