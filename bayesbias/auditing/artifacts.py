@@ -379,7 +379,7 @@ BEFORE_AFTER = _table(
     "before_after",
     "debiasing/{of}.csv",
     Columns(
-        _typed(str, "what", "measure", "group", "word", "event", "verdict", "note")
+        _typed(str, "what", "measure", "covariates", "group", "word", "event", "verdict", "note")
         | _typed(float, "before", "after", "change", "lower", "upper", "probability")
         | _typed(float, "closed", "closed_lower", "closed_upper")
     ),

@@ -432,6 +432,11 @@ class Part:
     def debias(self, name: str, method: Method) -> None:
         """Debias, and measure what that changed, what bias is left, and the side effects."""
         options = self.options
+        frequency: dict[str, Any] = {}
+        if self._has_frequency:
+            asked = options.frequencies
+            frequency = {"frequencies": asked.source, "unknown_frequency": asked.unknown}
+            frequency["covariates"] = [FREQUENCY]
 
         def make() -> Contents:
             result = before_after(
@@ -444,15 +449,18 @@ class Part:
                 prob=options.prob,
                 n_jobs=options.n_jobs,
                 progress=options.progress,
+                **frequency,
             )
+            without = {} if "covariates" in result.table else {"covariates": ""}
             return {
-                artifacts.BEFORE_AFTER: result.table,
+                artifacts.BEFORE_AFTER: result.table.assign(**without),
                 artifacts.DEBIASING_TEXT: result.summary().splitlines(),
                 artifacts.DEBIASING_FIGURE: partial(audit_figures.moved, result),
             }
 
         inputs = {
             "embedding": self.embedding_hash,
+            "table": self.key(artifacts.TABLE_STEP),
             "method": repr(method.debiaser),
             "learned from": method.described,
             "labels": self.study.to_dict().get("labels"),

@@ -18,6 +18,7 @@ from bayesbias.plots.style import (
     CONNECTION_STYLES,
     INK,
     figure_width,
+    is_narrow,
     keys,
     label_below,
     legend_above,
@@ -128,15 +129,17 @@ def plot_before_after(
     panels = _panels(len(parts), rows) if ax is None else [ax]
     for panel, part in zip(panels, parts.values(), strict=True):
         _draw(panel, part, by, rows, connections)
+        panel.tick_params(axis="x", labelbottom=True)
         rows.label(panel)
         show_labels(panel, study, by)
-    for panel in panels[1:]:
+    for panel in [] if is_narrow() else panels[1:]:
         # The rows are named on the left, once.
         panel.tick_params(axis="y", labelleft=False)
         for text in [*panel.texts]:
             text.remove()
     settle(panels[0])
-    apart = "\n" if len(panels) > 1 else " "  # beside each other, long labels would touch
+    # Side by side, long labels would touch.
+    apart = "\n" if len(panels) > 1 and not is_narrow() else " "
     for panel, kind in zip(panels, parts, strict=True):
         at = f" {kinds[kind]}" if kinds else ""
         label_below(
@@ -149,15 +152,16 @@ def plot_before_after(
 
 
 def _panels(number: int, rows: Rows) -> list[Axes]:
-    """Return the axes of a new figure, side by side."""
+    """Return the axes of a new figure, side by side, or on a narrow screen one below the other."""
     import matplotlib.pyplot as plt
 
     # Inches of a lane.
     height = (0.065 if len(rows.names) >= MANY else 0.115) * rows.end + 1.15
     if number == 1:
         return [new_axes(_WIDTH, height)]
-    size = (figure_width(1.6 * _WIDTH), height)
-    _, grid = plt.subplots(1, number, figsize=size, sharex=True, layout="constrained")
+    layout = (number, 1) if is_narrow() else (1, number)
+    size = (figure_width(1.6 * _WIDTH), layout[0] * height)
+    _, grid = plt.subplots(*layout, figsize=size, sharex=True, layout="constrained")
     return list(grid)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from bayesbias.plots.interval_rows import Rows, draw_intervals, mark_rows
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 # Inches of a lane, and lanes between one row and the next.
 _LANE, _BETWEEN = 0.09, 1.5
+_ENDS = ["mean", "lower", "upper"]
 _EACH = Style("#D55E00", "o", "in one embedding")
 _DIFFERENCE = Style(INK, "D", "difference of two embeddings")
 
@@ -38,7 +40,8 @@ def plot_embeddings(
     ----------
     table : DataFrame
         One row per contrast and embedding, or two of them (``second``), with ``mean``, ``lower``
-        and ``upper``.
+        and ``upper``, and the same at equal frequency (``equal_mean`` and so on), which are not
+        drawn if they are missing.
     others : mapping of str to str
         What own stereotypes are compared with, for each contrast.
     prob : float
@@ -62,18 +65,28 @@ def plot_embeddings(
         ]
         for title, part in rows_of.items()
     }
-    rows = Rows.of(order, 1, between=_BETWEEN, headed=True, lane=_LANE)
     everything = pd.concat(rows_of.values(), ignore_index=True)
+    adjusted = everything[[f"equal_{name}" for name in _ENDS]].set_axis(_ENDS, axis=1)
+    lanes = {"": everything[_ENDS]}
+    if adjusted.notna().any(axis=None):
+        lanes = {"as observed": everything[_ENDS], "at equal frequency": adjusted}
+    rows = Rows.of(order, len(lanes), between=_BETWEEN, headed=True, lane=_LANE)
     ax = new_axes(6.4, _LANE * rows.end + 1.15) if ax is None else ax
     is_difference = everything["second"] != ""
-    for style, chosen in ((_EACH, ~is_difference), (_DIFFERENCE, is_difference)):
-        y = [place for place, wanted in zip(rows.places, chosen, strict=True) if wanted]
-        draw_intervals(ax, everything[chosen], y, style, width=1.9, size=30)
-    mark_rows(ax, rows, 0, everything, "", "embedding")
+    places = np.asarray(rows.places)
+    for lane, (label, values) in enumerate(lanes.items()):
+        for style, chosen in ((_EACH, ~is_difference), (_DIFFERENCE, is_difference)):
+            y = (places[chosen] + lane).tolist()
+            draw_intervals(ax, values[chosen], y, style, width=1.9, size=30, hollow=lane > 0)
+        mark_rows(ax, rows, lane, values, label, "embedding")
     rows.shade(ax)
     reference(ax, 0)
     tidy(ax)
     rows.label(ax)
     label_below(ax, f"difference from own stereotypes, {prob:.0%} intervals (negative: own closer)")
-    legend_above(ax, keys([_EACH, _DIFFERENCE]), columns=2)
+    handles = keys([_EACH, _DIFFERENCE])
+    if len(lanes) > 1:
+        handles += keys([Style(INK, "o", "at equal frequency")])
+        handles[-1].set(markerfacecolor="white")
+    legend_above(ax, handles, columns=3)
     return ax

@@ -168,21 +168,22 @@ def show_labels(ax: Axes, study: Study | str | PathLike[str] | None, by: By) -> 
 
 
 def draw_intervals(
-    ax: Axes, frame: pd.DataFrame, y: Sequence[float], style: Style, *, width: float, size: float
+    ax: Axes,
+    frame: pd.DataFrame,
+    y: Sequence[float],
+    style: Style,
+    *,
+    width: float,
+    size: float,
+    hollow: bool = False,
 ) -> None:
     """Draw a line from lower to upper and a mark at the mean for each row of a table."""
     ax.hlines(y, frame["lower"], frame["upper"], color=style.color, linewidth=width, alpha=0.75)
-    edge = 0.4 if size > _SMALL else 0
-    ax.scatter(
-        frame["mean"],
-        y,
-        s=size,
-        c=style.color,
-        marker=style.marker,
-        edgecolors="white",
-        linewidths=edge,
-        zorder=3,
-    )
+    marks = ax.scatter(frame["mean"], y, s=size, c=style.color, marker=style.marker, zorder=3)
+    if hollow:
+        marks.set(facecolors="white", edgecolors=style.color, linewidths=1.0)
+    else:
+        marks.set(edgecolors="white", linewidths=0.4 if size > _SMALL else 0)
 
 
 def means_of(

@@ -285,13 +285,17 @@ def test_debiasing_is_told(
     assert {"distance", "gap", "metric"} <= set(table["what"])
     told = found.summary()
     assert "Debiasing with multiclass hard debiasing: After debiasing, protected words are" in told
-    gap = table.query("what == 'gap' and measure == 'associated - none' and group == ''").iloc[0]
+    gaps = table.query("what == 'gap' and measure == 'associated - none' and group == ''")
+    gap = gaps.set_index("covariates").loc["as observed"]
     assert gap["verdict"] == "narrower"
     assert 0 < gap["closed"] < 1
     assert f"The gap to neutral words closed by {gap['closed']:.0%}, " in told
+    assert "At equal frequency: " in told
     page = found.report.read_text("utf-8")
     assert ">Debiasing</h2>" in page
     assert "the words in the same places of the groups" in page
+    assert "<strong>At equal frequency.</strong> After debiasing" in page
+    assert "gap at equal frequency" in page
     bb.audit(wood, trees, out=folder, **FAST)  # without it
     assert not (folder / "debiasing").exists()
     assert ">Debiasing</h2>" not in (folder / "report.html").read_text("utf-8")

@@ -28,12 +28,32 @@ def silhouettes(fit: bb.Fit) -> Any:
     return bb.plot_silhouette_grid(results)[0, 0]
 
 
+def before_after(_: bb.Fit) -> Any:
+    after = bb.debias.HardDebias().fit("demo").transform("demo")
+    tables = [
+        bb.distance_table(one, "weat_7", covariates=["log_frequency"])
+        for one in (bb.load_embedding("demo"), after)
+    ]
+    paired = bb.fit_paired(*tables, covariates=["log_frequency"], draws=100, progress=False)
+    left = bb.plot_before_after(paired)
+    panels = left.figure.axes
+    assert [" ".join(p.get_xlabel().split()).split(",")[0] for p in panels] == [
+        "expected cosine distance as observed",
+        "expected cosine distance at equal frequency",
+    ]
+    # One below the other, each with its words and numbers.
+    assert panels[0].get_position().y0 > panels[1].get_position().y1
+    assert all(label.get_visible() for panel in panels for label in panel.get_yticklabels())
+    return left
+
+
 def comparison(fit: bb.Fit) -> Any:
     other = bb.fit(fit.table, "hierarchical", draws=100, seed=1)
     return bb.plot_comparison(bb.compare({"interaction": fit, "hierarchical": other}))
 
 
 FIGURES: dict[str, Callable[[bb.Fit], Any]] = {
+    "before and after": before_after,
     "distances": lambda fit: bb.plot_distances(fit.table),
     "comparison": comparison,
     "means": lambda fit: bb.plot_means(fit, by="protected_word"),

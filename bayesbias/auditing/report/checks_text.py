@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from bayesbias._core.constants import EQUAL
 from bayesbias._core.plugins import title_of
 from bayesbias._core.wording import counted, enumerated, plural, shortened, with_article
 from bayesbias.auditing.audit_options import LEAD
@@ -130,13 +131,15 @@ def lists(
 
 def debiased(table: pd.DataFrame) -> Iterator[str]:
     """Describe the effect of a debiasing method in a sentence per question."""
+    at_equal = table[table["covariates"] == EQUAL]
+    table = table.drop(index=at_equal.index)
     over_all = table[(table["group"] == "") & (table["word"] == "")]
     own = over_all[(over_all["what"] == "distance") & (over_all["measure"] == "associated")]
     for row in records(own[own["change"].notna()]):
         yield related_sentence(row)
-    gaps = over_all[(over_all["what"] == "gap") & (over_all["measure"] == "associated - none")]
-    for row in records(gaps[gaps["change"].notna()]):
-        yield gap_sentence(row, "neutral words")
+    yield from _neutral_gap(table)
+    for text in _neutral_gap(at_equal):
+        yield f"At equal frequency: {text[0].lower()}{text[1:]}"
     words = table[(table["what"] == "distance") & (table["measure"] == "associated")]
     verdicts = words.loc[words["word"] != "", "verdict"]
     if len(verdicts):
@@ -149,3 +152,10 @@ def debiased(table: pd.DataFrame) -> Iterator[str]:
             for name, rows in left.groupby("measure", sort=False)
         )
         yield f"Residual bias, over all pairs of groups: {tests}."
+
+
+def _neutral_gap(table: pd.DataFrame) -> Iterator[str]:
+    """Describe how the gap to neutral words changed, over the whole data set."""
+    rows = table[(table["what"] == "gap") & (table["measure"] == "associated - none")]
+    for row in records(rows[(rows["group"] == "") & rows["change"].notna()]):
+        yield gap_sentence(row, "neutral words")

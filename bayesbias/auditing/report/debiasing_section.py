@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from bayesbias._core.constants import EQUAL
 from bayesbias._core.plugins import title_of
 from bayesbias._core.wording import capitalized
 from bayesbias.auditing.audit_result import AuditPart
@@ -60,10 +61,13 @@ def debiasing(part: AuditPart) -> SectionBlocks:
 
 
 def _labelled(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
-    """Return the measures with the names that people read."""
+    """Return the measures with the names that people read, those at equal frequency last."""
     labels = StudyLabels(study)
+    at_equal = frame["covariates"] == EQUAL
+    frame = pd.concat([frame[~at_equal], frame[at_equal]])
     return frame.assign(
         measure=[title_of(contrast_title(name), METRICS) for name in frame["measure"]],
+        what=frame["what"].where(~at_equal, frame["what"] + " at equal frequency"),
         group=[
             study.group_label(name) if name in study.groups else labels.query(name)
             for name in frame["group"]
