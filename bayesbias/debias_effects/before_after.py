@@ -105,8 +105,8 @@ class BeforeAfter:
         ``after`` and ``change``, ``lower`` and ``upper`` of the change, ``probability``, that of
         the ``event`` (that the measure is nearer to its value without bias, say), a ``verdict``
         and a ``note``. The distances and their ``change`` are estimated by one model of both
-        embeddings. With covariates, distances and gaps are there twice, and ``covariates`` says
-        which: with ``equal`` covariates for all words, or ``as observed``.
+        embeddings. With covariates, distances and gaps have two rows each; ``covariates`` is
+        ``equal`` (equal covariates for all words) in one and ``as observed`` in the other.
     paired : PairedFit or None
         The model of the distances; None if none of them changed.
     overview : Overview
