@@ -130,9 +130,9 @@ class BeforeAfter:
 
     Notes
     -----
-    The verdict names the event, or its opposite, if the probability of it is that of the interval
-    and one of its sides (0.945 for an 89% interval) or more. Otherwise, the change alone is named
-    if its interval excludes 0: *rose* or *fell*. A gap of uncertain sign that rose, for instance,
+    The verdict names the event, or its opposite, if its probability is that of the interval and one
+    of its tails (0.945 for an 89% interval) or more. Otherwise, only the change is named if its
+    interval excludes 0: *rose* or *fell*. A gap of uncertain sign that rose, for instance,
     may be narrower or wider. The verdict is *inconclusive* if the interval includes 0, and
     *unchanged* if nothing moved. Similarity and analogies are judged by the interval alone, and the
     similarity of fewer than 30 pairs is not judged (*too few pairs*).
@@ -209,7 +209,7 @@ class BeforeAfter:
         return frame_to_latex(shown, text if caption is None else caption, by_row=True)
 
     def verdict_rule(self) -> str:
-        """Return in words how the column ``verdict`` of the table is made.
+        """Return the rule for the column ``verdict`` of the table, in words.
 
         Returns
         -------
@@ -300,8 +300,8 @@ def before_after(
         Draws of the tests of residual bias, which take longer.
     covariates : iterable of str, optional
         Covariates of the words, as in `distance_table`, such as ``log_frequency``. The distances
-        and gaps are then given at equal covariates for all words, and as observed. After debiasing
-        a word has the values that it had before.
+        and gaps are then given at equal covariates for all words, and as observed. After debiasing,
+        a word has the same values as before.
     frequencies : str, path-like, corpus, DataFrame or mapping, default "rank"
         Where frequencies are from, as in `distance_table`.
     unknown_frequency : {"error", "lowest"}, default "error"
@@ -332,7 +332,7 @@ def before_after(
     VocabularyError
         If an embedding lacks too many words of the study.
     DataError
-        If words have no frequency, or a covariate is the same for all.
+        If words have no frequency, or a covariate is the same for all words.
 
     Examples
     --------

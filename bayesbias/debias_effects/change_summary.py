@@ -23,7 +23,7 @@ _GAPS = {
     "associated - human": "human words",
     "associated - different": "stereotypes of other groups",
 }
-# Verdicts on a change that is clear where it is not clear what it means.
+# Verdicts on a clear change whose meaning is not clear.
 _DIRECTIONS = ("rose", "fell")
 _MOVED = {
     "General H moved closer to A": "human words",

@@ -119,14 +119,14 @@ def verdict_rule(prob: float) -> str:
     """Return in words how the column `verdict` is made.
 
     >>> print(verdict_rule(0.89))
-    The verdict names the event, or its opposite, if the probability of it is 0.945 or more. \
-    Otherwise the change alone is named if its 89% interval excludes 0 (rose or fell), and the \
-    verdict is inconclusive if the interval includes 0. Similarity and analogies are judged by the \
+    The verdict names the event, or its opposite, if its probability is 0.945 or more. Otherwise, \
+    only the change is named if its 89% interval excludes 0 (rose or fell), and the verdict is \
+    inconclusive if the interval includes 0. Similarity and analogies are judged by the \
     interval, and a correlation of fewer than 30 pairs is not judged (too few pairs).
     """
     return (
-        f"The verdict names the event, or its opposite, if the probability of it is "
-        f"{_enough(prob):.3g} or more. Otherwise the change alone is named if its {prob:.0%} "
+        "The verdict names the event, or its opposite, if its probability is "
+        f"{_enough(prob):.3g} or more. Otherwise, only the change is named if its {prob:.0%} "
         "interval excludes 0 (rose or fell), and the verdict is inconclusive if the interval "
         "includes 0. Similarity and analogies are judged by the interval, and a correlation of "
         f"fewer than {_FEW_PAIRS} pairs is not judged ({TOO_FEW})."

@@ -526,7 +526,7 @@ def test_verdicts_follow_the_rule_that_is_shown(
 ) -> None:
     assert _verdict(p, against, 0.89, NAMES, ends) == verdict
     assert "is 0.945 or more" in verdict_rule(0.89)
-    assert "is 0.975 or more. Otherwise the change alone is named if its 95%" in verdict_rule(0.95)
+    assert "is 0.975 or more. Otherwise, only the change is named if its 95%" in verdict_rule(0.95)
 
 
 def test_words_that_changed_without_a_verdict_are_not_lost() -> None:
