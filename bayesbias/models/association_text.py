@@ -54,7 +54,7 @@ def association_sentences(rows: Sequence[Mapping[Any, Any]], prob: float) -> Ite
     Protected words are closer to the stereotypes of their own group than to neutral words (−0.10, \
     89% interval −0.18 to −0.02; at equal frequency 0.01, −0.04 to 0.05; negative: closer).
     Without human words and stereotypes of other groups to compare with, this cannot show a bias.
-    At equal frequency, the result is inconclusive compared with neutral words (frequency may \
+    At equal frequency, the verdict is inconclusive compared with neutral words (frequency may \
     explain the difference): no association is shown, and no bias.
     """
     compared: dict[str, list[str]] = {"closer": [], "farther": [], "inconclusive": []}
@@ -113,7 +113,7 @@ def _at_equal_frequency(rows: Sequence[Mapping[Any, Any]], conclusion: str) -> s
         return f"At equal frequency, the {same} the same."
     other = _conclusion(verdicts)
     then = "" if other == conclusion else f": {other[0].lower()}{other[1:-1]}"
-    return f"At equal frequency, the result is {enumerated(changed)}{then}."
+    return f"At equal frequency, the verdict is {enumerated(changed)}{then}."
 
 
 def _compared(closer: list[str], farther: list[str], inconclusive: list[str]) -> str:

@@ -226,9 +226,9 @@ def test_it_is_said_where_frequency_changes_a_verdict() -> None:
         at_equal(raw, "inconclusive", "farther", "inconclusive"), 0.89, 0.05
     )
     assert last == (
-        "At equal frequency, the result is inconclusive compared with neutral words (frequency may "
-        "explain the difference) and farther compared with human words: no association is shown, "
-        "and no bias."
+        "At equal frequency, the verdict is inconclusive compared with neutral words (frequency "
+        "may explain the difference) and farther compared with human words: no association is "
+        "shown, and no bias."
     )
     *_, last = bias_text.association(at_equal(raw, "closer", "closer", "closer"), 0.89, 0.05)
     assert last.endswith("other groups: the three comparisons together support a bias.")
@@ -250,7 +250,7 @@ def test_groups_and_words_are_judged_at_equal_frequency() -> None:
     )  # fmt: skip
     text = " ".join(bias_text.for_whom(pd.concat([one, two]), 0.89))
     assert "one (−0.10, −0.16 to −0.04; at equal frequency −0.20, −0.25 to −0.15) and two" in text
-    assert "At equal frequency, the result is inconclusive for two." in text
+    assert "At equal frequency, the verdict is inconclusive for two." in text
     assert "support a bias for two; at equal frequency they do for one." in text
     same = " ".join(bias_text.for_whom(at_equal(one, "closer", "closer", "inconclusive"), 0.89))
     assert "do all three comparisons support a bias; the same at equal frequency." in same

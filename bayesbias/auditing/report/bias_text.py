@@ -85,7 +85,7 @@ def _groups_changed(rows: Sequence[Mapping[Hashable, Any]]) -> Iterator[str]:
         if named:
             parts.append(f"{verdict} for {enumerated(named)}")
     if parts:
-        yield f"At equal frequency, the result is {'; '.join(parts)}."
+        yield f"At equal frequency, the verdict is {'; '.join(parts)}."
 
 
 def _bias_of_groups(chosen: pd.DataFrame) -> str:
