@@ -108,7 +108,8 @@ _WIDTH = 100
     type=click.Choice(["error", "lowest"], case_sensitive=False),
     default="error",
     show_default=True,
-    help="Refuse words without a frequency, or take half the smallest one.",
+    help="Refuse words without a frequency (error), or count them as half the smallest one "
+    "(lowest).",
 )
 @click.option(
     "--force",
@@ -137,9 +138,9 @@ _WIDTH = 100
     multiple=True,
     metavar="CONDITION",
     help="Exit with code 1 if this holds, such as 'associated - different < -0.05 with P > 0.95', "
-    "or if the draws are too poor to decide; neutral is another name of none. 'at equal frequency' "
-    "may stand before 'with'; 'for any group', 'for any word', 'for group NAME' or 'for word NAME' "
-    "may follow. May be given several times.",
+    "or if the draws are too poor to decide; neutral is another name for none. 'at equal "
+    "frequency' may stand before 'with'; 'for any group', 'for any word', 'for group NAME' or 'for "
+    "word NAME' may follow. May be given several times.",
 )
 @click.option(
     "--junit",

@@ -121,7 +121,8 @@ def covariate_options(command: F) -> F:
             type=click.Choice(["error", "lowest"], case_sensitive=False),
             default="error",
             show_default=True,
-            help="Refuse words without a frequency, or take half the smallest one.",
+            help="Refuse words without a frequency (error), or count them as half the smallest "
+            "one (lowest).",
         ),
         click.option(
             "--frequencies",
@@ -137,8 +138,8 @@ def covariate_options(command: F) -> F:
             "covariates",
             multiple=True,
             type=click.Choice(COVARIATES, case_sensitive=False),
-            help="A number of the attribute or the protected word to add; may be given "
-            "several times.",
+            help="A property of the attribute or the protected word to add as a covariate; may be "
+            "given several times.",
         ),
     ):
         command = option(command)

@@ -151,7 +151,7 @@ def covariate_option(command: F) -> F:
     "--contrast",
     default="associated - none",
     show_default=True,
-    help="The contrast to print; below 0 is closer. neutral is another name of none.",
+    help="The contrast to print; below 0 is closer. neutral is another name for none.",
 )
 @click.option(
     "--by",
