@@ -180,8 +180,8 @@ class Condition:
         if self.at_equal_frequency and not names.has_frequency:
             raise SpecError(
                 f"condition {self.text!r}: {names.label} has no contrasts at equal frequency; "
-                "leave 'at equal frequency' out, or give an audit other 'frequencies', a fit the "
-                "covariate 'log_frequency'."
+                "leave 'at equal frequency' out, run the audit with other 'frequencies', or fit "
+                "the model with the covariate 'log_frequency'."
             )
         if self.kinds == ("data set",):
             return [Level("data set")]

@@ -127,7 +127,7 @@ def _tables(part: AuditPart) -> dict[str, PaperTable]:
             _by_word(contrasts),
             f"Contrasts by protected word ({about}; {model}). Below 0: closer to the stereotypes "
             "of the word's own group (associated). n: distances from these."
-            + (" Second rows: the same at equal frequency of the attributes." if equal else ""),
+            + (" Second rows: at equal frequency of the attributes." if equal else ""),
             {"rows": "n"},
         ),
         "models": PaperTable(

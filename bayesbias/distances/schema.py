@@ -153,7 +153,7 @@ def covariate_values(
         slope = f", for which model {user!r} has a slope" if user else ""
         built = name if name in COVARIATES else COVARIATES[0]
         raise SpecError(
-            f"{what} has no covariate {name!r}{slope}; its further numeric columns are "
+            f"{what} has no covariate {name!r}{slope}; its other numeric columns are "
             f"{quoted(numeric, 12) or 'none'}.{did_you_mean(name, [*numeric, *COVARIATES])} "
             f"Build it with distance_table(..., covariates=[{built!r}]), or add a column of "
             "numbers."

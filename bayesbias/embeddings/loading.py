@@ -318,9 +318,9 @@ def warn_of_lost_ranks(embedding: Embedding, target: Path, kind: str) -> None:
     """Warn if a file of that format cannot say how frequent the words of the embedding are."""
     if embedding.is_part and kind not in _KEEP_RANKS:
         warn(
-            f"{target}: {kind} files do not keep the ranks of the words, which are not the order "
-            f"of the rows in {embedding.name!r}, so that log_frequency of what is read from it "
-            "will be different; save it as .npz or .safetensors to keep them."
+            f"{target}: {kind} files do not keep the ranks of the words, which differ from the "
+            f"order of the rows in {embedding.name!r}, so log_frequency will be different for what "
+            "is read from the file; to keep the ranks, save it as .npz or .safetensors."
         )
 
 

@@ -47,11 +47,12 @@ class Overview:
         One row per question of the thesis. ``answer`` is per cent of the protected words that have
         attributes of both kinds, or yes, slightly not, no, by the thesis's rule. ``probability`` is
         of the event that the rule is about: the expected share of words in per cent, or the
-        posterior probability of yes. It is missing where the rule is not about an event, such as
-        whether two intervals overlap; the contrasts have the probability that a difference is
-        within the region of practical equivalence. ``meaning`` says for each row what the two are.
-        Of a model with covariates also ``covariates``: all rows are with ``equal`` covariates,
-        while `contrasts` also has rows with the covariates as observed.
+        posterior probability of yes. It is missing where the rule is not about such an event:
+        whether intervals overlap, or exclude 0. How probable it is that two distances are close is
+        in `contrasts`: the probability that their difference is within the region of practical
+        equivalence. ``meaning`` says for each row what the two are. For a model with covariates,
+        also ``covariates``: all rows are with ``equal`` covariates, while `contrasts` also has rows
+        with the covariates as observed.
     covariates : tuple of str, default ()
         The covariates of the model.
 
@@ -225,8 +226,8 @@ def overview(
     if before is not None and set(before.spec.covariates) != set(fit.spec.covariates):
         after, first = (quoted(one.spec.covariates) or "none" for one in (fit, before))
         raise SpecError(
-            f"the fit before debiasing has the covariates {first}, and the one after {after}; fit "
-            "both with the same."
+            f"the covariates of the fit before debiasing are {first}, and those of the fit after "
+            f"it are {after}; fit both with the same."
         )
     names = fit.data.levels["connection"]
     if "associated" not in names or len(names) < 2:

@@ -226,7 +226,7 @@ class _Unit:
         if lost.max() > _CANCELS:
             raise DataError(
                 f"the covariate {layout.names_of_covariates[int(lost.argmax())]!r} does not vary "
-                f"within the lists of the contrast of {self.label!r} (beside the other "
+                f"within the lists of the contrast of {self.label!r} (given the other "
                 "covariates), so its slope cannot be estimated; leave it out."
             )
         # The contrast is a weighted sum of scores, by least squares along the axes.

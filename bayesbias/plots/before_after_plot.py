@@ -66,7 +66,7 @@ def plot_before_after(
         The study, whose labels are shown in place of the names of words and groups; by default
         that of a BeforeAfter.
     covariates : {"equal", "as observed"}, optional
-        Of a model with covariates, whether to draw distances at equal covariates for all words, or
+        For a model with covariates, whether to draw distances at equal covariates for all words, or
         as observed; by default both, side by side.
     ax : Axes, optional
         Where to draw; by default a new figure that is as high as the words need.
@@ -74,13 +74,13 @@ def plot_before_after(
     Returns
     -------
     Axes
-        The axes; of two panels the left one, as observed.
+        The axes; with two panels, those of the left one (as observed).
 
     Raises
     ------
     SpecError
-        If no distance changed, so that there is no model to draw, or two panels are to be drawn on
-        one.
+        If no distance changed, so that there is no model to draw, or if `ax` is given for two
+        panels.
 
     Examples
     --------
@@ -108,14 +108,14 @@ def plot_before_after(
         one_of("covariates", covariates, (EQUAL, AS_OBSERVED))
         if not kinds:
             raise SpecError(
-                f"'covariates' is {covariates!r}, and the model has none; leave it out, or fit it "
-                "with covariates."
+                f"'covariates' is {covariates!r}, and the model has none; leave it out, or fit the "
+                "model with covariates."
             )
         kinds = {covariates: kinds[covariates]}
     if len(kinds) > 1 and ax is not None:
         raise SpecError(
             f"a model with covariates is drawn in two panels, and 'ax' is one; add "
-            f"covariates={EQUAL!r} or {AS_OBSERVED!r}."
+            f"covariates={EQUAL!r} or covariates={AS_OBSERVED!r}."
         )
     table = paired.means(by=by, prob=prob)
     # The words stand in one order, that of what is observed.

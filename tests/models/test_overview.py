@@ -226,7 +226,7 @@ def test_all_rows_are_at_equal_covariates(of_frequency: pd.DataFrame) -> None:
     for shown in (str(equal), equal.summary(), equal._repr_html_(), equal.to_latex()):
         assert note in shown
     assert note not in str(raw) + raw._repr_html_() + raw.to_latex()
-    with pytest.raises(SpecError, match="has the covariates none, and the one after .*'log_freq"):
+    with pytest.raises(SpecError, match="debiasing are none, and those .* are 'log_freq"):
         bb.overview(fit, before=plain)
 
 
