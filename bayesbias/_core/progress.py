@@ -30,7 +30,7 @@ def progress_bar(
     show : bool
         Whether a bar is wanted at all.
     unit : {"bytes", "steps", "share"}
-        How the amount is printed; a share of the total in per cent.
+        How the amount is printed; a share is that of the total, in per cent.
     """
     if not show:
         yield _ignore

@@ -139,7 +139,7 @@ def audit(
         Where the frequencies of attributes are from, for contrasts at equal frequency, as in
         `distance_table`: ``"rank"`` (the order of each vocabulary), a corpus, a table or file of
         counts, ``"wordfreq"`` or ``"wordfreq:LANGUAGE"``. If the order of a vocabulary says nothing
-        of frequency, there are no contrasts at equal frequency, and a warning says so.
+        about frequency, there are no contrasts at equal frequency, and a warning says so.
     unknown_frequency : {"error", "lowest"}, default "error"
         What to do about an attribute without a frequency: refuse it, or count it as half the
         smallest frequency that the source knows.
@@ -186,9 +186,9 @@ def audit(
     VocabularyError
         If an embedding lacks too many words of a study.
     DataError
-        If given frequencies lack attributes; if the folder is a file, holds other files, cannot be
-        written to, or another audit is writing to it; if the machine has not enough memory for a
-        study of this size.
+        If the given frequencies lack attributes; if the folder is a file, holds other files, cannot
+        be written to, or another audit is writing to it; if the machine does not have enough memory
+        for a study of this size.
 
     Examples
     --------

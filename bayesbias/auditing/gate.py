@@ -30,8 +30,8 @@ def check(result: Audit | AuditPart | Fit | str | PathLike[str], *conditions: st
     effective sample size, divergences) or because the exact draws failed the checks of the audit,
     the check cannot decide, and has not passed, whatever the probabilities are.
 
-    ``at equal frequency``, after the number, makes a condition about the contrast at equal
-    frequency of the attributes: ``associated - none < -0.05 at equal frequency with P > 0.95``. Of
+    With ``at equal frequency`` after the number, a condition is about the contrast at equal
+    frequency of the attributes: ``associated - none < -0.05 at equal frequency with P > 0.95``. For
     an audit, the draws are then those of the lead model with a slope on log frequency; a fit needs
     the covariate ``log_frequency``. Without these words, the contrast of an audit is the raw one,
     and that of a fit with covariates is at equal covariates, as in `Fit.contrast_draws`.

@@ -158,8 +158,8 @@ class Embedding:
         Files of GloVe, word2vec and fastText have the most frequent word first, so that the rank
         tells how frequent a word is, also after a part of the words was chosen: `subset`,
         `load_embedding(..., words=...)`, ``.npz`` and ``.safetensors`` files keep the ranks. Files
-        of other formats cannot hold them; what is read from these is ranked by its place in the
-        file.
+        of other formats cannot hold them; the words read from these are ranked by their position in
+        the file.
         """
         if self._ranks is not None:
             return self._ranks
@@ -921,7 +921,7 @@ class Embedding:
             Where to. The suffix chooses the format: ``.npz`` and ``.safetensors`` (ours), ``.npy``
             (memory-mapped, with the words in a ``.vocab.txt`` beside it), ``.bin`` (word2vec
             binary), ``.txt`` and ``.vec`` (text with a header line), ``.csv``, ``.tsv``, ``.jsonl``
-            (JSON lines), ``.parquet``; text and ``.bin`` also with ``.gz`` behind. Only ``.npz``
+            (JSON lines), ``.parquet``; text and ``.bin`` also followed by ``.gz``. Only ``.npz``
             and ``.safetensors`` keep `ranks`.
         format : str, optional
             The format, where the suffix does not tell: one of ``npz``, ``safetensors``, ``npy``,
@@ -938,7 +938,7 @@ class Embedding:
         Warns
         -----
         BayesBiasWarning
-            If the `ranks` are not the places of the rows, and the format cannot hold them:
+            If the `ranks` differ from the order of the rows, and the format cannot hold them:
             contrasts at equal frequency would then be different for what is read from the file.
         """
         from bayesbias.embeddings.loading import save_embedding

@@ -585,7 +585,8 @@ class Metric:
         Warns
         -----
         BayesBiasWarning
-            If duplicated rows are left out. Kept ones change no score: sets count each word once.
+            If duplicated rows are left out. If they are kept, scores are the same: sets count each
+            word once.
 
         Examples
         --------

@@ -334,10 +334,10 @@ def calibrate(
     simulations : int, default 200
         The number of simulated tables.
     engine : {"auto", "exact", "nuts"}, default "auto"
-        How to fit, as in `fit`: exactly if the model allows it. NUTS takes seconds a table, most of
-        it compilation. ``settings["engine"]`` of the result says which it was.
+        How to fit, as in `fit`: exactly if the model allows it. NUTS takes seconds or more per
+        table, most of it compilation. ``settings["engine"]`` of the result says which it was.
     draws : int, default 999
-        Posterior draws of each fit. Of NUTS, every fourth is kept, so that they hardly depend on
+        Posterior draws of each fit. With NUTS, every fourth is kept, so that they hardly depend on
         each other. Equal-tailed intervals allow for their number.
     prob : float, default 0.89
         Probability of the intervals.

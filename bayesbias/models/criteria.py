@@ -77,7 +77,8 @@ class Elpd:
     pareto_k : array or None
         Tail index of each row's importance weights (LOO).
     table_sha256 : str
-        The hash of the rows that were fitted; empty if not known. `compare` refuses different ones.
+        The hash of the rows that were fitted; empty if not known. `compare` refuses criteria
+        with different hashes.
 
     Examples
     --------
@@ -542,7 +543,7 @@ def compare(
     if by is not None and criterion == "waic":
         raise SpecError("'by' is for criterion='loo'; WAIC is of rows.")
     if duplicates is not None and table is None:
-        raise SpecError("'duplicates' is about the rows of 'table'; give it, too.")
+        raise SpecError("'duplicates' is about the rows of 'table'; give 'table', too.")
     if by is not None and by not in COLUMNS and table is not None:
         check_levels(table, by)  # before any model is fitted
     if isinstance(fits, Mapping) and any(isinstance(value, Elpd) for value in fits.values()):

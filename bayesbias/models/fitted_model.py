@@ -130,8 +130,8 @@ class Fit:
         DataFrame
             ``protected_word``, ``connection`` (and ``embedding``, if the model distinguishes them),
             ``mean``, ``sd``, ``lower``, ``upper``, ``protected_group``, and ``rows``, the number
-            of distances behind it: with none, the estimate depends on the other words only. Of a
-            model with covariates also ``covariates``, as in `contrasts`: the means with ``equal``
+            of distances behind it: with none, the estimate depends on the other words only. For a
+            model with covariates, also ``covariates``, as in `contrasts`: the means with ``equal``
             covariates for all, and below them those with the covariates ``as observed``.
         """
         # The covariates of a group are those of its words, where the model has groups only.
@@ -274,7 +274,7 @@ class Fit:
         DataFrame
             ``contrast``, the level of `by`, ``mean``, ``sd``, ``lower``, ``upper``,
             ``prob_negative`` (the probability that it is below 0) and, with a rope,
-            ``prob_in_rope``. Of a model with covariates also ``covariates``: each
+            ``prob_in_rope``. For a model with covariates, also ``covariates``: each
             contrast with ``equal`` covariates for all attributes, and with the covariates ``as
             observed``.
         """
@@ -314,7 +314,7 @@ class Fit:
         words : {"listed", "population"}, default "listed"
             The protected words of the study, or new ones of the same groups.
         observed : bool, default False
-            Of a model with covariates: the covariates as they are, instead of equal for all.
+            For a model with covariates: the covariates as observed, instead of equal for all.
 
         Returns
         -------
@@ -536,7 +536,7 @@ class Fit:
         over : iterable of str
             Factors, such as ``word_to_compare``, whose levels are averaged over.
         observed : bool, default False
-            Of a model with covariates: the covariates as they are, instead of equal for all.
+            For a model with covariates: the covariates as observed, instead of equal for all.
 
         Returns
         -------

@@ -111,7 +111,7 @@ class PairedFit:
         -------
         str
             One sentence for the gap between associated and neutral attributes, if the tables have
-            both, and one per connection. Of a model with covariates these are two paragraphs: at
+            both, and one per connection. For a model with covariates, these are two paragraphs: at
             equal covariates for all words, and as observed.
         """
         effects = self.effects(by=None, prob=prob)
@@ -127,7 +127,7 @@ class PairedFit:
         return "\n".join([*lines, f"{repr(self)[1:-1]}."])
 
     def kinds(self) -> dict[str, str]:
-        """Return what the rows of tables are at, in words; nothing without covariates.
+        """Return at which covariates the rows of tables are, in words; empty without covariates.
 
         Returns
         -------
@@ -201,7 +201,7 @@ class PairedFit:
             The level of `by`, ``connection``, ``before``, ``after`` (means), ``mean``, ``sd``,
             ``lower``, ``upper`` of after − before, ``prob_positive`` (the probability that the
             distance grew) and ``prob_towards_1`` (that the words are less related than they were:
-            their distance is closer to 1). Of a model with covariates also ``covariates``, as in
+            their distance is closer to 1). For a model with covariates, also ``covariates``, as in
             `Fit.contrasts`.
         """
         check_interval(prob, kind)
@@ -237,7 +237,7 @@ class PairedFit:
         -------
         DataFrame
             ``embedding`` (``before`` or ``after``), the level of `by`, ``connection``, ``mean``,
-            ``sd``, ``lower``, ``upper``. Of a model with covariates also ``covariates``, as in
+            ``sd``, ``lower``, ``upper``. For a model with covariates, also ``covariates``, as in
             `Fit.contrasts`.
         """
         check_interval(prob, kind)
@@ -261,7 +261,7 @@ class PairedFit:
         by : {None, "protected_word", "protected_group", "attribute_group"}, default None
             What to have one change for.
         observed : bool, default False
-            Of a model with covariates: the covariates as they are, instead of equal for all.
+            For a model with covariates: the covariates as observed, instead of equal for all.
 
         Returns
         -------
@@ -295,7 +295,7 @@ class PairedFit:
         -------
         DataFrame
             ``contrast``, the level of `by`, ``mean``, ``sd``, ``lower``, ``upper`` and
-            ``prob_negative`` of the change. Of a model with covariates also ``covariates``, as in
+            ``prob_negative`` of the change. For a model with covariates, also ``covariates``, as in
             `Fit.contrasts`.
         """
         check_interval(prob, kind)
@@ -337,7 +337,7 @@ class PairedFit:
             ``change_upper``; ``closed``, the share of the gap that is gone (median), with
             ``closed_lower`` and ``closed_upper`` (equal tails: a ratio has no mean where the gap
             may be zero), and ``prob_narrower``, the probability that the gap is smaller in size.
-            Of a model with covariates also ``covariates``, as in `Fit.contrasts`.
+            For a model with covariates, also ``covariates``, as in `Fit.contrasts`.
         """
         check_interval(prob, kind)
         return self._at_covariates(
@@ -386,8 +386,8 @@ class PairedFit:
         Series
             Width of the interval of a change over the width from two fits that know nothing of
             each other: for the mean of a word and connection (the average ratio), and for the
-            change of the gap of the whole data set and of the words. Of a model with covariates,
-            at equal covariates.
+            change of the gap of the whole data set and of the words. For a model with covariates,
+            these are at equal covariates.
         """
 
         def width(draws: Array) -> Array:

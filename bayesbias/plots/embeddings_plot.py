@@ -40,8 +40,8 @@ def plot_embeddings(
     ----------
     table : DataFrame
         One row per contrast and embedding, or two of them (``second``), with ``mean``, ``lower``
-        and ``upper``, and the same at equal frequency (``equal_mean`` and so on), which are not
-        drawn if they are missing.
+        and ``upper``, and the same at equal frequency (``equal_mean`` and so on), which are only
+        drawn where they are not NaN.
     others : mapping of str to str
         What own stereotypes are compared with, for each contrast.
     prob : float

@@ -73,7 +73,7 @@ def plot_means(
     words : iterable of str, optional
         Draw only these protected words; by default all of them.
     observed : bool, default False
-        Of a model with covariates: the means with the covariates as they are, instead of equal for
+        For a model with covariates: the means with the covariates as observed, instead of equal for
         all. The label of the axis says which.
     ax : Axes, optional
         Where to draw; by default a new figure that is as high as the words need.

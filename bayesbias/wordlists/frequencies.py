@@ -49,8 +49,8 @@ class FrequencySource:
     """Where frequencies are from: what it is called, and how to ask it.
 
     `find` takes an embedding, words and their rows there, and returns natural logarithms, NaN for
-    a word it does not know; `smallest` returns the lowest value that it knows. Other processes can
-    be sent it, as the functions are those of a module.
+    a word it does not know; `smallest` returns the lowest value that it knows. It can be sent to
+    other processes, as its functions belong to a module.
     """
 
     label: str
