@@ -69,7 +69,7 @@ def plot_embeddings(
     adjusted = everything[[f"equal_{name}" for name in _ENDS]].set_axis(_ENDS, axis=1)
     lanes = {"": everything[_ENDS]}
     if adjusted.notna().any(axis=None):
-        lanes = {"as observed": everything[_ENDS], "at equal frequency": adjusted}
+        lanes["at equal frequency"] = adjusted
     rows = Rows.of(order, len(lanes), between=_BETWEEN, headed=True, lane=_LANE)
     ax = new_axes(6.4, _LANE * rows.end + 1.15) if ax is None else ax
     is_difference = everything["second"] != ""
