@@ -24,6 +24,7 @@ import pandas as pd
 from PIL import Image
 
 import bayesbias as bb
+from bayesbias.models import Engine
 
 sys.path.insert(0, str(Path(__file__).parent))
 import coverage_by_design
@@ -34,6 +35,8 @@ PICTURE = ROOT / "docs" / "calibration.png"
 PARTS = ("sbc", "embeddings", "nuts", "wrong", "design", "changes")
 #: The model that reports lead with, where the catalogue has it.
 LEAD = next(name for name in ("interaction", "crossed") if name in bb.models.MODELS)
+#: Independent draws of each simulation.
+DRAWS = {"exact": 999, "nuts": 199}
 #: It needs several embeddings.
 JOINT = "embeddings"
 LEVELS = {
@@ -98,27 +101,33 @@ def fill(name: str, text: str) -> None:
 
 def calibrated(
     models: Iterable[str],
-    engine: str,
+    engine: Engine,
     simulations: int,
     folder: Path,
     jobs: int,
     table: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return what simulation-based calibration says of each model, one row each."""
+    """Return what simulation-based calibration says of each model, one row each.
+
+    For NUTS also what it says of the exact engine on the same tables, and by how much ranks differ.
+    """
     rows = []
     for model in models:
-        found = bb.calibrate(
-            model,
-            table,
-            simulations=simulations,
-            engine=engine,  # type: ignore[arg-type]
-            draws=999 if engine == "exact" else 199,
-            seed=1,
-            n_jobs=jobs,
-            out=folder / f"{engine}-{model}",
-        )
+
+        def calibrate(engine: Engine, model: str = model) -> bb.models.Calibration:
+            return bb.calibrate(
+                model,
+                table,
+                simulations=simulations,
+                engine=engine,
+                draws=DRAWS[engine],
+                seed=1,
+                n_jobs=jobs,
+                out=folder / f"{engine}-{model}",
+            )
+
+        found = calibrate(engine)
         contrasts = found.table[found.table["level"] != "parameter"]
-        wrong = found.table[found.table["verdict"] != "no departure"]
         parameters = found.table[found.table["level"] == "parameter"]
         lowest = min(1.0, float(found.table["p_value"].min()) * len(found.table))
         rows.append(
@@ -129,12 +138,26 @@ def calibrated(
                 "coverage, contrasts": span(contrasts["coverage"]),
                 "coverage, parameters": span(parameters["coverage"]),
                 "smallest p, adjusted": f"{lowest:.2f}",
-                "quantities that depart": f"{len(wrong)} of {len(found.table)}",
+                "quantities that depart": departures(found),
             }
         )
+        if engine == "nuts":
+            same = calibrate("exact")
+            key = ["simulation", "quantity", "level", "name"]
+            both = found.ranks.merge(same.ranks, on=key, validate="1:1")
+            differences = both["pit_x"] - both["pit_y"]
+            rows[-1] |= {
+                "exact draws, same tables": departures(same),
+                "difference of ranks": f"{differences.mean():.3f} ± {differences.std():.3f}",
+            }
         if (model, engine) == (LEAD, "exact"):
             draw(found)
     return pd.DataFrame(rows)
+
+
+def departures(found: bb.models.Calibration) -> str:
+    """Return how many quantities depart from calibration."""
+    return f"{(found.table['verdict'] != 'no departure').sum()} of {len(found.table)}"
 
 
 def span(values: pd.Series[float]) -> str:
@@ -302,7 +325,7 @@ def main() -> None:
     if "nuts" in given.only:
         single = calibrated(models, "nuts", nuts, out, jobs, table)
         smaller = two_embeddings(per_group=2, controls=6)
-        joint = calibrated([JOINT], "nuts", nuts, out, jobs, smaller)
+        joint = calibrated([JOINT], "nuts", nuts, out / "smaller", jobs, smaller)
         fill("nuts", markdown(pd.concat([single, joint])))
     if "wrong" in given.only:
         fill("wrong", misspecified(with_contrasts, min(simulations, 200), out, jobs))
