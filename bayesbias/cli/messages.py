@@ -11,8 +11,9 @@ import click
 _COMMANDS = {"distance_table": "table"}
 
 _ARGUMENT = re.compile(r"\b([a-z]\w*)=('[^']*'|\[[^\[\]]*\]|…|[\w.:+-]*\w)")
-#: A call with its arguments, which are not those of the command; or an argument in a sentence.
-_ADVICE = re.compile(rf"(\w[\w.]*)\(([^()]*)\)|(?<![\w.-]){_ARGUMENT.pattern}")
+#: A call with its arguments, which are not those of the command; or an argument in a sentence, but
+#: not in the name of a file.
+_ADVICE = re.compile(rf"(\w[\w.]*)\(([^()]*)\)|(?<![\w.'/\\-]){_ARGUMENT.pattern}(?![\w/\\])")
 _SUBJECT = re.compile(r"'([a-z]\w*)'(?= has | holds | is (?!not ))")
 
 

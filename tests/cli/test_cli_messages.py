@@ -38,6 +38,10 @@ from bayesbias.cli.messages import in_options
         ("metrics", "--option distance=cos: expected NAME=VALUE", None),
         ("fit", "table[table.embedding == 'a']", None),
         ("nonsense", "engine='nuts'", None),
+        ("fit", "there is no file 'runs/seed=3/table.csv'.", None),
+        ("fit", "there is no file 'seed=3/model=a.csv'.", None),
+        ("fit", r"C:\runs\seed=3\table.csv: damaged", None),
+        ("fit", "seed=3/table.csv: damaged", None),
     ],
 )
 def test_arguments_become_options(command: str, message: str, expected: str | None) -> None:
