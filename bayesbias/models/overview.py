@@ -213,9 +213,9 @@ def overview(
     check_interval(prob, kind)
     if not isinstance(rope, int | float) or not rope > 0:
         raise SpecError(f"'rope' is {rope!r}; expected a number above zero.")
-    fit = as_fit(fit, table)
     if before is not None and not isinstance(before, Fit):
         raise SpecError(f"'before' is {kind_of(before)}; expected what fit() returns.")
+    fit = as_fit(fit, table)
     for one in [fit, *([before] if before is not None else [])]:
         array = one.expected(["word_to_compare"])
         if set(array.dims[2:]) != {"protected_word", "connection"}:

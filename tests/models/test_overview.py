@@ -187,6 +187,8 @@ def test_fits_that_have_no_overview(fit: bb.models.Fit) -> None:
         bb.overview(exact(fit.table, "baseline"))
     with pytest.raises(SpecError, match="'before' is a str; expected what fit"):
         bb.overview(fit, before="x")  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match="'before' is a str"):  # before a model is fitted
+        bb.overview("separate", before="x")  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="needs associated attributes"):
         bb.overview(exact(fit.table[fit.table["connection"] != "associated"], "separate"))
     with pytest.raises(SpecError, match="'rope' is 0"):
