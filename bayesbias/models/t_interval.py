@@ -311,13 +311,16 @@ class _Layout:
         shape = (len(words), len(attributes))
         place = np.ravel_multi_index((word, attribute), shape)
         rows = np.bincount(place, minlength=shape[0] * shape[1])
-        total = np.bincount(place, table["cosine_distance"], minlength=len(rows))
+
         # A word counts once in the mean of its group, as in models, also if its rows are repeated.
-        distances = np.divide(total, rows, out=np.full(len(rows), np.nan), where=rows > 0)
-        distances = distances.reshape(shape)
-        values = np.zeros((*distances.shape, len(names)))
+        def means(of_rows: npt.ArrayLike) -> Array:
+            total = np.bincount(place, of_rows, minlength=len(rows))
+            mean: Array = np.divide(total, rows, out=np.full(len(rows), np.nan), where=rows > 0)
+            return mean.reshape(shape)
+
+        values = np.zeros((*shape, len(names)))
         for number, name in enumerate(names):
-            values[word, attribute, number] = standardised(name, covariate_values(table, name))
+            values[..., number] = means(standardised(name, covariate_values(table, name)))
         list_of = _lists(kinds).reindex(attributes.astype("str"))
         connection: dict[tuple[str, str], str] = {}
         pairs = kinds.assign(list=kinds["word_to_compare"].map(list_of))
@@ -330,7 +333,7 @@ class _Layout:
                     f"to the {of_list}; a list has one connection to a group."
                 )
         return cls(
-            distances,
+            means(table["cosine_distance"]),
             names,
             values,
             tuple(map(str, words)),

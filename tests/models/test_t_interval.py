@@ -202,6 +202,19 @@ def test_as_observed_is_the_contrast_without_covariates() -> None:
         pd.testing.assert_frame_equal(observed.reset_index(drop=True), plain)
 
 
+def test_a_covariate_of_kept_duplicates_is_their_mean() -> None:
+    """As is their distance, whichever of the rows comes last."""
+    table = with_covariate(made({"a": 5, "b": 6}, {"none": 9}, {"a": 2, "b": 3}), 6)
+    noise = np.random.default_rng(0).normal(size=len(table))
+    twice = pd.concat([table.assign(x=table["x"] + sign * noise) for sign in (1, -1)])
+    kept = bb.check_table(twice.reset_index(drop=True), duplicates="keep")
+    found = bb.t_contrasts(kept, covariates=["x"])
+    # Rows that are reversed have other means of many numbers in the last digits.
+    turned = bb.t_contrasts(kept.iloc[::-1], covariates=["x"])
+    pd.testing.assert_frame_equal(found, turned, rtol=1e-9)
+    pd.testing.assert_frame_equal(found, bb.t_contrasts(table, covariates=["x"]), rtol=1e-9)
+
+
 def test_what_cancels_changes_nothing() -> None:
     """The frequency of the same attributes, and that of the words that both lists have."""
     table = with_covariate(made({"a": 5, "b": 6}, {"none": 9}, {"a": 2, "b": 3}), 3)
