@@ -453,7 +453,7 @@ def _check_draws(draws: int, prob: float, kind: Kind) -> None:
             f"'draws' is {draws}; the narrowest interval of so few draws covers too little: use "
             f"draws={_FEWEST_HDI} or more, or kind='eti'."
         )
-    fewest = math.ceil(2 / (1 - prob)) - 1
+    fewest = math.ceil(round(2 / (1 - prob), 9)) - 1  # 2 / (1 - 0.9) is a little more than 20
     if draws < fewest:
         raise SpecError(
             f"'draws' is {draws}; an interval of probability {prob:g} needs {fewest} or more."

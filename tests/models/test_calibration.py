@@ -171,6 +171,7 @@ def test_few_draws_do_not_condemn_a_right_model(draws: int) -> None:
     [
         ({"draws": 200, "kind": "hdi"}, "use draws=999 or more, or kind='eti'"),
         ({"draws": 15}, "an interval of probability 0.89 needs 18 or more"),
+        ({"draws": 18, "prob": 0.9}, "an interval of probability 0.9 needs 19 or more"),
         ({"draws": 5}, "'draws' is 5"),
     ],
 )
