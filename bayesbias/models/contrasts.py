@@ -110,6 +110,9 @@ def _completed(mean: xr.DataArray) -> xr.DataArray:
     """
     if not np.isnan(mean.to_numpy()).any():
         return mean
+    from scipy import sparse
+    from scipy.sparse import linalg
+
     by = ("protected_word", "word_class")
     rest = [dim for dim in mean.dims if dim not in by]
     stacked = mean.transpose(*rest, *by)
@@ -118,11 +121,13 @@ def _completed(mean: xr.DataArray) -> xr.DataArray:
         known = ~np.isnan(table)
         if not known.any():
             continue
-        places = np.argwhere(known)
-        effects = np.zeros((len(places), sum(table.shape)))
-        effects[np.arange(len(places)), places[:, 0]] = 1.0
-        effects[np.arange(len(places)), len(table) + places[:, 1]] = 1.0
-        fitted = np.linalg.lstsq(effects, table[known])[0]
+        words, lists = np.nonzero(known)
+        places = np.concatenate([words, len(table) + lists])
+        rows = np.tile(np.arange(len(words)), 2)
+        shape = len(words), sum(table.shape)
+        # Sparse: the effects of thousands of words would take gigabytes, and minutes.
+        effects = sparse.csr_array((np.ones(len(rows)), (rows, places)), shape=shape)
+        fitted = linalg.lsqr(effects, table[known], atol=0.0, btol=0.0, conlim=0.0)[0]
         whole = np.add.outer(fitted[: len(table)], fitted[len(table) :])
         table[~known] = whole[~known]
     return stacked.copy(data=tables.reshape(stacked.shape))

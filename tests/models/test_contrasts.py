@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import bayesbias as bb
 from bayesbias.errors import DataError, SpecError
+from bayesbias.models.contrasts import _completed
 
 GROUPS = {"jew": 0, "christian": 1, "muslim": 2}
 
@@ -385,6 +388,21 @@ def test_covariates_as_observed_of_a_word_that_lacks_a_list(model: str, of_words
         else:
             for name in change[by].to_numpy():
                 np.testing.assert_allclose(change.sel({by: name}), of_group[name[0]], atol=1e-9)
+
+
+def test_covariates_of_missing_lists_take_little_memory_with_many_words() -> None:
+    rng = np.random.default_rng(0)
+    whole = np.add.outer(rng.normal(size=4000), rng.normal(size=5))
+    there = np.where(rng.random(whole.shape) < 0.3, np.nan, whole)
+    given = xr.DataArray(there, dims=("protected_word", "word_class"))
+    _completed(given[:4])  # what is imported first does not count
+    tracemalloc.start()
+    found = _completed(given)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    known = ~np.isnan(there).all(axis=1)
+    np.testing.assert_allclose(found[known], whole[known], atol=1e-9)
+    assert peak < 20e6
 
 
 @pytest.mark.parametrize("model", ["separate", "hierarchical"])
