@@ -75,7 +75,8 @@ def check(result: Audit | AuditPart | Fit | str | PathLike[str], *conditions: st
             result.table, "this fit", has_frequency=FREQUENCY in result.spec.covariates
         )
         check_names(parsed, [names])
-        judged = [(condition, result, _problems(result)) for condition in parsed]
+        doubt = _problems(result)
+        judged = [(condition, result, doubt) for condition in parsed]
         return Check(pd.DataFrame(_rows("", names, judged)))
     if isinstance(result, str | PathLike):
         result = Audit(result)
@@ -102,14 +103,19 @@ def check_parts_of(parts: Sequence[AuditPart], conditions: Sequence[Condition]) 
     check_names(conditions, names)
     rows: list[dict[str, Any]] = []
     for part, known in zip(parts, names, strict=True):
-        judged = [(condition, *_draws_of(part, condition)) for condition in conditions]
+        # Each fit is judged once.
+        draws = {
+            at_equal: _draws_of(part, at_equal_frequency=at_equal)
+            for at_equal in {condition.at_equal_frequency for condition in conditions}
+        }
+        judged = [(condition, *draws[condition.at_equal_frequency]) for condition in conditions]
         rows += _rows(part.study.name, known, judged)
     return Check(pd.DataFrame(rows))
 
 
-def _draws_of(part: AuditPart, condition: Condition) -> tuple[Fit, str]:
-    """Return the fit that a condition is about, and why its draws cannot be relied on."""
-    if not condition.at_equal_frequency:
+def _draws_of(part: AuditPart, *, at_equal_frequency: bool) -> tuple[Fit, str]:
+    """Return the fit that conditions are about, and why its draws cannot be relied on."""
+    if not at_equal_frequency:
         problems = str(part.diagnostics.set_index("model").loc[part.lead, "problems"])
         return part.fits[part.lead], _doubt(part, problems)
     fit = part.fit_at_equal_frequency

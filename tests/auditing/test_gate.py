@@ -201,6 +201,19 @@ def test_conditions_at_equal_frequency_are_about_another_fit(made: Path) -> None
     np.testing.assert_allclose(found["probability"], wanted)
 
 
+def test_each_fit_is_judged_once(
+    made: Path, fitted: bb.models.Fit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[bb.models.Fit] = []
+    real = bb.models.Fit.diagnostics
+    monkeypatch.setattr(bb.models.Fit, "diagnostics", lambda fit: judged.append(fit) or real(fit))
+    bb.check(fitted, ALWAYS, NEVER)
+    assert len(judged) == 1
+    equal = f"{ALWAYS[:-13]} at equal frequency with P > 0.5"
+    bb.check(made, ALWAYS, equal, f"{equal} for any group")
+    assert len(judged) == 2
+
+
 def test_equal_frequency_needs_frequencies(
     made: Path, fitted: bb.models.Fit, trees: bb.Study, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
