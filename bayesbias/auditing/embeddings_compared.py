@@ -151,4 +151,4 @@ def _difference(
             texts.append(str(one.message))
         else:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    return tables, texts
+    return tables, list(dict.fromkeys(texts))  # those of both models once

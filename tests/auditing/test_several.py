@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 from small_audit import FAST, QUICK, files, forest, sketch
 
 import bayesbias as bb
-from bayesbias.auditing import audit_figures, audit_steps
+from bayesbias.auditing import audit_figures, audit_steps, embeddings_compared
 from bayesbias.errors import DataError, SpecError
 
 pytestmark = pytest.mark.slow
@@ -80,6 +81,19 @@ def test_several_are_compared(several: bb.Audit) -> None:
     assert "; at equal frequency −" in sentence
     assert told.startswith("trees and few/trees in a b and plain: 12 protected words; model hier")
     assert "plain on few/trees: " in told
+
+
+@pytest.mark.filterwarnings("ignore:.*it cannot be checked that the most frequent words")
+def test_rows_that_are_left_out_of_both_models_are_told_once(trees: bb.Study) -> None:
+    first, second = (
+        bb.distance_table(forest(name, seed), trees, covariates=["log_frequency"])
+        for seed, name in enumerate(("one", "two"))
+    )
+    options: Any = SimpleNamespace(draws=100, seed=0, prob=0.89, progress=False)
+    lacks = second[second["word_to_compare"] != "human0"]
+    [table], warned = embeddings_compared._difference(lacks, first, options, ["associated - none"])
+    assert table["equal_mean"].notna().all()
+    assert warned == ["6 rows have no counterpart in the other table and are left out"]
 
 
 def test_several_have_a_figure(several: bb.Audit) -> None:
