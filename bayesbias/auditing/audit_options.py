@@ -121,7 +121,12 @@ class Options:
 
 
 def has_means(spec: ModelSpec) -> bool:
-    """Return whether a model has a mean for each protected word and connection."""
+    """Return whether a model has one mean for each protected word and connection.
+
+    With covariates there are two: at equal ones, and as observed.
+    """
+    if spec.covariates:
+        return False
     by = {factor for name in spec.mean for factor in spec[name].by} - {"word_to_compare"}
     together = any({"protected_word", "connection"} <= set(spec[name].by) for name in spec.mean)
     return together and by <= {"protected_word", "connection", "protected_group", "word_class"}
@@ -153,7 +158,8 @@ def _models(models: Model | Iterable[Model] | None) -> tuple[ModelSpec, ...]:
         fit = [name for name in MODELS if has_means(spec := load_model(name)) and not _unfit(spec)]
         raise SpecError(
             f"'models' is {quoted(spec.name for spec in specs) or 'empty'}; one of them needs a "
-            f"mean for each protected word and connection, such as {quoted(fit)}."
+            "mean for each protected word and connection, and no covariates, such as "
+            f"{quoted(fit)}."
         )
     return tuple(specs)
 

@@ -33,6 +33,8 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"models": "embeddings"}, SpecError, "model 'embeddings' is for several embeddings in one"),
     ({"models": ["baseline"]}, SpecError, "'models' is 'baseline'; one of them needs a mean"),
     ({"models": "connection"}, SpecError, "such as 'separate', .*'crossed', 'interaction'\\.$"),
+    ({"models": bb.load_model("interaction").vary(covariates=["log_frequency"])}, SpecError,
+     "'models' is 'interaction'; one of them needs a mean .* and no covariates, such as"),
     ({"models": []}, SpecError, "'models' is empty; one of them needs a mean"),
     ({"models": ["crossed"] * 2}, SpecError, "'models' holds 'crossed' twice; name each once"),
     ({"metrics": "waet"}, SpecError, "'metric' is 'waet'.*Did you mean 'weat'"),
