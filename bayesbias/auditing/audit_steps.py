@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from bayesbias import plots
@@ -41,6 +42,7 @@ from bayesbias.models import (
     fit,
     overview,
     seconds_to_fit,
+    standardised,
     table_hash,
 )
 from bayesbias.models.nuts import is_written_out
@@ -522,6 +524,9 @@ def part_table(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", BayesBiasWarning)
             table = distance_table(embedding, study, **how)
+        if FREQUENCY in table:
+            # One that is the same for all attributes is refused before long work.
+            standardised(FREQUENCY, table[FREQUENCY].to_numpy(dtype=np.float64))
         return table, list(dict.fromkeys(str(one.message) for one in caught))
 
     source, unknown = options.frequencies.source, options.frequencies.unknown

@@ -108,6 +108,9 @@ def test_frequencies_that_were_asked_for_must_be_there(
     out = tmp_path / "out"
     with pytest.raises(DataError, match="no frequency of 'sturdy'"):
         bb.audit(wood, trees, out=out, frequencies={"broad": 3}, **QUICK)
+    same = {word: 3 for own in (STEREOTYPES | CONTROLS).values() for word in own}
+    with pytest.raises(DataError, match="'log_frequency' is 1.09861 in every row"):
+        bb.audit(wood, trees, out=out, frequencies=same, **QUICK)
     with pytest.raises(SpecError, match="'unknown_frequency' is 'low'"):
         bb.audit(wood, trees, out=out, unknown_frequency="low", **QUICK)  # type: ignore[arg-type]
     assert not out.exists()
