@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesbias._core.constants import CONNECTIONS
+from bayesbias._core.constants import CONNECTIONS, EQUAL
 from bayesbias.errors import DataError, SpecError
 from bayesbias.models import Fit, t_contrasts
 
@@ -98,7 +98,7 @@ def put_at_equal_frequency(raw: pd.DataFrame, adjusted: pd.DataFrame | None) -> 
         raw[f"equal_{name}"] = (
             np.nan
             if adjusted is None
-            else adjusted.loc[adjusted["covariates"] == "equal", name].to_numpy()
+            else adjusted.loc[adjusted["covariates"] == EQUAL, name].to_numpy()
         )
 
 

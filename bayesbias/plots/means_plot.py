@@ -7,7 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from bayesbias._core.validation import one_of, word_list
-from bayesbias.distances import covariates_in_words
+from bayesbias.distances import at_equal, covariates_in_words
 from bayesbias.errors import SpecError
 from bayesbias.models import By, Fit
 from bayesbias.numerics.intervals import check_interval
@@ -136,10 +136,10 @@ def plot_means(
 
 def _at(fit: Fit, observed: bool) -> str:
     """Return at which values of the covariates the means are; nothing without covariates."""
-    names = covariates_in_words(fit.spec.covariates)
+    names = fit.spec.covariates
     if not names:
         return ""
-    return f", {names} as observed" if observed else f" at equal {names}"
+    return f", {covariates_in_words(names)} as observed" if observed else f" {at_equal(names)}"
 
 
 def _only(means: pd.DataFrame, words: Iterable[str], by: By) -> pd.DataFrame:
