@@ -372,7 +372,7 @@ def before_after(
     asked_study = load_study(study)
     matching = matching_option_values(chosen["fallbacks"])
     # What is wrong with these is reported before a large file is read.
-    CovariatePlan(covariates, frequencies, unknown_frequency, matching)
+    plan = CovariatePlan(covariates, frequencies, unknown_frequency, matching)
     if after is not None:
         _check_unused(chosen)
     fit = None if after is not None else debiaser_fitter(quiet=quiet, **chosen)
@@ -390,7 +390,7 @@ def before_after(
         asked_study,
         draws=draws,
         covariates=covariates,
-        frequencies=frequencies,
+        frequencies=plan.source or frequencies,  # a file of them is read once
         unknown_frequency=unknown_frequency,
         seed=chosen["seed"],
         prob=prob,

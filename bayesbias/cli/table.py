@@ -82,7 +82,7 @@ def table(
     lists = load_study(study)
     matching = matching_option_values(fallbacks, threshold)
     # What is wrong with these is reported before a large file is read.
-    CovariatePlan(covariates, frequencies, unknown_frequency, matching)
+    plan = CovariatePlan(covariates, frequencies, unknown_frequency, matching)
     loaded = load_embeddings(
         embeddings or ("demo",),
         lists,
@@ -97,7 +97,7 @@ def table(
         lists,
         matching=matching,
         covariates=covariates,
-        frequencies=frequencies,
+        frequencies=plan.source or frequencies,  # a file of them is read once
         unknown_frequency=unknown_frequency,
     )
     if out == "-":

@@ -371,7 +371,7 @@ def before_after(
         asked_study,
         matching=how,
         covariates=plan.names,
-        frequencies=frequencies,
+        frequencies=plan.source or frequencies,  # a file of them is read once
         unknown_frequency=unknown_frequency,
     )
     for name in plan.names:

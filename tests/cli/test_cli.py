@@ -14,6 +14,7 @@ import bayesbias as bb
 from bayesbias._core.constants import DEFAULT_FALLBACKS
 from bayesbias.cli.common import matching_option_values
 from bayesbias.errors import NotFoundError
+from bayesbias.wordlists import frequencies
 
 COMMANDS = [
     (),
@@ -213,6 +214,30 @@ def test_table_with_covariates(run, tmp_path: Path) -> None:
         *("--unknown-frequency", "lowest", "-q"),
     )
     assert result.code == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("table", "demo"),
+        ("before-after", "demo", "--draws", 50, "--metric", "mac", "--no-residual"),
+    ],
+)
+def test_a_file_of_frequencies_is_read_once(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[object, ...]
+) -> None:
+    words = [word for own in bb.load_study("weat_7").word_sets().values() for word in own]
+    path = tmp_path / "counts.csv"
+    counts = (f"{word},{number}\n" for number, word in enumerate(words, start=1))
+    path.write_text(f"word,count\n{''.join(counts)}", "utf-8")
+    read = []
+    real = frequencies.read_frequencies
+    monkeypatch.setattr(
+        frequencies, "read_frequencies", lambda source: read.append(source) or real(source)
+    )
+    options = ("--study", "weat_7", "--covariate", "log_frequency", "--frequencies", path, "-q")
+    assert run(*command, *options).code == 0
+    assert read == [path]
 
 
 def test_table_says_what_is_wrong_before_reading(run) -> None:
