@@ -16,6 +16,7 @@ from bayesbias.cli.common import (
     cluster_option,
     fallback_option,
     force_option,
+    frequency_options,
     jobs_option,
     loading_options,
     matching_option_values,
@@ -94,23 +95,7 @@ _WIDTH = 100
     show_default=True,
     help="Measure random subsets of the word lists, to see how robust they are.",
 )
-@click.option(
-    "--frequencies",
-    default="rank",
-    show_default=True,
-    metavar="SOURCE",
-    help="Where frequencies are from, for contrasts at equal frequency of attributes: rank (the "
-    "order of the vocabulary, most frequent first), wordfreq, wordfreq:LANGUAGE, or a .csv or .tsv "
-    "file with the columns word and count.",
-)
-@click.option(
-    "--unknown-frequency",
-    type=click.Choice(["error", "lowest"], case_sensitive=False),
-    default="error",
-    show_default=True,
-    help="Refuse words without a frequency (error), or count them as half the smallest one "
-    "(lowest).",
-)
+@frequency_options("frequencies are from, for contrasts at equal frequency of attributes")
 @click.option(
     "--force",
     is_flag=True,

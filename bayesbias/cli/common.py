@@ -113,37 +113,40 @@ def prob_option(command: F) -> F:
     )(command)
 
 
-def covariate_options(command: F) -> F:
-    """Add the covariates of words: --covariate, --frequencies and --unknown-frequency."""
-    for option in (
-        click.option(
+def frequency_options(what: str) -> Callable[[F], F]:
+    """Add where frequencies are from: --frequencies and --unknown-frequency; `what` is from it."""
+
+    def added(command: F) -> F:
+        command = click.option(
             "--unknown-frequency",
             type=click.Choice(["error", "lowest"], case_sensitive=False),
             default="error",
             show_default=True,
             help="Refuse words without a frequency (error), or count them as half the smallest "
             "one (lowest).",
-        ),
-        click.option(
+        )(command)
+        return click.option(
             "--frequencies",
             default="rank",
             show_default=True,
             metavar="SOURCE",
-            help="Where log_frequency is from: rank (the order of the vocabulary, most frequent "
-            "first), wordfreq, wordfreq:LANGUAGE, or a .csv or .tsv file with the columns word and "
-            "count.",
-        ),
-        click.option(
-            "--covariate",
-            "covariates",
-            multiple=True,
-            type=click.Choice(COVARIATES, case_sensitive=False),
-            help="A property of the attribute or the protected word to add as a covariate; may be "
-            "given several times.",
-        ),
-    ):
-        command = option(command)
-    return command
+            help=f"Where {what}: rank (the order of the vocabulary, most frequent first), "
+            "wordfreq, wordfreq:LANGUAGE, or a .csv or .tsv file with the columns word and count.",
+        )(command)
+
+    return added
+
+
+def covariate_options(command: F) -> F:
+    """Add the covariates of words: --covariate, --frequencies and --unknown-frequency."""
+    return click.option(
+        "--covariate",
+        "covariates",
+        multiple=True,
+        type=click.Choice(COVARIATES, case_sensitive=False),
+        help="A property of the attribute or the protected word to add as a covariate; may be "
+        "given several times.",
+    )(frequency_options("log_frequency is from")(command))
 
 
 def corpus_options(command: F) -> F:
