@@ -89,16 +89,7 @@ def _contrasts(parts: Sequence[Part]) -> pd.DataFrame:
     options = parts[0].options
     contrasts = _common_contrasts(parts)
     labels = [(part.embedding.name, "") for part in parts]
-    of_each = []
-    for part in parts:
-        fitted = part.fitted(part.lead)
-        own = [fitted.contrasts(contrast, prob=options.prob) for contrast in contrasts]
-        part.loaded_fits.clear()  # the fits of many embeddings would need much memory
-        equal = part.read_fit_at_equal_frequency()
-        for raw, contrast in zip(own, contrasts, strict=True):
-            same = None if equal is None else equal.contrasts(contrast, prob=options.prob)
-            put_at_equal_frequency(raw, same)
-        of_each.append(own)
+    of_each = [_own(part, contrasts) for part in parts]
     pairs = list(combinations(parts, 2))
     labels += [(first.embedding.name, second.embedding.name) for first, second in pairs]
     tasks = ((second.table, first.table, options, contrasts) for first, second in pairs)
@@ -112,6 +103,18 @@ def _contrasts(parts: Sequence[Part]) -> pd.DataFrame:
             table.insert(1, "embedding", name)
             table.insert(2, "second", second)
     return joined([table for of_contrast in zip(*of_each, strict=True) for table in of_contrast])
+
+
+def _own(part: Part, contrasts: Sequence[str]) -> list[pd.DataFrame]:
+    """Return the contrasts of one embedding; of its two fits, one is in memory at a time."""
+    prob = part.options.prob
+    own = [part.fitted(part.lead).contrasts(contrast, prob=prob) for contrast in contrasts]
+    part.loaded_fits.clear()
+    equal = part.read_fit_at_equal_frequency()
+    for raw, contrast in zip(own, contrasts, strict=True):
+        same = None if equal is None else equal.contrasts(contrast, prob=prob)
+        put_at_equal_frequency(raw, same)
+    return own
 
 
 def _common_contrasts(parts: Sequence[Part]) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -94,6 +96,34 @@ def test_rows_that_are_left_out_of_both_models_are_told_once(trees: bb.Study) ->
     [table], warned = embeddings_compared._difference(lacks, first, options, ["associated - none"])
     assert table["equal_mean"].notna().all()
     assert warned == ["6 rows have no counterpart in the other table and are left out"]
+
+
+def test_one_fit_is_in_memory_at_a_time(
+    several: bb.Audit, trees: bb.Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits: list[weakref.ref[bb.models.Fit]] = []
+    most = []
+
+    def read(self: audit_steps.Part, *of: Any) -> Any:
+        content = real(self, *of)
+        if isinstance(content, bb.models.Fit):
+            gc.collect()
+            fits.append(weakref.ref(content))
+            most.append(sum(fit() is not None for fit in fits))
+        return content
+
+    def contrasts(parts: Any) -> pd.DataFrame:
+        with monkeypatch.context() as patch:
+            patch.setattr(audit_steps.Part, "_read", read)
+            return compared(parts)
+
+    real, compared = audit_steps.Part._read, embeddings_compared._contrasts
+    monkeypatch.setattr(embeddings_compared, "_contrasts", contrasts)
+    monkeypatch.setattr(audit_figures, "save", sketch)
+    embeddings = {"a b": forest("x", 0, 1.5), "plain": forest("y", 0, 0.0)}
+    folder = several.folder.parent / "again"
+    bb.audit(embeddings, trees, out=folder, **(FAST | {"metrics": "weat_es"}))
+    assert most == [1] * 4
 
 
 def test_several_have_a_figure(several: bb.Audit) -> None:
