@@ -103,6 +103,8 @@ def prepare_table(table: pd.DataFrame, *, duplicates: Duplicates | None = None) 
 def _average_replicates(table: pd.DataFrame) -> pd.DataFrame:
     """Average a pair's distances over the trainings; their spread gives the standard error.
 
+    Covariates, such as the norm of a vector, are averaged, too.
+
     With few trainings the spread of one pair is poorly known, so that of all pairs of a
     connection (and embedding) is pooled.
     """
@@ -132,9 +134,12 @@ def _average_replicates(table: pd.DataFrame) -> pd.DataFrame:
     distinct = first.groupby(by, observed=True).transform("sum").to_numpy()
     error = np.sqrt(within / (rows - distinct) / n)
     mean = distance.transform("mean")
-    averaged = table.assign(
-        cosine_distance=mean, cosine_similarity=1 - mean, **{STANDARD_ERROR: error}
-    )
+    values = {"cosine_distance": mean, "cosine_similarity": 1 - mean, STANDARD_ERROR: error}
+    for name in table.select_dtypes("number").columns.difference([*values, *_PAIR, REPLICATE]):
+        # One that is missing in a replicate remains missing.
+        complete = pairs[name].transform("count") == n
+        values[name] = pairs[name].transform("mean").where(complete)
+    averaged = table.assign(**values)
     return averaged[first].drop(columns=REPLICATE).reset_index(drop=True)
 
 

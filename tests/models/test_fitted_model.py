@@ -492,6 +492,29 @@ def test_rows_with_large_errors_count_less(table: pd.DataFrame) -> None:
     assert known == pytest.approx(true, abs=0.03)
 
 
+def test_covariates_of_replicates_become_means(rng: np.random.Generator) -> None:
+    table = simulated_table(words=4, controls=30)
+    size = len(table)
+    norms = rng.uniform(1, 2, (3, size))
+    noise = rng.normal(0, 0.03, (3, size))
+    replicated = pd.concat(
+        [
+            table.assign(
+                cosine_distance=(table["cosine_distance"] + noise[r]).clip(0, 2),
+                replicate=r,
+                norm=norms[r],
+            )
+            for r in range(3)
+        ],
+        ignore_index=True,
+    )
+    np.testing.assert_allclose(prepare_table(replicated)["norm"], norms.mean(axis=0))
+    backwards = prepare_table(replicated.iloc[::-1])["norm"]
+    np.testing.assert_allclose(backwards, norms.mean(axis=0)[::-1])
+    replicated.loc[size + 3, "norm"] = np.nan
+    assert prepare_table(replicated)["norm"].isna().sum() == 1
+
+
 def test_replicates_become_means_and_errors(rng: np.random.Generator) -> None:
     table = simulated_table(words=4, controls=30)
     noise = rng.normal(0, 0.03, (5, len(table)))

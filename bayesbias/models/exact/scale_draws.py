@@ -893,8 +893,10 @@ def _adapted(
             return _Tried(proposal, x, values)
         by_part = seen.add(x, values, proposal, by_part)
         log_weight = seen.log_weight()
-        # Tempered while the proposal is still far off, so that many draws count.
-        while _effective(log_weight) < pilot / 20:
+        # Tempered while the proposal is still far off, so that many draws count. Those of no
+        # density never do.
+        enough = min(pilot / 20, np.isfinite(log_weight).sum() / 2)
+        while _effective(log_weight) < enough:
             log_weight = log_weight / 2
         weight = special.softmax(log_weight)
         of_part = special.softmax(by_part, axis=0) * weight
