@@ -148,7 +148,8 @@ def calibrated(
             differences = both["pit_x"] - both["pit_y"]
             rows[-1] |= {
                 "exact draws, same tables": departures(same),
-                "difference of ranks": f"{differences.mean():.3f} ± {differences.std():.3f}",
+                "difference of ranks": f"{round(differences.mean(), 3) + 0.0:.3f} ± "
+                f"{differences.std():.3f}".replace("-", "−"),
             }
         if (model, engine) == (LEAD, "exact"):
             draw(found)
