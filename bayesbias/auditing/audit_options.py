@@ -21,6 +21,8 @@ from bayesbias.wordlists import Frequencies, FrequencySource, Unknown, frequency
 
 #: The model that leads, chosen by how often its intervals contain the true value.
 LEAD = "interaction"
+#: The covariate that contrasts are adjusted for.
+FREQUENCY = "log_frequency"
 #: A model of the catalogue by its name, a TOML file, or a ModelSpec.
 Model: TypeAlias = str | PathLike[str] | ModelSpec
 
@@ -38,6 +40,15 @@ class AskedFrequencies:
         one_of("unknown_frequency", unknown_frequency, ("error", "lowest"))
         # Words are matched with counts as each embedding matches them.
         return cls(frequency_source(frequencies, None), unknown_frequency)
+
+    @property
+    def covariate(self) -> dict[str, Any]:
+        """The arguments of `distance_table` and `before_after` that make it a covariate."""
+        return {
+            "covariates": [FREQUENCY],
+            "frequencies": self.source,
+            "unknown_frequency": self.unknown,
+        }
 
 
 @dataclass(frozen=True)

@@ -49,9 +49,9 @@ from bayesbias.auditing.audit_inputs import (
     slugs,
 )
 from bayesbias.auditing.audit_memory import check_memory
-from bayesbias.auditing.audit_options import AskedFrequencies, Model, Options
+from bayesbias.auditing.audit_options import FREQUENCY, AskedFrequencies, Model, Options
 from bayesbias.auditing.audit_result import Audit
-from bayesbias.auditing.audit_steps import CHAINS, FREQUENCY, Part, part_table
+from bayesbias.auditing.audit_steps import CHAINS, Part, part_table
 from bayesbias.auditing.conditions import Condition, Names, as_conditions, check_names
 from bayesbias.auditing.embeddings_compared import compare_embeddings
 from bayesbias.auditing.paper import paper_texts

@@ -17,7 +17,7 @@ from bayesbias.auditing.artifacts import Artifact, Content, Step
 from bayesbias.auditing.audit_figures import Draw
 from bayesbias.auditing.audit_folder import Folder
 from bayesbias.auditing.audit_inputs import embedding_hash, slugs
-from bayesbias.auditing.audit_options import Options, leading
+from bayesbias.auditing.audit_options import FREQUENCY, Options, leading
 from bayesbias.auditing.effect_tables import (
     coefficients_table,
     contrasts_table,
@@ -53,8 +53,6 @@ from bayesbias.wordlists import Query, Study, check_words
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: The covariate that contrasts are adjusted for.
-FREQUENCY = "log_frequency"
 #: The chains of every fit; independent draws need none, but the other engine has as many.
 CHAINS = 4
 #: What a step made: the content of each of its artefacts.
@@ -434,11 +432,7 @@ class Part:
     def debias(self, name: str, method: Method) -> None:
         """Debias, and measure what that changed, what bias is left, and the side effects."""
         options = self.options
-        frequency: dict[str, Any] = {}
-        if self._has_frequency:
-            asked = options.frequencies
-            frequency = {"frequencies": asked.source, "unknown_frequency": asked.unknown}
-            frequency["covariates"] = [FREQUENCY]
+        covariate = options.frequencies.covariate if self._has_frequency else {}
 
         def make() -> Contents:
             result = before_after(
@@ -451,7 +445,7 @@ class Part:
                 prob=options.prob,
                 n_jobs=options.n_jobs,
                 progress=options.progress,
-                **frequency,
+                **covariate,
             )
             without = {} if "covariates" in result.table else {"covariates": ""}
             return {
@@ -529,11 +523,10 @@ def part_table(
             standardised(FREQUENCY, table[FREQUENCY].to_numpy(dtype=np.float64))
         return table, list(dict.fromkeys(str(one.message) for one in caught))
 
-    source, unknown = options.frequencies.source, options.frequencies.unknown
     try:
-        return build(covariates=[FREQUENCY], frequencies=source, unknown_frequency=unknown)
+        return build(**options.frequencies.covariate)
     except DataError as err:
-        if not source.is_order:
+        if not options.frequencies.source.is_order:
             raise  # these frequencies were asked for
         # What is wrong with the words themselves is raised again here.
         table, warned = build()

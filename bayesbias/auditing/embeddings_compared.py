@@ -14,10 +14,9 @@ import pandas as pd
 from bayesbias._core.constants import CONNECTIONS
 from bayesbias.auditing import artifacts
 from bayesbias.auditing.audit_folder import Folder
-from bayesbias.auditing.audit_options import Options
+from bayesbias.auditing.audit_options import FREQUENCY, Options
 from bayesbias.auditing.audit_steps import (
     CHAINS,
-    FREQUENCY,
     Part,
     joined,
     stop_if_interrupted,

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from bayesbias._core.wording import enumerated, kind_of
+from bayesbias.auditing.audit_options import FREQUENCY
 from bayesbias.auditing.audit_result import Audit, AuditPart
-from bayesbias.auditing.audit_steps import FREQUENCY
 from bayesbias.auditing.check_result import Check
 from bayesbias.auditing.conditions import Condition, Names, as_conditions, check_names
 from bayesbias.errors import DataError, SpecError
